@@ -138,7 +138,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
     for (const where of ["isolated", "plain"] as const) {
       const { variant, threads, notice } = choices[where];
 
-      test(`writes the native tokens on a host ${where === "plain" ? "without" : "with"} headers, as ${variant}`, async () => {
+      test(`writes the same tokens as the native engine on a host ${where === "plain" ? "without" : "with"} headers, as ${variant}`, async () => {
         const found = await withModel(
           where === "isolated" ? isolated : plain,
           async (model, [text, options]) => {
@@ -157,7 +157,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       });
     }
 
-    test("stops before a stop string", async () => {
+    test("generation stops before a stop string", async () => {
       const found = await withModel(
         isolated,
         async (model, [text, options]) => {
@@ -195,7 +195,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       expect(found.ids).toEqual(native().ids);
     });
 
-    test("stores a model, reads it from there the next time, and removes it", async () => {
+    test("stores a model, reads it from storage the next time, and removes it", async () => {
       interface Visit {
         source: string;
         ids: number[];
@@ -234,7 +234,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       expect(found.listed).toEqual([1, 0]);
     });
 
-    test("names the file of a model that is not there, and loads another after it", async () => {
+    test("an error names the missing file of a model, and another model loads after it", async () => {
       const found = await inPage<{ name: string; code: string; message: string; ids: number[] }>(
         isolated,
         `async () => {
@@ -253,7 +253,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       expect(found.ids.length).toBeGreaterThan(5);
     });
 
-    test("loads a hub's model, over a connection that breaks, and one from files", async () => {
+    test("loads a model of the Hub over a connection that breaks, and a model from files", async () => {
       const hub = new StandInHub();
       for (const name of readdirSync(demo)) hub.files[name] = readFileSync(resolve(demo, name));
       const weights = hub.files["model.safetensors.001"] ?? Buffer.alloc(0);
@@ -293,7 +293,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       }
     });
 
-    test("writes in the elements, reads files through a fetch of one's own, and streams", async () => {
+    test("the elements write, load files through a custom fetch, and stream", async () => {
       const found = await inPage<{
         story: string;
         form: string;
@@ -352,7 +352,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       expect(found.streamed).toBe(text);
     });
 
-    test("runs the page on a host without headers", async () => {
+    test("the page writes on a host without headers", async () => {
       const found = await repeatHangs(async () => {
         await browser.open(`${plain.origin}/index.html`);
         await until(`${textOf("engine")}.includes("thread")`);
@@ -386,7 +386,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
 
     // Chromium's tests of it are in tests/e2e, and one WebKit is enough.
     if (name !== "Firefox" && name !== "WebKitGTK") return;
-    test("writes by keys: suggestions, undo and redo, a branch and the way back, and a view", async () => {
+    test("keys take suggestions, undo and redo, branch and go back, and change the view", async () => {
       await repeatHangs(async () => {
         await browser.open(`${plain.origin}/index.html`);
         await until(`${textOf("engine")}.includes("thread")`);
@@ -432,7 +432,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       await until(`document.getElementById("editor").view.state.doc.toString() === ${JSON.stringify(taken)}`);
     });
 
-    test("looks inside the model on the page, tells the state, and passes the self-test", async () => {
+    test("the page shows the inside of the model and its state, and passes the self-test", async () => {
       const [seen, tested] = await repeatHangs(async () => {
         await browser.open(`${plain.origin}/index.html#view=inside`);
         await until(

@@ -12,7 +12,7 @@ inEveryBrowser("suggestions", (page) => {
     ["the form is reset", `document.querySelector("form").reset()`, ""],
     ["the field becomes read-only", `field.readOnly = true`, "One day, a little girl"],
   ] as const) {
-    test(`a suggestion goes when ${change}, and Tab inserts nothing`, async () => {
+    test(`a suggestion disappears when ${change}, and Tab inserts nothing`, async () => {
       await page.open(suggesting());
       await page.evaluate(`await suggest(); ${code}`);
       await page.press("Tab");
@@ -34,7 +34,7 @@ inEveryBrowser("suggestions", (page) => {
     expect(await page.evaluate("return heard.at(-1)")).toEqual(["gpt2-accept", shown]);
   });
 
-  test("undo takes back the suggestion alone, and then what was typed", async () => {
+  test("undo removes only the suggestion, and then what was typed", async () => {
     await page.open(suggesting());
     await page.evaluate(`field.focus()`);
     await page.press(...keys("One day she"));
@@ -79,7 +79,7 @@ inEveryBrowser("suggestions", (page) => {
     ["a code that is sent", 'autocomplete="cc-number one-time-code"'],
     ["drawn as dots", 'style="-webkit-text-security: disc"'],
   ] as const) {
-    test(`a field that is ${secret} gets no suggestions, and one message`, async () => {
+    test(`a field that is ${secret} gets no suggestions, and the console one message`, async () => {
       await page.open(inLine(attributes));
       expect(
         await page.evaluate(`
@@ -114,7 +114,7 @@ inEveryBrowser("suggestions", (page) => {
     ["a wrong id", suggesting().replace('for="f"', 'for="g"'), /"for" is "g", but no element has this id/],
     ["no id", suggesting().replace('for="f"', ""), /expected the attribute "for"/],
   ] as const) {
-    test(`${wrong} as the field is one message in the console`, async () => {
+    test(`${wrong} as the field causes one message in the console`, async () => {
       await page.open(body);
       const warned = await page.evaluate(`
         const target = document.getElementById("inner") ?? field;
@@ -124,7 +124,7 @@ inEveryBrowser("suggestions", (page) => {
     });
   }
 
-  test("a dialog that covers suggestions gets none and one message; inside it, the element suggests", async () => {
+  test("behind a modal dialog a field gets no suggestions; an element inside the dialog suggests", async () => {
     const dialog = suggesting().replace("<form>", "<dialog><form>").replace("</form>", "</form></dialog>");
     await page.open(dialog);
     const covered = await page.evaluate(`
@@ -139,7 +139,7 @@ inEveryBrowser("suggestions", (page) => {
       return suggest()`);
   });
 
-  test("two elements for one field: one suggests, and the other says so", async () => {
+  test("of two elements for one field, one suggests and the other reports the conflict", async () => {
     await page.open(suggesting() + suggesting().replace(/<form>.*<.form>/s, ""));
     await page.evaluate("await suggest()");
     const others = await page.evaluate(`
@@ -151,7 +151,7 @@ inEveryBrowser("suggestions", (page) => {
     ]);
   });
 
-  test("a suggestion goes with its field, and comes back with it", async () => {
+  test("a suggestion disappears with its field, and works again when the field is back", async () => {
     await page.open(suggesting());
     const shown = await page.evaluate(`
       const form = document.querySelector("form");
@@ -169,7 +169,7 @@ inEveryBrowser("suggestions", (page) => {
       await until(() => ghost() === "", "an end")`);
   });
 
-  test("an element and its field in a shadow tree", async () => {
+  test("an element works with a field in the same shadow tree", async () => {
     await page.open(suggesting());
     const shown = await page.evaluate(`
       const host = document.createElement("div");
@@ -181,7 +181,7 @@ inEveryBrowser("suggestions", (page) => {
     expect(await value()).toBe(`One day, a little girl${String(shown)}`);
   });
 
-  test("taking a word is one step to undo", async () => {
+  test("taking a word is one undo step", async () => {
     await page.open(suggesting());
     const shown = String(await page.evaluate(`field.focus(); return suggest()`));
     await page.press("Control+ArrowRight");
@@ -192,7 +192,7 @@ inEveryBrowser("suggestions", (page) => {
     );
   });
 
-  test("a page that controls the value keeps control of it", async () => {
+  test("a page that controls the field's value keeps control of it", async () => {
     await page.open(suggesting());
     const shown = String(
       await page.evaluate(`
@@ -259,7 +259,7 @@ inEveryBrowser("suggestions", (page) => {
     ["that is full", "width: 8em"],
     ["whose text stands at its end", "text-align: right"],
   ] as const) {
-    test(`a field ${full} shows no suggestion, and Tab is the page's`, async () => {
+    test(`a field ${full} shows no suggestion, and Tab does what the page defines`, async () => {
       await page.open(inLine(`style="${fixed}; ${style}"`));
       await page.evaluate(
         `write("One day, a little girl"); await until(() => heard.length > 0); await frames()`,
@@ -273,7 +273,7 @@ inEveryBrowser("suggestions", (page) => {
     });
   }
 
-  test("a model that is missing is one error for each focus", async () => {
+  test("a missing model causes one error per focus", async () => {
     await page.open(suggesting().replace("/models/demo/", "/models/none/"));
     await page.evaluate(`field.focus(); await until(() => heard.length > 0);`);
     await page.press("a", "b");

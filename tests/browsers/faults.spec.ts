@@ -122,7 +122,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
     const holdCache = () =>
       browser.evaluate(`caches.open("gpt2-wasm-store").then((cache) => ((globalThis.held = cache), ""))`);
 
-    test("a cut, a stall, a busy host and a flipped bit pass", async () => {
+    test("a load survives a cut connection, a stall, a busy host and a flipped bit", async () => {
       for (const [fault, answer] of Object.entries(passing)) {
         const ranges: (string | undefined)[] = [];
         host.fault = (asked, response) => {
@@ -142,7 +142,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       }
     });
 
-    test("a helper thread that traps in a chunk ends the request that runs", async () => {
+    test("a helper thread that traps ends the running request", async () => {
       test.skip(isolated.threads === 1, "has no helper threads");
       host.prepend(`engine/gpt2-${isolated.variant}.js`, trapInHelpers);
       const attempt = () => within(patienceMs, `a text in ${name}`, browser.evaluate(writeWithThreads));
@@ -154,7 +154,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       expect(end).toBe("worker-died");
     });
 
-    test("a bit that stays flipped is an error with both hashes", async () => {
+    test("a bit that stays flipped is an error that names both hashes", async () => {
       host.answer(/safetensors\.001$/, (response) => void response.end(flipped));
       const { end } = await find("/models/demo/", { cache: false });
       expect(end).toMatch(
@@ -162,7 +162,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       );
     });
 
-    test("the second visit needs no host of the model", async () => {
+    test("the second visit needs no host for the model", async () => {
       const models = await serve(true, { "/models/": resolve(root, "web/models") }, { open: true });
       const address = `${models.origin}/models/demo/`;
       let isOpen = true;
@@ -181,7 +181,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       }
     });
 
-    test("a page that is open while the site's data is cleared loads and stores again", async () => {
+    test("after the site's data is cleared, an open page loads and stores again", async () => {
       await holdCache();
       expect((await find("/models/demo/", {})).end).toBe(expected);
       expect(JSON.parse(await browser.evaluate(stored()))).toMatchObject({ models: [{ isComplete: true }] });
@@ -195,7 +195,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       expect((await find("/models/demo/", {})).sources).toContain("cache");
     });
 
-    test("a host that answers 200 with an error takes no stored model away, and removeModel does", async () => {
+    test("a host that answers 200 with an error page removes no stored model; removeModel does", async () => {
       await holdCache();
       expect((await find("/models/demo/", {})).end).toBe(expected);
       host.answer(/^models\//, (response) => {

@@ -18,7 +18,7 @@ test.afterAll(() => host.close());
 const text = `document.getElementById("editor")?.view?.state.doc.toString() ?? ""`;
 
 for (const { name, launch } of cases) {
-  test(`${name}: a text comes back by the address, by a reload, and without a pause`, async () => {
+  test(`${name}: a text survives a reload and a return to its address, even at once after typing`, async () => {
     const browser: Browser = await launch();
     const address = `${host.origin}/?model=none/`;
     const comesBack = (expected: string) => until(browser, `(${text}) === ${JSON.stringify(expected)}`);

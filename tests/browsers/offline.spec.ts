@@ -103,7 +103,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
     test.beforeAll(async () => void (browser = await launch()));
     test.afterAll(() => browser.close());
 
-    test("runs the bundle on a page of a disk, in a sandboxed frame, and with threads", async () => {
+    test("the bundle runs on a page opened from a disk, in a sandboxed frame, and with threads", async () => {
       const fromDisk = await inPage(browser, onDisk("blank.html"), write(2));
       expect(fromDisk.variant).toMatch(/^simd/);
       const sandboxed = await inPage(browser, `${plain.origin}/blank.html`, inFrame(write(1)));
@@ -116,7 +116,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
       expect([fromDisk, sandboxed, onHost].map(({ text }) => text)).toEqual(Array(3).fill(expected));
     });
 
-    test("opens the page in one file from a disk", async () => {
+    test("the page in one file opens from a disk", async () => {
       await browser.open(onDisk("a story.html"));
       await until(browser, `document.getElementById("engine").textContent.includes("1 thread")`);
       const left = `Promise.resolve(String(document.querySelectorAll("script[data-file]").length))`;
@@ -147,7 +147,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
 
     if (name === "Chromium") return; // tests/e2e/offline.spec.ts
 
-    test("opens the page again when its host has gone", async () => {
+    test("the page opens again after its host has gone", async () => {
       const host = await serve(false, { "/": resolve(root, "web/dist") });
       let isOpen = true;
       try {

@@ -72,7 +72,7 @@ for (const { name, launch } of cases.filter((each) => !/shared/.test(each.name))
       return within(patienceMs, `a load in ${name}`, browser.evaluate(call));
     };
 
-    test("a worker that the page may not start is told, with the directive", async () => {
+    test("if the page's policy blocks a worker, the error names the directive", async () => {
       for (const policy of ["script-src 'nonce-x'", "worker-src 'none'"]) {
         host.page = policy;
         expect(await load(), policy).toMatch(
@@ -83,7 +83,7 @@ for (const { name, launch } of cases.filter((each) => !/shared/.test(each.name))
       }
     });
 
-    test("a request that a worker may not make is told, with the directive", async () => {
+    test("if the page's policy blocks a request of the worker, the error names the directive", async () => {
       host.scripts = "connect-src 'none'";
       const own = await load();
       host.scripts = "connect-src 'self'";
@@ -97,7 +97,7 @@ for (const { name, launch } of cases.filter((each) => !/shared/.test(each.name))
       for (const said of [own, elsewhere]) expect(said).toMatch(/^network: cannot fetch .* to connect-src$/);
     });
 
-    test("an engine that a worker may not import or compile is told, with the directive", async () => {
+    test("if the page's policy blocks the engine's import or compilation, the error names the directive", async () => {
       host.scripts = "script-src 'wasm-unsafe-eval'";
       const imported = await load();
       if (!isWebKit) expect(imported).toContain("to script-src");
@@ -108,7 +108,7 @@ for (const { name, launch } of cases.filter((each) => !/shared/.test(each.name))
       );
     });
 
-    test("headers that are given for a model stay with its host", async () => {
+    test("headers for a model are sent only to its own host", async () => {
       hosts.answers["*"] = redirectTo(`${hosts.other}/m`);
       const both = { Authorization: "Bearer t", "X-Api-Key": "k" };
       expect(await load(`${hosts.own}/m/`, { headers: both })).toContain("the host redirects, and a browser");

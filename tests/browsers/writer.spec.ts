@@ -5,7 +5,7 @@ import { inEveryBrowser, suggesting, writing } from "./elements-page.js";
 inEveryBrowser(
   "a writer",
   (page) => {
-    test("another model, or other threads, while one is loaded end the old load silently", async () => {
+    test("loading another model or thread count ends the previous load without an error", async () => {
       await page.open(writing('loading="eager" max-new-tokens="3"'));
       const heard = await page.evaluate(`
       element.setAttribute("variant", "simd");
@@ -19,7 +19,7 @@ inEveryBrowser(
       expect(heard).toEqual([["gpt2-done"], ""]);
     });
 
-    test("a writer that is moved writes on, and one that is given another text stops", async () => {
+    test("a writer that is moved keeps writing; one whose text is replaced stops", async () => {
       await page.open(writing('max-new-tokens="60" seed="3"'));
       const results = await page.evaluate(`
       const place = document.querySelector("p");
@@ -71,7 +71,7 @@ inEveryBrowser(
       ]);
     });
 
-    test("a writer without a model says so, and asks nobody", async () => {
+    test("a writer without a model reports it and makes no request", async () => {
       await page.open("<gpt2-writer></gpt2-writer>");
       expect(
         await page.evaluate(`await element.write();
@@ -80,7 +80,7 @@ inEveryBrowser(
       ).toEqual([[["gpt2-error", 'expected the attribute "model" with the address of a model']], []]);
     });
 
-    test("options that come while the model is loaded replace the load", async () => {
+    test("options that change during a load replace the load", async () => {
       await page.open(writing('loading="eager" max-new-tokens="3"').replace('threads="1"', ""));
       const results = await page.evaluate(`
       const stages = [];
@@ -93,7 +93,7 @@ inEveryBrowser(
       expect(results).toEqual(["gpt2-done"]);
     });
 
-    test("a writer that leaves the page while its model is loaded is silent, and loads when it is back", async () => {
+    test("a writer that is removed during a load stays silent, and loads when it is back", async () => {
       await page.open(writing('loading="eager" max-new-tokens="3"'));
       const results = await page.evaluate(`
       const form = element.parentElement;
@@ -107,7 +107,7 @@ inEveryBrowser(
       expect(results).toEqual([0, ["gpt2-done"]]);
     });
 
-    test("a model that is missing is one event, whoever waits for it", async () => {
+    test("a missing model causes one event, however many requests wait for it", async () => {
       await page.open(writing('loading="eager"').replace("/models/demo/", "/models/none/"));
       const results = await page.evaluate(`
       await element.write();
@@ -119,7 +119,7 @@ inEveryBrowser(
       ]);
     });
 
-    test("what is written is input, so that a page that binds the value has it", async () => {
+    test("written text fires input events, so that a page can bind the value", async () => {
       await page.open(writing('max-new-tokens="5"'));
       const results = await page.evaluate(`
       let bound = "";
@@ -134,7 +134,7 @@ inEveryBrowser(
       expect(results).toEqual([true, true, 1, true]);
     });
 
-    test("properties that frameworks set are attributes, and its button still stops it", async () => {
+    test("properties set by frameworks reflect as attributes, and the button still stops the model", async () => {
       await page.open(writing('max-new-tokens="60"'));
       const results = await page.evaluate(`
       element.stop = "zyx"; // as React, Preact, Vue and Solid do
@@ -151,7 +151,7 @@ inEveryBrowser(
       expect(results).toEqual(["zyx", ["gpt2-done"], true]);
     });
 
-    test("a writer takes part in its form: invalid, submitted, reset, disabled by a fieldset", async () => {
+    test("a writer follows its form: it is invalid, submitted, reset, and disabled by a fieldset", async () => {
       await page.open(
         writing('loading="use" required')
           .replace("<form>", "<form><fieldset>")
@@ -180,7 +180,7 @@ inEveryBrowser(
       ]);
     });
 
-    test("a read-only writer neither takes text nor writes any", async () => {
+    test("a read-only writer accepts no typing and writes nothing", async () => {
       await page.open(writing('loading="use" readonly placeholder="Once"'));
       const results = await page.evaluate(`
       const [text, button] = ["textarea", "button"].map((name) => element.shadowRoot.querySelector(name));
@@ -194,7 +194,7 @@ inEveryBrowser(
       ]);
     });
 
-    test("a writer that another document takes keeps its looks", async () => {
+    test("a writer keeps its styles when it moves to another document", async () => {
       await page.open(writing('loading="use"'));
       const looks = await page.evaluate(`
       const frame = document.createElement("iframe");
@@ -209,7 +209,7 @@ inEveryBrowser(
       expect(looks).toEqual(["block", "block", "block"]);
     });
 
-    test("its words are those of the language around it, and of the page", async () => {
+    test("the writer's labels follow the language around it and the page's language", async () => {
       await page.open(
         `<div lang="de-AT"><section>${writing('loading="use" required').replace('prompt="One day"', "")}</section></div>`,
       );
@@ -252,7 +252,7 @@ inEveryBrowser(
       ]);
     });
 
-    test("an error and a suggestion are said in the language around them", async () => {
+    test("errors and suggestions are in the language of the surrounding element", async () => {
       await page.open(
         `<div lang="de">${writing('loading="use"').replace("/models/demo/", "/models/none/")}</div>`,
       );
@@ -267,7 +267,7 @@ inEveryBrowser(
       expect(spoken).toMatch(/^Vorschlag: .*\. Tab übernimmt ihn, Escape verwirft ihn\.$/);
     });
 
-    test("autofocus works, and the browser restores the text when its user comes back", async () => {
+    test("autofocus works, and the browser restores the text when you come back", async () => {
       await page.openPage();
       await page.until(`document.activeElement?.id === "w"`);
       await page.press("a", "b");

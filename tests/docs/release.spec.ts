@@ -10,7 +10,7 @@ const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const tarball = join(release, `gpt2-wasm-${version}.tgz`);
 const inTarball = (...args: string[]) => execFileSync("tar", args, { encoding: "utf8" });
 
-test("the tarball names the repository, and brings nothing of the checkout", () => {
+test("the tarball names the repository, and contains no other file of the checkout", () => {
   const manifest = JSON.parse(inTarball("-xzOf", tarball, "package/package.json"));
   expect(manifest.repository.url).toBe("git+https://github.com/example/gpt2.git");
   expect(manifest.homepage).toBe("https://github.com/example/gpt2#readme");
@@ -23,7 +23,7 @@ test("the tarball names the repository, and brings nothing of the checkout", () 
   ).toEqual([]);
 });
 
-test("package and page bring the notices of every library that their source maps name", () => {
+test("package and page contain the notices of every library in their source maps", () => {
   const notices = inTarball("-xzOf", tarball, "package/build/package/THIRD-PARTY.txt");
   const folder = join(root, "build/package");
   const sources = readdirSync(folder)
@@ -42,12 +42,12 @@ test("package and page bring the notices of every library that their source maps
     expect(page).toContain(`- ${name} `);
 });
 
-test("the site has the page, and the documentation in docs/", () => {
+test("the built site contains the page, and the documentation in docs/", () => {
   for (const file of ["index.html", "gpt2.js", "docs/index.html", "docs/gpt2/gpt2.js"])
     expect(existsSync(join(release, "site", file)), file).toBe(true);
 });
 
-test("a tag that is not the version is refused", () => {
+test("a tag that differs from the version is refused", () => {
   const env = { ...process.env, GITHUB_REF_TYPE: "tag", GITHUB_REF_NAME: "v99.0.0" };
   const args = ["web/scripts/publish.mjs", "--dry-run", "--built"];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: "utf8" });

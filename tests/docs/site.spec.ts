@@ -41,7 +41,7 @@ async function strangersDuring(page: Page, use: () => Promise<void>): Promise<st
 }
 
 for (const path of livePages) {
-  test(`the live examples of ${path} run, and ask no other host`, async ({ page }) => {
+  test(`the live examples of ${path} run and contact no other host`, async ({ page }) => {
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(String(error)));
     const strangers = await strangersDuring(page, async () => {
@@ -76,7 +76,7 @@ for (const path of livePages) {
 }
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe-core finds nothing wrong in ${colorScheme}`, async ({ page }) => {
+  test(`axe-core finds no problem in ${colorScheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme });
     for (const path of ["learn/first-page.html", "understand/architecture.html"]) {
       await page.goto(path);
@@ -112,7 +112,7 @@ test("a page on a phone is as wide as the phone", async ({ page }) => {
 test.describe("without scripts", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("text, code and links are there", async ({ page }) => {
+  test("text, code and links are readable without scripts", async ({ page }) => {
     await page.goto("learn/first-page.html");
     await expect(page.getByRole("heading", { level: 1 })).toHaveText(/Write your first page/);
     await expect(page.locator("main")).toContainText('import { loadModel } from "gpt2-wasm";');

@@ -151,7 +151,7 @@ async function expectAbort(page: Page, trial: Trial, workers = 0, except?: RegEx
 for (const [state, { file, answer, model = "models/demo/", options, when, leavesRequest }] of Object.entries(
   states,
 )) {
-  test(`an abort ${state}`, async ({ page }) => {
+  test(`an abort ${state} rejects at once, and the next load works`, async ({ page }) => {
     host.fault = (name, response) => {
       watch(name, response);
       if (!file.test(name)) return false;
@@ -164,7 +164,7 @@ for (const [state, { file, answer, model = "models/demo/", options, when, leaves
   });
 }
 
-test("an abort while a stored model is read", async ({ page }) => {
+test("an abort while a stored model is read rejects at once", async ({ page }) => {
   host.fault = (name, response) => (watch(name, response), false);
   await inPage(
     page,
@@ -175,7 +175,7 @@ test("an abort while a stored model is read", async ({ page }) => {
   await expectAbort(page, { model: "models/demo/", options: {}, when });
 });
 
-test("an abort while another load, which goes on, stores the same piece", async ({ page }) => {
+test("an abort does not disturb another load that stores the same piece", async ({ page }) => {
   host.fault = (name, response) => {
     if (!/safetensors\.00\d$/.test(name)) return false;
     slow(response, name);

@@ -61,7 +61,7 @@ async function write(page: Page, options: object) {
   return { ...said, tensors: hub.asked.filter(({ path }) => path.endsWith(".safetensors")).length };
 }
 
-test("an adapter of the hub changes the text as it does natively, and the second visit downloads neither model nor adapter", async ({
+test("an adapter from the Hub changes the text as natively, and the second visit downloads neither model nor adapter", async ({
   page,
 }) => {
   expect(natively(1)).not.toEqual(natively());
@@ -73,7 +73,7 @@ test("an adapter of the hub changes the text as it does natively, and the second
   expect(await write(page, { adapter: "user/lora" })).toEqual({ ...first, tensors: 0 });
 });
 
-test("a stored merged model is no other adapter's, no other weight's, and not the model itself", async ({
+test("a merged model is stored under its adapter and weight, and never used for another", async ({
   page,
 }) => {
   await write(page, { adapter: "user/lora" });
@@ -85,7 +85,7 @@ test("a stored merged model is no other adapter's, no other weight's, and not th
   expect((await write(page, { adapter: "user/lora" })).ids).toEqual(natively(1));
 });
 
-test("an adapter that has changed on its hub is merged anew", async ({ page }) => {
+test("an adapter that changed on the Hub is merged again", async ({ page }) => {
   await write(page, { adapter: "user/lora" });
   Object.assign(hub.files, adapterOf(2));
   hub.commit = "1".repeat(40);
@@ -97,7 +97,7 @@ test("an adapter that has changed on its hub is merged anew", async ({ page }) =
   expect((await write(page, { adapter: "user/lora" })).ids).toEqual(natively(2));
 });
 
-test("an adapter may be files of the device; its model is not stored", async ({ page }) => {
+test("an adapter may consist of local files; its merged model is not stored", async ({ page }) => {
   const bytes = Object.entries(adapterOf(1)).map(([name, file]) => [name, [...file]] as const);
   const said = await inPage(
     page,
@@ -118,7 +118,7 @@ test("an adapter may be files of the device; its model is not stored", async ({ 
   });
 });
 
-test("an adapter that cannot be merged is named, with the reason", async ({ page }) => {
+test("an adapter that cannot be merged is refused by name, with the reason", async ({ page }) => {
   hub.files["adapter_config.json"] = Buffer.from('{"peft_type": "LORA", "r": 2, "use_dora": true}');
   await expect(write(page, { adapter: "user/lora" })).rejects.toThrow(
     /user\/lora@main: adapter_config\.json: "use_dora" is true/,

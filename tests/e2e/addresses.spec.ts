@@ -57,7 +57,7 @@ const spellings: Record<string, readonly string[]> = {
 };
 
 for (const [sentence, list] of Object.entries(spellings)) {
-  test(`of a link: "${sentence}"`, async ({ page }) => {
+  test(`an address in a link leads only to this host, or is refused: "${sentence}"`, async ({ page }) => {
     const foreign = await trapForeign(page);
     for (const model of list) expect(await saidOf(page, model), JSON.stringify(model)).toContain(sentence);
     await page.waitForLoadState("networkidle");
@@ -65,7 +65,7 @@ for (const [sentence, list] of Object.entries(spellings)) {
   });
 }
 
-test("a link to this host that redirects elsewhere leads nowhere", async ({ page }) => {
+test("a link to this host that redirects to another host is refused", async ({ page }) => {
   const hosts = await new TwoHosts().start();
   await page.route("**/out/**", (route) =>
     route.fulfill({ status: 302, headers: { Location: `${hosts.other}/m/` } }),
@@ -78,7 +78,7 @@ test("a link to this host that redirects elsewhere leads nowhere", async ({ page
   hosts.stop();
 });
 
-test("a model of this host is loaded by any spelling of its address", async ({ page, baseURL }) => {
+test("any spelling of the address of a model on this host loads it", async ({ page, baseURL }) => {
   const foreign = await trapForeign(page);
   await serveDemoAs(page, "another");
   for (const model of [`${baseURL ?? ""}models/another`, "./models/./../models/another/?x#y"]) {
@@ -89,7 +89,7 @@ test("a model of this host is loaded by any spelling of its address", async ({ p
   expect(foreign).toEqual([]);
 });
 
-test.describe("headers that are given for a model", () => {
+test.describe("headers for a model", () => {
   let hosts: TwoHosts;
   test.beforeEach(async () => void (hosts = await new TwoHosts().start()));
   test.afterEach(() => hosts.stop());
@@ -115,7 +115,7 @@ test.describe("headers that are given for a model", () => {
     await page.goto("./?model=none");
   });
 
-  test("headers for a model do not follow a redirect to another host, and without them it is followed", async ({
+  test("headers for a model stop a redirect to another host; without them it is followed", async ({
     page,
   }) => {
     hosts.answers["*"] = redirectTo(`${hosts.other}/m`);
@@ -130,7 +130,7 @@ test.describe("headers that are given for a model", () => {
     expect(leaked()).toEqual([]);
   });
 
-  test("headers for a model do not leave the hub by an id", async ({ page }) => {
+  test("headers for a model with a Hub id are sent only to the Hub", async ({ page }) => {
     const headers = { Authorization: "Bearer t", "X-Api-Key": "k" };
     for (const id of [`a/b/${hosts.other}/x.gguf`, `hf:a/b///${new URL(hosts.other).host}/x.gguf`])
       expect(await load(page, id, { headers, hub: hosts.own })).toContain(

@@ -45,7 +45,7 @@ async function dropPaths(page: Page, ...files: string[]): Promise<void> {
   await session.detach();
 }
 
-test("a model of the hub: its size first, then it writes on, and a reload brings it back", async ({
+test("a model of the Hub shows its size first, then writes, and a reload loads it again", async ({
   page,
 }) => {
   await open(page);
@@ -70,7 +70,9 @@ test("a model of the hub: its size first, then it writes on, and a reload brings
   await expect(page.locator("#chooser-name")).toHaveText("user/tale");
 });
 
-test("the models that the site lists are offered, once they can be, and the text stays", async ({ page }) => {
+test("the models of the site appear once the list is read, and choosing one keeps the text", async ({
+  page,
+}) => {
   const other = { folder: "another", name: "Another", parameters: 124_439_808, bytes: 131_900_000 };
   await serveDemoAs(page, other.folder);
   const list = [other, { ...other, folder: "../elsewhere" }, null];
@@ -100,7 +102,9 @@ test("the models that the site lists are offered, once they can be, and the text
   expect(new URL(page.url()).search).toBe("?model=models/another/");
 });
 
-test("what a model wrote is in its language, whichever writes on, and after a reload", async ({ page }) => {
+test("the text of each model keeps its language after another model writes and after a reload", async ({
+  page,
+}) => {
   await serveDemoAs(page, "another");
   const other = { folder: "another", name: "Another", parameters: 12_318_720, bytes: 13_373_469 };
   await page.route("**/models/index.json", (route) => route.fulfill({ json: [other] }));
@@ -127,7 +131,7 @@ test("what a model wrote is in its language, whichever writes on, and after a re
   expect(await languages()).toEqual(["en", null]);
 });
 
-test("the model that writes is not loaded beside itself", async ({ page }) => {
+test("choosing the current model does not load it again", async ({ page }) => {
   const same = { folder: "demo", name: "The same", parameters: 12_318_720, bytes: 13_373_469 };
   await page.route("**/models/index.json", (route) => route.fulfill({ json: [same] }));
   await open(page);
@@ -141,7 +145,7 @@ test("the model that writes is not loaded beside itself", async ({ page }) => {
   await expect(page.locator("#chooser-name")).toHaveText("demo");
 });
 
-test("nothing is downloaded before the page states the size, or that it is unknown", async ({
+test("nothing is downloaded before the page shows the size, or that it is unknown", async ({
   page,
   baseURL,
 }) => {
@@ -193,7 +197,7 @@ test("nothing is downloaded before the page states the size, or that it is unkno
   await expect.poll(() => elsewhere).toContain("https://models.example/tale/config.json");
 });
 
-test("a site that lists no models offers none", async ({ page }) => {
+test("a site without a list of models offers none", async ({ page }) => {
   await page.route("**/models/index.json", (route) => route.fulfill({ status: 404 }));
   await page.goto("./");
   const answered = page.waitForResponse("**/models/index.json");
@@ -203,7 +207,7 @@ test("a site that lists no models offers none", async ({ page }) => {
   await expect(page.locator("#site-models")).toBeHidden();
 });
 
-test("a link to a model of the hub makes no request before its reader does", async ({ page }) => {
+test("a link to a model of the Hub makes no request before the visitor confirms", async ({ page }) => {
   await page.goto("./?model=hf:user/tale");
   await expect(status(page)).toContainText("asks for user/tale, which is on huggingface.co");
   await writeOn(page); // asks once more, and fetches nothing
@@ -216,7 +220,7 @@ test("a link to a model of the hub makes no request before its reader does", asy
   await generate(page);
 });
 
-test("what the hub has no model for is said, and the next choice works", async ({ page }) => {
+test("a choice that the Hub has no model for is explained, and the next choice works", async ({ page }) => {
   await open(page);
   hub.status = 401;
   hub.errorCode = "RepoNotFound";
@@ -231,7 +235,7 @@ test("what the hub has no model for is said, and the next choice works", async (
   await expectReady(page);
 });
 
-test("a folder that is picked, and one that is dropped", async ({ page }) => {
+test("a picked folder loads, and so does a dropped one", async ({ page }) => {
   await open(page);
   await page.locator("#pick-folder").setInputFiles(demo);
   await expect(page.locator("#chooser-name")).toHaveText("demo");
@@ -260,9 +264,7 @@ test("a folder that is picked, and one that is dropped", async ({ page }) => {
   expect(await textOf(page)).toBe(text);
 });
 
-test("a folder of the disk that is dropped writes on, however much lies in it, and so do files", async ({
-  page,
-}, testInfo) => {
+test("a dropped folder with many other files loads, and so do dropped files", async ({ page }, testInfo) => {
   const models = testInfo.outputPath("models");
   cpSync(demo, resolve(models, "tale"), { recursive: true });
   // More than a browser tells of at once, and what is no model.
@@ -282,7 +284,7 @@ test("a folder of the disk that is dropped writes on, however much lies in it, a
   await generate(page);
 });
 
-test("what is dropped and is no model, or cannot be read, is told, and the other one writes on", async ({
+test("a drop that is no model or cannot be read is explained, and the current model keeps working", async ({
   page,
 }, testInfo) => {
   const notes = testInfo.outputPath("notes");
@@ -312,7 +314,9 @@ test("what is dropped and is no model, or cannot be read, is told, and the other
   await generate(page);
 });
 
-test("files that are no model leave the download at it, and are told", async ({ page }, testInfo) => {
+test("files that are no model are explained, and the running download continues", async ({
+  page,
+}, testInfo) => {
   const release = await hold(page, "**/models/demo/model.safetensors.*");
   await page.goto("./");
   await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
@@ -330,7 +334,7 @@ test("files that are no model leave the download at it, and are told", async ({ 
   await generate(page);
 });
 
-test("what can be neither an id nor an address is refused beside the field, and the next one is not", async ({
+test("a name that is neither an id nor an address is refused beside the field; the next one loads", async ({
   page,
 }) => {
   await open(page);
@@ -349,7 +353,7 @@ test("what can be neither an id nor an address is refused beside the field, and 
   await expect(field).not.toHaveAttribute("aria-invalid");
 });
 
-test("an address of the page that names no address is told, and another model can be chosen", async ({
+test("an address of the page that names no valid model is explained, and another can be chosen", async ({
   page,
 }) => {
   await page.goto("./?model=https://");
@@ -360,7 +364,7 @@ test("an address of the page that names no address is told, and another model ca
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing in ${colorScheme}, and nothing overflows a narrow page`, async ({ page }) => {
+  test(`axe finds no problem in ${colorScheme}, and nothing overflows a narrow page`, async ({ page }) => {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width: 320, height: 800 });
     await open(page);
@@ -371,7 +375,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-test("the page that is one file offers no other model", async ({ page }) => {
+test("the page in one file offers no other model", async ({ page }) => {
   await page.goto("./one-file.html");
   await expect(page.locator("#chooser")).toBeHidden();
 });

@@ -16,7 +16,7 @@ test.beforeEach(async ({ page }) => {
   await page.goto(host.page);
 });
 
-test("a wrong argument of inspect is one, and the model goes on", async ({ page }) => {
+test("a wrong argument of inspect is an error, and the model continues to work", async ({ page }) => {
   const found = await inPage(
     page,
     async ({ loadModel, InvalidArgumentError, CapacityError, WorkerError }) => {
@@ -49,7 +49,7 @@ test("a wrong argument of inspect is one, and the model goes on", async ({ page 
   expect(found.same).toBe(true);
 });
 
-test("a source that is none, or may not be read, is of the module's own classes", async ({ page }) => {
+test("an invalid or forbidden source throws one of the module's own error classes", async ({ page }) => {
   const found = await inPage(
     page,
     async ({ loadModel, Gpt2Error, InvalidArgumentError, LoadError }) => {
@@ -76,7 +76,9 @@ test("a source that is none, or may not be read, is of the module's own classes"
   ]);
 });
 
-test("a conversion that traps while its weights stream is no broken connection", async ({ page }) => {
+test("a conversion that traps while its weights stream is not reported as a broken connection", async ({
+  page,
+}) => {
   const code = hashedCode(readFileSync(resolve(root, "build/wasm/engine/gpt2-convert.wasm")));
   const good = pack(code);
   const trapping = pack(Buffer.from(withTrap(code, "gpt2_converter_end")));

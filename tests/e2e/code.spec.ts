@@ -59,7 +59,7 @@ function give<T>(marks: readonly string[], use: (folder: string) => T): T {
 
 for (const mark of ["_", "-"]) {
   const marks = ["prefix", "suffix", "middle"].map((part) => `<fim${mark}${part}>`);
-  test(`fills in what is missing, with ${marks.join(" ")}`, async ({ page }) => {
+  test(`model.fill fills the gap with the tokens ${marks.join(" ")}`, async ({ page }) => {
     const [before, after] = ["x1 re", " b\n"];
     const prompt = `${marks[0]}${before}${marks[1]}${after}${marks[2]}`;
     const expected = give(marks, (copy) =>
@@ -102,7 +102,9 @@ for (const mark of ["_", "-"]) {
   });
 }
 
-test("a model without the tokens of a gap is refused, though its text may name them", async ({ page }) => {
+test("a model without gap tokens refuses to fill, even if its text can spell their names", async ({
+  page,
+}) => {
   give([], () => undefined);
   const message = await inPage(
     page,

@@ -48,7 +48,7 @@ async function download(page: Page, id: string): Promise<void> {
   });
 }
 
-test("you write with the demo while another model loads, and keep the text when it is ready", async ({
+test("you write with the demo model while another loads, and keep the text when it is ready", async ({
   page,
 }) => {
   await open(page);
@@ -74,9 +74,7 @@ test("you write with the demo while another model loads, and keep the text when 
   expect((await textOf(page)).startsWith(before)).toBe(true);
 });
 
-test("a model that is cancelled while it comes leaves the other at work; one that fails, too", async ({
-  page,
-}) => {
+test("a model whose load is cancelled or fails leaves the current model working", async ({ page }) => {
   await open(page);
   await download(page, "user/better");
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -100,7 +98,7 @@ test("a model that is cancelled while it comes leaves the other at work; one tha
   await expect(page.locator("#chooser-name")).toHaveText("demo");
 });
 
-test("a page that is loaded once more while another model comes goes on with it", async ({ page }) => {
+test("a reload during a model's load continues that load", async ({ page }) => {
   await open(page);
   await download(page, "user/better");
   await page.reload();
@@ -142,7 +140,7 @@ test("the start of a download does not interrupt a look-up of another model", as
   await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
 });
 
-test("a text that waits after its worker died is written by the next model", async ({ page }) => {
+test("after the worker died, the reloaded model writes the waiting text", async ({ page }) => {
   await open(page);
   await download(page, "user/better");
   await startLongText(page);
@@ -158,7 +156,7 @@ test("a text that waits after its worker died is written by the next model", asy
   expect((await textOf(page)).length).toBeGreaterThan("The sea was".length);
 });
 
-test("the released sizes are looked up with a press", async ({ page }) => {
+test("pressing a released size looks it up", async ({ page }) => {
   await open(page);
   await page.locator("#chooser summary").click();
   await page.getByRole("button", { name: "GPT-2 XL: 1.56 billion parameters" }).click();

@@ -5,7 +5,7 @@ import { expectReady, generate, inEditor, open, openSection, setOption, setText,
 const text = (page: Page) => page.locator("#editor .cm-content");
 const find = (page: Page) => page.locator(".cm-search");
 
-test("after loading, typing goes into the text", async ({ page }) => {
+test("after loading, the text has the focus", async ({ page }) => {
   await open(page);
   await expect(text(page)).toBeFocused();
   await page.keyboard.press("Control+End");
@@ -33,14 +33,14 @@ test("Ctrl + F finds text far outside the window, and replaces it", async ({ pag
   await expect(find(page)).toHaveCount(0);
 });
 
-test("Ctrl + F opens the search also where another part of the page has the focus", async ({ page }) => {
+test("Ctrl + F opens the search also when another part of the page has the focus", async ({ page }) => {
   await open(page);
   await page.locator("#generate").focus();
   await page.keyboard.press("Control+f");
   await expect(find(page).getByPlaceholder("Find")).toBeFocused();
 });
 
-test("each paragraph runs in its own direction", async ({ page }) => {
+test("each paragraph has its own direction", async ({ page }) => {
   await open(page);
   await setText(page, "שלום עולם\nHello world\nمرحبا");
   const directions = page
@@ -49,7 +49,7 @@ test("each paragraph runs in its own direction", async ({ page }) => {
   expect(await directions).toEqual(["rtl", "ltr", "rtl"]);
 });
 
-test("a clipboard of HTML alone is pasted as its text", async ({ page }) => {
+test("pasting a clipboard with only HTML inserts its text", async ({ page }) => {
   await open(page);
   await setText(page, "");
   await text(page).evaluate((element) => {
@@ -60,7 +60,7 @@ test("a clipboard of HTML alone is pasted as its text", async ({ page }) => {
   expect(await textOf(page)).toBe("One two\nthree");
 });
 
-test("after Undo and Redo the last text can be written again", async ({ page }) => {
+test("after Undo and Redo the last run can still be written again", async ({ page }) => {
   await open(page);
   await generate(page);
   const again = page.getByRole("button", { name: "Another" });
@@ -71,7 +71,7 @@ test("after Undo and Redo the last text can be written again", async ({ page }) 
   await expect(again).toBeEnabled();
 });
 
-test("on the stage a clicker writes on, steps back and blanks the screen", async ({ page }) => {
+test("on the stage a clicker continues the text, steps back and blanks the screen", async ({ page }) => {
   await open(page);
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator("html")).toHaveClass(/\bstage\b/);
@@ -94,7 +94,7 @@ for (const [width, height] of [
   [1024, 768],
   [1440, 900],
 ] as const) {
-  test(`the buttons stand in one row at ${width} px, in both languages, with room for a finger`, async ({
+  test(`at ${width} px the buttons fit in one row in both languages, each large enough for a finger`, async ({
     page,
   }) => {
     await page.setViewportSize({ width, height });
@@ -119,7 +119,9 @@ for (const [width, height] of [
   });
 }
 
-test("Another keeps the text before: buttons, arrow keys and a reload lead back to it", async ({ page }) => {
+test("Another keeps the previous text: buttons, arrow keys and a reload lead back to it", async ({
+  page,
+}) => {
   await open(page);
   await setOption(page, "Tokens", "8");
   await setOption(page, "Temperature", "2");
@@ -173,7 +175,7 @@ test("the line under the title names the model, and offers GPT-2 itself with its
   await expect(page.locator("#hub-status")).toContainText("huggingface.co cannot be reached");
 });
 
-test("the side panel opens where it is asked for, names the preset, and gives the focus back", async ({
+test("the side panel opens at the right section, shows the preset's name, and returns the focus", async ({
   page,
 }) => {
   await open(page);

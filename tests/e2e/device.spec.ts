@@ -27,7 +27,7 @@ async function expectAccessible(page: Page): Promise<void> {
   }
 }
 
-test("the panel says what runs here, and measures it beside what memory allows", async ({ page }) => {
+test("the panel shows what runs here, and compares it with the memory's limit", async ({ page }) => {
   await open(page);
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
@@ -51,7 +51,7 @@ test("the panel says what runs here, and measures it beside what memory allows",
   expect(page.workers().filter((worker) => worker.url().startsWith("blob:"))).toEqual([]); // none is left
 });
 
-test("writing interrupts a measurement, and none can begin meanwhile", async ({ page }) => {
+test("writing interrupts a measurement, and none can start meanwhile", async ({ page }) => {
   await page.goto("./?threads=1");
   await expectReady(page);
   await openPanel(page);
@@ -67,7 +67,7 @@ test("writing interrupts a measurement, and none can begin meanwhile", async ({ 
   await expect(button).toHaveAttribute("aria-disabled", "false");
 });
 
-test("the panel says that its script cannot be fetched, and tries again", async ({ page }) => {
+test("if the panel's script cannot be fetched, the panel says so and tries again", async ({ page }) => {
   await page.route("**/assets/panel-*.js", (route) => route.abort());
   await open(page);
   const summary = page.locator("#device summary").first();
@@ -89,10 +89,7 @@ async function testBrowser(page: Page): Promise<string> {
   return (await verdict.textContent()) ?? "";
 }
 
-test("this browser computes in every build of the engine what the native one does", async ({
-  page,
-  context,
-}) => {
+test("each build of the engine computes the same in this browser as natively", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   expect(await testBrowser(page)).toContain("Passed: all 20 checks.");
@@ -122,7 +119,7 @@ test("writing interrupts the self-test, which leaves no partial report", async (
   await expect(button).toHaveAttribute("aria-disabled", "false");
 });
 
-test("the self-test goes red where a build computes something else, is damaged, or is expected to", async ({
+test("the self-test fails if a build computes something else, is damaged, or the expected result differs", async ({
   page,
 }) => {
   // As a browser that gets one instruction wrong: i32x4.mul in the place of i32x4.dot_i16x8_s.

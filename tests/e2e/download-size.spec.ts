@@ -12,7 +12,7 @@ for (const [variant, most] of [
   ["threads", 144],
   ["threads-relaxed", 149],
 ] as const) {
-  test(`${variant} and what loads it are at most ${most} kB of gzip`, () => {
+  test(`${variant} and its loader are at most ${most} kB in gzip`, () => {
     expect(downloadBytes(variant)).toBeLessThanOrEqual(most * 1000);
   });
 }
@@ -22,7 +22,7 @@ for (const [file, most] of [
   ["gpt2.js", 10_000],
   ["gpt2-element-classes.js", 11_300],
 ] as const) {
-  test(`${file} is at most ${most / 1000} kB of gzip`, () => {
+  test(`${file} is at most ${most / 1000} kB in gzip`, () => {
     expect(gzipBytes(file)).toBeLessThanOrEqual(most);
   });
 }
@@ -30,7 +30,7 @@ for (const [file, most] of [
 const assets = readdirSync(resolve(import.meta.dirname, "../../web/dist/assets"));
 const gzipOf = (files: readonly string[]) => files.reduce((sum, file) => sum + gzipBytes(file), 0);
 
-test("what the page's first paint needs is at most 33.5 kB of gzip; the editor comes after it", () => {
+test("the page's first paint needs at most 33.5 kB in gzip; the editor is loaded afterwards", () => {
   const first = assets.filter((name) => name.startsWith("index-"));
   expect(first.map((name) => name.replace(/^.*\./, "")).sort()).toEqual(["css", "js"]);
   const script = first.find((name) => name.endsWith(".js")) ?? "";
@@ -40,14 +40,14 @@ test("what the page's first paint needs is at most 33.5 kB of gzip; the editor c
   expect(gzipOf(files)).toBeLessThanOrEqual(33_500);
 });
 
-test("another language than English costs at most 9.5 kB more before the first paint", () => {
+test("a language other than English adds at most 9.5 kB before the first paint", () => {
   const html = readFileSync(resolve(import.meta.dirname, "../../web/dist/index.html"), "utf8");
   const words = [...html.matchAll(/"([a-z]{2})":"\.\/(assets\/[^"]+\.js)"/g)].map(([, , file = ""]) => file);
   expect(words).toHaveLength(Object.keys(languages).length - 1);
   for (const file of words) expect(gzipOf([file]), file).toBeLessThanOrEqual(9500);
 });
 
-test("weights are sent as they are: packing them costs half a second and saves nothing", async ({
+test("weights are sent uncompressed: compressing costs half a second and saves nothing", async ({
   request,
 }) => {
   const piece = await request.get("models/demo/model.safetensors.001", {

@@ -51,7 +51,9 @@ test.describe("gpt2-writer", () => {
   const writer = (rest = "") =>
     `<label for="w">A story</label><gpt2-writer id="w" name="story" ${model} prompt="${prompt}" ${rest}></gpt2-writer>`;
 
-  test("gpt2-writer writes on, tells of it, is its form's value, and shifts nothing", async ({ page }) => {
+  test("gpt2-writer writes, fires its events, sets its form's value, and shifts no layout", async ({
+    page,
+  }) => {
     await open(page, `<form>${writer('max-new-tokens="20" seed="5" temperature="1" top-k="0"')}</form>`);
     await page.evaluate(() => {
       const shifts: number[] = [];
@@ -91,7 +93,7 @@ test.describe("gpt2-writer", () => {
     expect(await formValue()).toBe(prompt);
   });
 
-  test("gpt2-writer is stopped by its button, from the keyboard alone, and by leaving", async ({ page }) => {
+  test("gpt2-writer stops by its button, by keyboard, and when it is removed", async ({ page }) => {
     await open(page, writer('max-new-tokens="4000"'));
     await page.evaluate(() =>
       Object.assign(document.querySelector("#w") ?? {}, { options: { ignoreEos: true } }),
@@ -115,7 +117,7 @@ test.describe("gpt2-writer", () => {
     await expect.poll(() => workers(page)).toBe(0); // it lingers for a second
   });
 
-  test("gpt2-writer says what did not work, and works when it is tried again", async ({ page }) => {
+  test("gpt2-writer shows what failed, and works when you try again", async ({ page }) => {
     let isThere = false;
     await page.route("**/models/demo/config.json", (route) =>
       isThere ? route.continue() : route.fulfill({ status: 503 }),
@@ -137,7 +139,9 @@ test.describe("gpt2-writer", () => {
     );
   });
 
-  test("gpt2-writer loads when it is seen, and all that load alike have one worker", async ({ page }) => {
+  test("gpt2-writer loads when it becomes visible; writers with the same settings share one worker", async ({
+    page,
+  }) => {
     const another = `<gpt2-writer id="v" label="Another" ${model} loading="use"></gpt2-writer>`;
     const letter = `<textarea id="t" aria-label="Letter"></textarea><gpt2-autocomplete for="t" ${model}></gpt2-autocomplete>`;
     await open(page, `<div class="high"></div>${writer()}${another}${letter}`, ".high { height: 3000px }");
@@ -183,7 +187,7 @@ test.describe("gpt2-writer", () => {
   });
 
   for (const colorScheme of ["light", "dark"] as const) {
-    test(`axe finds nothing in ${colorScheme}, idle, writing and with an error`, async ({ page }) => {
+    test(`axe finds no problem in ${colorScheme}, idle, writing and with an error`, async ({ page }) => {
       await page.emulateMedia({ colorScheme });
       await open(page, writer('max-new-tokens="4000" ignore-eos'));
       expect(await axe(page)).toEqual([]);
@@ -212,7 +216,7 @@ test.describe("gpt2-autocomplete", () => {
     return (await ghostOf(page).textContent()) ?? "";
   }
 
-  test("gpt2-autocomplete proposes after a pause: Tab takes it, Ctrl+Right a word, Esc none of it", async ({
+  test("gpt2-autocomplete suggests after a pause: Tab takes it, Ctrl+Right one word, Esc nothing", async ({
     page,
   }) => {
     await open(page, field);
@@ -251,7 +255,7 @@ test.describe("gpt2-autocomplete", () => {
     await expect(text).toHaveValue(typed);
   });
 
-  test("gpt2-autocomplete touches no key while it proposes nothing", async ({ page }) => {
+  test("gpt2-autocomplete handles no key while it suggests nothing", async ({ page }) => {
     await open(page, `<dialog open>${field}</dialog>`);
     await page.evaluate(() => {
       const keys: string[] = [];
@@ -278,7 +282,7 @@ test.describe("gpt2-autocomplete", () => {
     await expect(ghostOf(page)).toHaveText("");
   });
 
-  test("gpt2-autocomplete gives way to the caret, and to what is composed", async ({ page }) => {
+  test("gpt2-autocomplete hides when the caret moves or an input method composes", async ({ page }) => {
     await open(page, field);
     const text = page.locator("#t");
     await propose(page);
@@ -302,7 +306,7 @@ test.describe("gpt2-autocomplete", () => {
     await propose(page); // it goes on afterwards
   });
 
-  test("gpt2-autocomplete draws where the text would stand, wherever the field is scrolled", async ({
+  test("gpt2-autocomplete draws at the place of the text, however the field is scrolled", async ({
     page,
   }) => {
     await open(
@@ -357,7 +361,7 @@ test.describe("gpt2-autocomplete", () => {
     expect(taken).toBe(shown);
   });
 
-  test("gpt2-autocomplete finds its field when that comes later, and in an input", async ({ page }) => {
+  test("gpt2-autocomplete finds a field that is added later, and an input", async ({ page }) => {
     await open(
       page,
       `<gpt2-autocomplete for="t" ${model} delay="20" max-new-tokens="4"></gpt2-autocomplete>`,
@@ -372,7 +376,7 @@ test.describe("gpt2-autocomplete", () => {
     await expect(page.locator("#t")).toHaveValue(`${typed} ${whole}`);
   });
 
-  test("gpt2-autocomplete is taken by touching it, where there are fingers", async ({ browser }) => {
+  test("on touch devices a tap takes the suggestion of gpt2-autocomplete", async ({ browser }) => {
     const context = await browser.newContext({
       hasTouch: true,
       isMobile: true,
@@ -387,7 +391,7 @@ test.describe("gpt2-autocomplete", () => {
     await context.close();
   });
 
-  test("gpt2-autocomplete tells of what went wrong, once a focus", async ({ page }) => {
+  test("gpt2-autocomplete reports an error once per focus", async ({ page }) => {
     await open(
       page,
       `<input id="t" aria-label="Line"><gpt2-autocomplete for="t" model="none/"></gpt2-autocomplete>`,

@@ -16,7 +16,7 @@ test.afterEach(() => host.stop());
 
 const damaged = (response: ServerResponse) => void response.end("this is no engine");
 
-test.describe("a file that cannot be had", () => {
+test.describe("a file that is not available", () => {
   const cases: [RegExp, string, (response: ServerResponse) => void, RegExp][] = [
     [
       /gpt2-worker\.js$/,
@@ -79,7 +79,7 @@ test.describe("a file that cannot be had", () => {
   }
 });
 
-test("a hub file that the engine refuses keeps the engine's code and words", async ({ page }) => {
+test("if the engine refuses a Hub file, the error keeps the engine's code and message", async ({ page }) => {
   const file = resolve(root, "tests/data/tiny-models/tied/model.safetensors");
   const bytes = readFileSync(file);
   const header = bytes.readUInt32LE(0);
@@ -120,9 +120,7 @@ test.describe("a worker that dies", () => {
     expect(await loading).toBe(died);
   });
 
-  test("a worker that dies rejects all open requests, even with a reader that has stopped reading", async ({
-    page,
-  }) => {
+  test("a dead worker rejects all open requests, even if a reader has stopped reading", async ({ page }) => {
     await page.goto(host.page);
     await inPage(
       page,
@@ -176,7 +174,7 @@ test.describe("a helper thread", () => {
     };
   };
 
-  test("a thread that cannot start costs a thread and a notice, not the model", async ({ page }) => {
+  test("if a thread cannot start, the model runs with one thread less and a notice", async ({ page }) => {
     await page.goto(host.page);
     answerHelpers(answerNotFound, 1); // one of three is there
     const found = await inPage(
@@ -236,7 +234,7 @@ test.describe("a helper thread", () => {
   });
 });
 
-test.describe("with features taken away", () => {
+test.describe("with missing features", () => {
   const inWorker: [string, string, RegExp][] = [
     ["WebAssembly", "self.WebAssembly = undefined", /^unsupported: this browser has no WebAssembly/],
     [
@@ -283,7 +281,7 @@ test.describe("with features taken away", () => {
     ],
   ];
   for (const [feature, code, found] of inWorker) {
-    test(`a worker without ${feature} still loads, or says what is missing`, async ({ page }) => {
+    test(`a worker without ${feature} still loads, or the error names what is missing`, async ({ page }) => {
       host.prepend("gpt2-worker.js", code);
       await page.goto(host.page);
       // Where the threads are remembered nothing is measured; one would be remembered as one.
@@ -307,7 +305,7 @@ test.describe("with features taken away", () => {
     ],
   ];
   for (const [feature, code, found] of inPages) {
-    test(`a page without ${feature} still loads, or says what is missing`, async ({ page }) => {
+    test(`a page without ${feature} still loads, or the error names what is missing`, async ({ page }) => {
       await page.addInitScript(code);
       await page.goto(host.page);
       expect(await tryModel(page)).toMatch(found);
@@ -316,7 +314,7 @@ test.describe("with features taken away", () => {
 });
 
 for (const variant of ["simd", "threads"] as const) {
-  test(`an engine that traps is never called again: ${variant}`, async ({ page }) => {
+  test(`an engine that trapped is never called again: ${variant}`, async ({ page }) => {
     const read = (name: string) => readFileSync(resolve(root, "web/dist/engine", name));
     const trapping = withTrap(read(`gpt2-${variant}.wasm`), "gpt2_step");
     host.answer(/gpt2-[a-z-]+\.wasm$/, (response) => {

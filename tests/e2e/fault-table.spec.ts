@@ -185,7 +185,9 @@ const kinds = [
   ["lasting", lasting, Infinity],
 ] as const;
 
-test("every fault on every file of a model ends in the right text, or in an error", async ({ page: tab }) => {
+test("every fault in every file of a model ends in the correct text or in an error", async ({
+  page: tab,
+}) => {
   test.setTimeout(300_000);
   await tab.goto(host.page);
   serve(new Map());
@@ -210,7 +212,7 @@ test("every fault on every file of a model ends in the right text, or in an erro
 });
 
 for (const [variant, file] of engineFiles) {
-  test(`every fault on ${file} ends in the right text, or in an error`, async ({ page: tab }) => {
+  test(`every fault in ${file} ends in the correct text or in an error`, async ({ page: tab }) => {
     test.setTimeout(300_000);
     await tab.goto(host.page);
     let trials = 0;

@@ -14,7 +14,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(() => host.stop());
 
-test.describe("a fault that passes", () => {
+test.describe("a temporary fault", () => {
   const busy = (response: ServerResponse) => void response.writeHead(503, { "Retry-After": "0" }).end();
   const piece = readFileSync(resolve(root, "web/dist/models/demo/model.safetensors.001"));
   const cases: [string, RegExp, (response: ServerResponse) => void][] = [
@@ -41,7 +41,7 @@ test.describe("a fault that passes", () => {
     ],
   ];
   for (const [what, file, answer] of cases) {
-    test(`a passing fault is not an error: ${what}`, async ({ page }) => {
+    test(`a temporary fault is not an error: ${what}`, async ({ page }) => {
       await page.goto(host.page);
       let isFirst = true;
       host.fault = (name, response) => {
@@ -56,7 +56,7 @@ test.describe("a fault that passes", () => {
     });
   }
 
-  test("a passing fault downloads no byte twice, and is reported", async ({ page }) => {
+  test("a temporary fault downloads no byte twice, and is reported", async ({ page }) => {
     await page.goto(host.page);
     let isFirst = true;
     const ranges: (string | undefined)[] = [];
@@ -98,7 +98,7 @@ test.describe("a fault that passes", () => {
   });
 });
 
-test("a load goes on when the network is back, and says meanwhile that it waits", async ({
+test("a load reports that it waits for the network, and continues when the network is back", async ({
   page,
   context,
 }) => {
@@ -182,7 +182,7 @@ test("a folder with half a tokenizer is refused", async ({ page }) => {
   }
 });
 
-test("an index that is missing or empty is named itself", async ({ page }) => {
+test("a missing or empty index is an error that names it", async ({ page }) => {
   await page.goto(host.page);
   for (const [answer, sentence] of [
     [empty, /^corrupt: weights\.json is not valid JSON/],
@@ -194,7 +194,9 @@ test("an index that is missing or empty is named itself", async ({ page }) => {
 });
 
 for (const name of ["config.json", "vocab.json", "merges.txt", "generation_config.json"]) {
-  test(`a wrong byte in ${name} is fetched once more, and named where it stays`, async ({ page }) => {
+  test(`a wrong byte in ${name} is fetched again, and an error names the file if it stays wrong`, async ({
+    page,
+  }) => {
     await page.goto(host.page);
     const bytes = readFileSync(resolve(root, "web/models/demo", name));
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
@@ -219,7 +221,7 @@ for (const name of ["config.json", "vocab.json", "merges.txt", "generation_confi
   });
 }
 
-test("a worker whose script is empty, or never comes, is said to be missing; an abort need not wait for that", async ({
+test("a worker whose script is empty or never arrives is reported as missing, and its load can be aborted", async ({
   page,
 }) => {
   await page.goto(host.page);

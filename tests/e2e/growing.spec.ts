@@ -68,7 +68,7 @@ async function centerOf(page: Page, name: string): Promise<{ x: number; y: numbe
   return { x: x + (width ?? 0) / 2, y: y + (height ?? 0) / 2 };
 }
 
-test.describe("in the list", () => {
+test.describe("the list", () => {
   test("a press takes the suggestion on which it began, even if the list has grown", async ({ page }) => {
     await page.setViewportSize({ width: 360, height: 1000 });
     await beginToGrow(page);
@@ -116,7 +116,7 @@ test.describe("in the list", () => {
     await expect(options(page)).toHaveCount(0);
   });
 
-  test("suggestions go on growing while you take or type their words", async ({ page }) => {
+  test("suggestions keep growing while you take or type their words", async ({ page }) => {
     await beginToGrow(page);
     await page.keyboard.press("Control+ArrowRight");
     expect(await textOf(page)).toBe(`${begun} a`);
@@ -135,7 +135,7 @@ test.describe("in the list", () => {
     expect(await textOf(page)).toBe(`${begun} a big red`);
   });
 
-  test("a click at the caret lets suggestions grow to their end", async ({ page }) => {
+  test("after a click at the caret, suggestions grow to their end", async ({ page }) => {
     await beginToGrow(page);
     await inEditor(
       page,
@@ -149,7 +149,7 @@ test.describe("in the list", () => {
   });
 });
 
-test.describe("in the bar of a page that is touched", () => {
+test.describe("the bar on a touch device", () => {
   const { isMobile, hasTouch, viewport } = devices["Pixel 5"];
   test.use({ isMobile, hasTouch, viewport });
 

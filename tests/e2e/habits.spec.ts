@@ -19,9 +19,7 @@ async function servePrivately(page: Page): Promise<{ file: string; cookie: strin
   return asked;
 }
 
-test("a private model is loaded with its headers, and without them the refusal names the file", async ({
-  page,
-}) => {
+test("a private model loads with its headers; without them the error names the file", async ({ page }) => {
   const asked = await servePrivately(page);
   await page.goto("./?model=none");
   await page.evaluate(() => void (document.cookie = "session=1; path=/"));
@@ -50,9 +48,7 @@ test("a private model is loaded with its headers, and without them the refusal n
   expect(pieces.map(({ cookie }) => cookie)).toEqual([undefined, undefined]);
 });
 
-test("a fetch of one's own brings every file, also changed ones, and is aborted with the load", async ({
-  page,
-}) => {
+test("a custom fetch loads every file, can change them, and is aborted with the load", async ({ page }) => {
   await servePrivately(page);
   await page.goto("./?model=none");
   const found = await inPage(
@@ -113,9 +109,7 @@ test("a fetch of one's own brings every file, also changed ones, and is aborted 
   expect(found.aborted).toBe("told");
 });
 
-test("a module worker of one's own loads and writes, with threads where the page has them", async ({
-  page,
-}) => {
+test("a custom module worker loads and writes, with threads if the page has them", async ({ page }) => {
   await page.route("**/own/worker.js", (route) =>
     route.fulfill({
       contentType: "text/javascript",
@@ -145,7 +139,7 @@ test("a module worker of one's own loads and writes, with threads where the page
   });
 });
 
-test("two models that are loaded alike share one worker, and the last one's disposal ends it", async ({
+test("two models with the same options share one worker, which ends with the last one's disposal", async ({
   page,
 }) => {
   await page.goto("./?model=none");
@@ -173,7 +167,7 @@ test("two models that are loaded alike share one worker, and the last one's disp
   await expect.poll(workers).toBe(0);
 });
 
-test("a stream is a Response's body, and writes what complete writes", async ({ page }) => {
+test("a stream can be a Response's body, and has the same text as complete", async ({ page }) => {
   const [streamed, whole, again] = await withModel(
     page,
     { variant: "simd" },
@@ -206,7 +200,7 @@ test("`await using` disposes of the model", async ({ page }) => {
   expect(code).toBe("disposed");
 });
 
-test("code for a server's completions runs without one", async ({ page }) => {
+test("code written for a completions server works with the local model", async ({ page }) => {
   await page.goto("./?model=none");
   const found = await inPage(
     page,

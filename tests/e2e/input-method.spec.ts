@@ -17,7 +17,7 @@ const commit = (cdp: CDPSession, chosen: string) => cdp.send("Input.insertText",
 
 const steps = ["ｎ", "に", "にｈ", "にほ", "にほｎ", "にほん"];
 
-test("what an input method composes is written once, and undone as one step", async ({ page }) => {
+test("text composed with an input method is inserted once and undone as one step", async ({ page }) => {
   await open(page);
   await setText(page, "Once. Then");
   await text(page).focus();
@@ -40,7 +40,7 @@ test("what an input method composes is written once, and undone as one step", as
   expect(await text(page).innerText()).toBe("Once.日本! Then");
 });
 
-test("Tab within a composition is the input method's: nothing is suggested", async ({ page }) => {
+test("during a composition the input method handles Tab, and nothing is suggested", async ({ page }) => {
   await open(page);
   await text(page).press("Control+End");
   const cdp = await page.context().newCDPSession(page);
@@ -59,7 +59,7 @@ test("Tab within a composition is the input method's: nothing is suggested", asy
   await expect(page.locator(".suggestions")).toBeVisible({ timeout: 20_000 });
 });
 
-test("while the model writes, nothing that is composed is doubled or lost", async ({ page }) => {
+test("text composed while the model writes is neither doubled nor lost", async ({ page }) => {
   await open(page);
   await setText(page, "A short text. ");
   await text(page).press("Control+End");
@@ -85,7 +85,9 @@ test("while the model writes, nothing that is composed is doubled or lost", asyn
   expect((await text(page).innerText()).startsWith(`${expected}A short text. `)).toBe(true);
 });
 
-test("what is composed just where the model writes is not cut off, and stays behind it", async ({ page }) => {
+test("a composition at the place where the model writes is not cut off, and stays after the model's text", async ({
+  page,
+}) => {
   await open(page);
   await setText(page, "A short text. ");
   await text(page).press("Control+End");
@@ -107,7 +109,7 @@ test("what is composed just where the model writes is not cut off, and stays beh
   expect(await textOf(page)).toMatch(/^A short text\. [^ｎｈにほん]*日本$/);
 });
 
-test("a text that ends while something is composed at its end leaves both whole", async ({ page }) => {
+test("when the model ends during a composition at its end, both texts stay whole", async ({ page }) => {
   await open(page);
   await setText(page, "A short text. ");
   await text(page).press("Control+End");
@@ -129,13 +131,13 @@ test("a text that ends while something is composed at its end leaves both whole"
   await expect(text(page).locator(".cm-line").last()).toHaveText(whole.split("\n").at(-1) ?? "");
 });
 
-test("the text's spelling is checked, but by nobody else's dictionary", async ({ page }) => {
+test("spelling is checked by the browser's local dictionary only", async ({ page }) => {
   await open(page);
   await expect(text(page)).toHaveAttribute("spellcheck", "true");
   await expect(page.locator("#editor")).toHaveAttribute("lang", "");
 });
 
-test("the dock is above a keyboard that covers the page, and so is the caret", async ({ page }) => {
+test("the dock and the caret stay above an on-screen keyboard that covers the page", async ({ page }) => {
   await page.addInitScript(() => {
     const seen = { width: innerWidth, height: innerHeight, offsetLeft: 0, offsetTop: 0, scale: 1 };
     Object.defineProperty(window, "visualViewport", { value: Object.assign(new EventTarget(), seen) });

@@ -68,7 +68,7 @@ function percent(share: number): string {
   return share < 0.001 ? "< 0.1%" : share.toLocaleString("en", format);
 }
 
-test("each layer's guess and each head's look are the engine's, for the token at the caret", async ({
+test("the guesses of the layers and the attention of the heads at the caret equal the engine's", async ({
   page,
 }) => {
   const fetched: string[] = [];
@@ -146,7 +146,7 @@ test("each layer's guess and each head's look are the engine's, for the token at
   await expect(looks(page).locator(".finding")).toHaveText("Layer 5, head 4, looks at “Once” 100%.");
 });
 
-test("it is a tab of its own, chosen by keyboard, that a link opens and a reload keeps", async ({ page }) => {
+test("Inside is a tab that works by keyboard, opens from a link and survives a reload", async ({ page }) => {
   await open(page);
   const tabs = page.getByRole("tablist", { name: "View" }).getByRole("tab");
   const [ofText, ofInside] = [tabs.first(), tabs.last()];
@@ -188,7 +188,9 @@ test("it is a tab of its own, chosen by keyboard, that a link opens and a reload
   await expect(page.locator("#editor .band-0").first()).toBeVisible({ timeout: 30_000 });
 });
 
-test("heads are walked by keyboard, and each picture leads to its parts of the model", async ({ page }) => {
+test("the keyboard moves among the heads, and each picture links to its part of the model", async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await open(page);
   await setText(page, text);
@@ -253,7 +255,7 @@ test("heads are walked by keyboard, and each picture leads to its parts of the m
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
-test("it waits for the model, is cancelled and goes on, and drops what an edit makes stale", async ({
+test("Inside waits for the model, can be cancelled and continued, and drops what an edit makes stale", async ({
   page,
 }) => {
   const release = await hold(page, "**/models/demo/**");
@@ -292,7 +294,7 @@ test("it waits for the model, is cancelled and goes on, and drops what an edit m
   await expect(panel(page)).toBeHidden();
 });
 
-test("what was seen of one model is not shown of the next", async ({ page }) => {
+test("values of one model are not shown for the next model", async ({ page }) => {
   const other = { folder: "another", name: "Another", parameters: 12_318_720, bytes: 13_373_469 };
   await serveDemoAs(page, other.folder);
   await page.route("**/models/index.json", (route) => route.fulfill({ json: [other] }));
@@ -322,7 +324,7 @@ test("what was seen of one model is not shown of the next", async ({ page }) => 
   expect((await changes.jsonValue())[0]).toEqual({ isShown: false, tints: 0, said: "" });
 });
 
-test("of a thousand tokens, the last ones see what the context holds", async ({ page }) => {
+test("in a text of a thousand tokens, Inside shows the last ones that fit the context", async ({ page }) => {
   await open(page);
   await setText(page, "Lily had a red ball. 🍓 She saw it. ".repeat(80));
   await lookInside(page);

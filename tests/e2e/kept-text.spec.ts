@@ -56,7 +56,7 @@ const waysBack: Record<string, (page: Page) => Promise<Page>> = {
 };
 
 for (const [way, comeBack] of Object.entries(waysBack)) {
-  test(`${way} brings back the text, what can be undone, and the options`, async ({ page }) => {
+  test(`${way} restores the text, the undo history and the options`, async ({ page }) => {
     await open(page);
     await setText(page, story);
     await openSection(page, "options");
@@ -70,7 +70,7 @@ for (const [way, comeBack] of Object.entries(waysBack)) {
   });
 }
 
-test("two tabs have a text each, and each keeps its own", async ({ page, context }) => {
+test("two tabs have separate texts, and each keeps its own", async ({ page, context }) => {
   await open(page);
   await setText(page, story);
   const other = await context.newPage();
@@ -85,7 +85,7 @@ test("two tabs have a text each, and each keeps its own", async ({ page, context
   expect(await textOf(other)).toBe("A dog.");
 });
 
-test("a tab that is duplicated has a copy, and neither overwrites the other", async ({ page, context }) => {
+test("a duplicated tab has a copy, and neither tab overwrites the other", async ({ page, context }) => {
   await open(page);
   await setText(page, story);
   await expectStored(page, story);
@@ -107,7 +107,7 @@ test("a tab that is duplicated has a copy, and neither overwrites the other", as
   expect(await textOf(twin)).toBe("A copy.");
 });
 
-test("a text of 6 MB is back after a reload", async ({ page }) => {
+test("a text of 6 MB survives a reload", async ({ page }) => {
   await open(page);
   await inEditor(
     page,
@@ -129,7 +129,7 @@ test("a text of 6 MB is back after a reload", async ({ page }) => {
   expect(await lengthOf()).toBe(length + 1);
 });
 
-test("a text in one long line is back after a reload, and never laid out as a whole", async ({ page }) => {
+test("a text in one long line survives a reload, and is never laid out as a whole", async ({ page }) => {
   await open(page);
   await setText(page, "\u{10ffb2}word".repeat(60_000));
   await expect
@@ -152,7 +152,7 @@ test("a text in one long line is back after a reload, and never laid out as a wh
   expect(letters).toBeLessThan(100_000);
 });
 
-test("a link's text takes the place of another, which undo brings back and a new tab finds", async ({
+test("a link's text replaces the current one, which Undo restores and a new tab finds", async ({
   page,
   context,
 }) => {
@@ -172,7 +172,7 @@ test("a link's text takes the place of another, which undo brings back and a new
   expect(await textOf(other)).toBe(story);
 });
 
-test("an opening leaves the text stored, and undo brings it back after a reload", async ({
+test("an example stores the text that it replaces, and Undo restores it after a reload", async ({
   page,
   context,
 }) => {
@@ -191,7 +191,7 @@ test("an opening leaves the text stored, and undo brings it back after a reload"
   expect(await textOf(other)).toBe(story);
 });
 
-test("what is typed before the stored text is read comes to its caret, and loses neither", async ({
+test("what you type before the stored text is read is inserted at its caret, and both are kept", async ({
   page,
 }) => {
   await open(page);
@@ -226,7 +226,7 @@ test("what is typed before the stored text is read comes to its caret, and loses
 
 const notStored = (page: Page) => page.locator("#unstored");
 
-test("a browser that refuses storage is told of at once, and the text is offered as a file", async ({
+test("if the browser refuses storage, the page says so at once and offers the text as a file", async ({
   page,
 }) => {
   await page.addInitScript(() => {
@@ -244,7 +244,11 @@ test("a browser that refuses storage is told of at once, and the text is offered
   expect(readFileSync(file, "utf8")).toBe(story);
 });
 
-test("a full disk is told of, and no more once there is room", async ({ page, context, baseURL }) => {
+test("a full disk shows a notice, which disappears once there is room", async ({
+  page,
+  context,
+  baseURL,
+}) => {
   await open(page);
   const session = await context.newCDPSession(page);
   const origin = new URL(baseURL ?? "").origin;
@@ -258,7 +262,7 @@ test("a full disk is told of, and no more once there is room", async ({ page, co
   expect((await textOf(page)).length).toBe(700_000);
 });
 
-test("records that nobody can read neither block the page nor are overwritten", async ({ page }) => {
+test("unreadable records neither block the page nor are overwritten", async ({ page }) => {
   await open(page);
   await setText(page, story);
   await expectStored(page, story);

@@ -53,7 +53,10 @@ async function typeUntil(page: Page, end: number): Promise<number[]> {
   return times;
 }
 
-test("what was typed a second before a kill is there after it", async ({ baseURL, launchOptions }) => {
+test("text typed a second before the browser is killed is there afterwards", async ({
+  baseURL,
+  launchOptions,
+}) => {
   const address = baseURL ?? "";
   const seed = Number(process.env.SEED ?? Date.now() % 100_000);
   test.setTimeout(60_000 + kills * 30_000);

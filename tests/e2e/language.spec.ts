@@ -36,7 +36,7 @@ const shiftOf = (page: Page): Promise<number> =>
       }),
   );
 
-test("the page is English for English readers, and fetches no other words", async ({ page }) => {
+test("the page is English for English readers, and fetches no other language", async ({ page }) => {
   const isAsked = watchWords(page);
   await open(page);
   await expect(page.locator("html")).toHaveAttribute("lang", "en");
@@ -45,13 +45,13 @@ test("the page is English for English readers, and fetches no other words", asyn
   expect(await shiftOf(page)).toBeLessThan(0.01);
 });
 
-test.describe("for who reads German", () => {
+test.describe("for German readers", () => {
   test.use({ locale: "de-AT" });
 
   /** The sentences of the page that are the same in English. */
   const english = /\b(?:the|and|with|of this|token(?:s)? per)\b/;
 
-  test("all that the page says is German, in numbers, too; the text stays what it is", async ({ page }) => {
+  test("everything on the page is German, numbers included; the text stays unchanged", async ({ page }) => {
     await page.goto("./");
     await expect(page.locator("#engine")).toContainText("Thread", { timeout: 30_000 });
     await expect(page.locator("html")).toHaveAttribute("lang", "de");
@@ -91,13 +91,13 @@ test.describe("for who reads German", () => {
     expect(said).toContain("Vorschläge");
   });
 
-  test("an error is told in German around what the library says", async ({ page }) => {
+  test("an error of the library is shown within a German sentence", async ({ page }) => {
     await page.goto("./?model=none");
     await expect(page.getByRole("alert")).toContainText("Das Modell konnte nicht geladen werden: ");
     await expect(page.getByRole("button", { name: "Erneut versuchen" })).toBeVisible();
   });
 
-  test("no word is seen that changes, and nothing moves, however late the words come", async ({ page }) => {
+  test("no visible word changes and nothing moves, however late the words arrive", async ({ page }) => {
     await page.route(words, async (route) => {
       await new Promise((later) => setTimeout(later, 800));
       await route.continue();
@@ -118,14 +118,14 @@ test.describe("for who reads German", () => {
     expect(await shiftOf(page)).toBeLessThan(0.01);
   });
 
-  test("the page is English where the words do not come", async ({ page }) => {
+  test("the page is English if the words cannot be fetched", async ({ page }) => {
     await page.route(words, (route) => route.abort());
     await open(page);
     await expect(page.locator("html")).toHaveAttribute("lang", "en");
     await expect(page.getByText("It continues where you stop.")).toBeVisible();
   });
 
-  test("the page is English, and works, where the words never end coming", async ({ page }) => {
+  test("the page is English and works if the words never finish loading", async ({ page }) => {
     await page.route(words, () => undefined);
     await page.goto("./", { waitUntil: "commit" }); // what is asked for is never there
     await expectReady(page);
@@ -203,10 +203,7 @@ async function choose(page: Page, language: "en" | "de"): Promise<void> {
   await expect(page.locator("#language")).toBeFocused();
 }
 
-test("another language takes the place of the page's, as it stands: it says what a page says that began in it", async ({
-  browser,
-  page,
-}) => {
+test("a page that switches its language reads like one that began in it", async ({ browser, page }) => {
   test.slow();
   await openAll(page);
   const english = await wordsOf(page);
@@ -227,7 +224,7 @@ test("another language takes the place of the page's, as it stands: it says what
   await expect(page.locator("#option-seed")).toHaveValue("7");
 });
 
-test("the model writes on while another language is chosen, and looks into itself anew", async ({ page }) => {
+test("the model keeps writing while the language changes, and Inside is computed again", async ({ page }) => {
   await open(page);
   await startLongText(page);
   await choose(page, "de");
@@ -251,7 +248,7 @@ test("the model writes on while another language is chosen, and looks into itsel
   await expect(page.getByRole("combobox", { name: "Head" })).toHaveValue("2");
 });
 
-test("where the words do not come, the page stays in its language, and says so", async ({ page }) => {
+test("if the words cannot be fetched, the page keeps its language and says so", async ({ page }) => {
   await page.route(words, (route) => route.abort());
   await open(page);
   await page.getByLabel("Language").selectOption("Deutsch");
@@ -263,7 +260,7 @@ test("where the words do not come, the page stays in its language, and says so",
   await expect(page.locator("html")).toHaveAttribute("lang", "en");
 });
 
-test("another language is kept, and what can be undone outlives a reload", async ({ page }) => {
+test("the chosen language is stored, and the undo history survives a reload", async ({ page }) => {
   await open(page);
   await setText(page, "A cat sat here.");
   await choose(page, "de");
@@ -298,7 +295,7 @@ test("another language is kept, and what can be undone outlives a reload", async
   await expect(page.locator("#generate")).toBeEnabled();
 });
 
-test("a model of picked files writes on in another language", async ({ page }) => {
+test("a model of picked files keeps writing in another language", async ({ page }) => {
   await open(page);
   await page.locator("#chooser summary").click();
   const demo = resolve(import.meta.dirname, "../../web/models/demo");

@@ -188,7 +188,7 @@ for (const { name, file, content, prompt, decoded } of kinds) {
   });
 }
 
-test("a module in one file loads the tokenizers from beside itself, and says where it looked for them", async ({
+test("a module in one file loads the tokenizers from its own folder, and an error names that folder", async ({
   page,
 }) => {
   const [{ file, content, prompt }] = kinds as [(typeof kinds)[0]];
@@ -200,7 +200,7 @@ test("a module in one file loads the tokenizers from beside itself, and says whe
   await expect(write(page, prompt, "gpt2.bundle.js")).rejects.toThrow(`cannot be loaded from ${address}`);
 });
 
-test("a model with GPT-2's rules loads nothing that reads others", async ({ page }) => {
+test("a model with GPT-2's tokenizer does not fetch the module for others", async ({ page }) => {
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await inPage(page, async ({ loadModel }) => (await loadModel("models/demo/")).dispose(), undefined);

@@ -88,7 +88,7 @@ test.describe("on a stage", () => {
     await expect(text(page)).toBeFocused();
   });
 
-  test("a full screen that is granted after the stage was left is given back", async ({ page }) => {
+  test("full screen that is granted after the stage was left ends at once", async ({ page }) => {
     await open(page);
     await page.evaluate(() => {
       const asked: (() => void)[] = [];
@@ -118,7 +118,7 @@ test.describe("on a stage", () => {
     expect(await granted()).toEqual({ left: 1, locked: 1 });
   });
 
-  test("the stage says that the text waits for its model, and shows the download", async ({ page }) => {
+  test("the stage shows that the text waits for its model, and how far the download is", async ({ page }) => {
     const release = await hold(page, "**/models/demo/model.safetensors.*");
     await page.goto("./");
     await text(page).press("Alt+Enter");
@@ -134,7 +134,7 @@ test.describe("on a stage", () => {
 });
 
 test.describe("on paper", () => {
-  test("print shows the whole text and nothing else, and marks the model's part without colour", async ({
+  test("print contains the whole text and nothing else, and marks the model's part without colour", async ({
     page,
   }) => {
     await open(page);
@@ -158,7 +158,7 @@ test.describe("on paper", () => {
     expect(style).toEqual({ textDecorationStyle: "dotted", color: "rgb(0, 0, 0)" });
   });
 
-  test("a printed view has its numbers beside the tokens, and explains them", async ({ page }) => {
+  test("a printed view shows its numbers beside the tokens, and explains them", async ({ page }) => {
     await open(page);
     await setText(page, "Once upon a time there was a little girl");
     await showView(page, "probability");
@@ -176,7 +176,7 @@ test.describe("on paper", () => {
   });
 });
 
-test("with the reader's own colours the model's part, its place and the bars are still told", async ({
+test("in forced colours the model's text, its place and the bars can still be distinguished", async ({
   page,
 }) => {
   await page.emulateMedia({ forcedColors: "active" });
@@ -200,7 +200,7 @@ test("with the reader's own colours the model's part, its place and the bars are
   expect(await bar.evaluate((element) => getComputedStyle(element).backgroundColor)).not.toBe(canvas);
 });
 
-test("with more contrast wanted, text has seven times the lightness of what it stands on, and axe finds nothing", async ({
+test("with more contrast requested, text has a contrast of at least 7:1, and axe finds no problem", async ({
   page,
 }) => {
   for (const colorScheme of ["light", "dark"] as const) {
@@ -216,7 +216,7 @@ test("with more contrast wanted, text has seven times the lightness of what it s
   }
 });
 
-test("without motion nothing on the page moves by itself", async ({ page }) => {
+test("with reduced motion nothing on the page moves by itself", async ({ page }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await open(page);
   await startLongText(page);
@@ -229,7 +229,7 @@ test("without motion nothing on the page moves by itself", async ({ page }) => {
   expect(running).toEqual([]);
 });
 
-test("at 320 px nothing is cut off or wider than the window, in German, too, with the views and branches", async ({
+test("at 320 px nothing is clipped or wider than the window, also in German and with views and branches", async ({
   browser,
 }) => {
   for (const locale of ["en", "de"]) {

@@ -5,9 +5,7 @@ import { expect, test } from "@playwright/test";
 import type * as Gpt2 from "../../web/src/client/index.js";
 import { demo, native, prompt, root, withModel } from "./model.js";
 
-test("a prompt that is given with the load is prefilled when the model is there, and changes no text", async ({
-  page,
-}) => {
+test("a prompt passed to the load is prefilled, and the text stays the same", async ({ page }) => {
   const found = await withModel(
     page,
     { threads: 2 },
@@ -35,7 +33,7 @@ test("a prompt that is given with the load is prefilled when the model is there,
 });
 
 for (const variant of ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const) {
-  test(`${variant} gives the native engine's tokens and the very same log-probabilities`, async ({
+  test(`${variant} writes the native engine's tokens with bit-identical log-probabilities`, async ({
     page,
   }) => {
     const options = {
@@ -137,7 +135,7 @@ for (const variant of ["threads-relaxed", "threads"] as const) {
   });
 }
 
-test("tokenizes, detokenizes and scores", async ({ page }) => {
+test("the module tokenizes, detokenizes and scores as the native engine does", async ({ page }) => {
   const result = await withModel(
     page,
     {},
@@ -154,7 +152,7 @@ test("tokenizes, detokenizes and scores", async ({ page }) => {
   expect(result.score.perplexity).toBeCloseTo(Math.exp(-sum / (result.ids.length - 1)), 3);
 });
 
-test("scores an edited text from the first changed token on as the whole of it, and reads nothing before that", async ({
+test("an edited text is scored from the first changed token on, with the same result as the whole", async ({
   page,
 }) => {
   const found = await withModel(
@@ -192,7 +190,7 @@ test("scores an edited text from the first changed token on as the whole of it, 
   expect(found.none).toEqual({ tokens: [], logprob: 0, perplexity: null });
 });
 
-test("a signal aborts with its own reason, before and during", async ({ page }) => {
+test("a signal aborts with its own reason, before and during a request", async ({ page }) => {
   const errors = await withModel(
     page,
     {},
@@ -213,7 +211,7 @@ test("a signal aborts with its own reason, before and during", async ({ page }) 
   expect(errors).toEqual(["Error: before", "Error: during"]);
 });
 
-test("what does not fit is cut and reported, or refused in strict mode", async ({ page }) => {
+test("a prompt that does not fit is cut and reported, or refused in strict mode", async ({ page }) => {
   const result = await withModel(
     page,
     {},
@@ -240,7 +238,7 @@ test("what does not fit is cut and reported, or refused in strict mode", async (
   );
 });
 
-test("an edited prompt reuses what it shares with the last one", async ({ page }) => {
+test("an edited prompt reuses the cached tokens that it shares with the last one", async ({ page }) => {
   const reused = await withModel(
     page,
     {},
@@ -253,7 +251,7 @@ test("an edited prompt reuses what it shares with the last one", async ({ page }
   expect(reused).toBeGreaterThan(5);
 });
 
-test("options that do not exist are errors, when generating and when loading", async ({ page }) => {
+test("unknown options are errors, when generating and when loading", async ({ page }) => {
   const errors = await withModel(
     page,
     {},
@@ -273,7 +271,7 @@ test("options that do not exist are errors, when generating and when loading", a
   expect(errors[2]).toContain("threads is 0, expected a whole number from 1 to 64");
 });
 
-test("disposing rejects what is under way", async ({ page }) => {
+test("disposing rejects the running requests", async ({ page }) => {
   const code = await withModel(
     page,
     {},
@@ -289,7 +287,7 @@ test("disposing rejects what is under way", async ({ page }) => {
   expect(code).toBe("disposed");
 });
 
-test("three continuations are what each seed gives alone", async ({ page }) => {
+test("three continuations equal those that each seed gives alone", async ({ page }) => {
   const found = await withModel(
     page,
     {},
@@ -312,7 +310,7 @@ test("three continuations are what each seed gives alone", async ({ page }) => {
   expect(found.streamed).toEqual([0, 1, 2, 0, 1, 2]);
 });
 
-test("lookup gives the same text, and guesses where the text repeats itself", async ({ page }) => {
+test("lookup gives the same text, and guesses tokens if the text repeats itself", async ({ page }) => {
   const found = await withModel(
     page,
     {},
@@ -332,7 +330,7 @@ test("lookup gives the same text, and guesses where the text repeats itself", as
   expect(found[1].timings.draftedTokens).toBe(0);
 });
 
-test("measures the threads once, after the first text, and remembers them", async ({ page }) => {
+test("the thread count is measured once, after the first text, and stored", async ({ page }) => {
   const load = () =>
     page.evaluate(async () => {
       const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;

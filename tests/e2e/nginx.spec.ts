@@ -181,7 +181,7 @@ for (const [what, name, headers] of [
   ["whose pieces have moved", "moved-pieces", {}],
   ["whose folder has moved to another port", "moved-away", { "access-control-allow-origin": /^\*$/ }],
 ] as const satisfies [string, string, Record<string, RegExp | undefined>][]) {
-  test(`a model from nginx ${what}`, async ({ page }) => {
+  test(`a model loads from nginx ${what}`, async ({ page }) => {
     const found = await headersOf(name);
     for (const [header, value] of Object.entries<RegExp | undefined>(headers)) {
       if (value) expect(found[header]).toMatch(value);
@@ -195,15 +195,13 @@ for (const [what, name, headers] of [
   });
 }
 
-test("a folder that has moved to a host which does not share it is said to be out of reach", async ({
-  page,
-}) => {
+test("a folder that moved to a host without CORS is reported as unreachable", async ({ page }) => {
   const { end } = await write(page, "moved-shut");
   expect(end).toMatch(/^network: cannot fetch .*\/moved-shut\/models\/demo\/[\w.]+: /);
 });
 
 for (const code of [301, 307]) {
-  test(`worker and engine from a folder that has moved (${code})`, async ({ page }) => {
+  test(`worker and engine load from a folder that has moved (${code})`, async ({ page }) => {
     const { end } = await write(page, "whole", { baseUrl: `/moved-${code}/` });
     expect(end).toBe(expected);
     expect(answered(`moved-${code}`).join("\n")).toMatch(/^gpt2-worker\.js 30[17] -$/m);
@@ -211,7 +209,7 @@ for (const code of [301, 307]) {
 }
 
 for (const [name, type, said] of types) {
-  test(`the engine's code as ${type || "nothing"}; its script has to be called one, and is named where it is not`, async ({
+  test(`the engine loads as ${type || "no type"} if its script has a script type; otherwise an error names the script`, async ({
     page,
   }) => {
     const coded = await write(page, "whole", { baseUrl: `/${name}-but-scripts/` });
@@ -225,16 +223,14 @@ for (const [name, type, said] of types) {
   });
 }
 
-test("threads where nginx sends the headers for them, below a sub-path; none where it does not", async ({
-  page,
-}) => {
+test("threads run below a sub-path if nginx sends the headers for them, and only then", async ({ page }) => {
   const options = { variant: undefined, threads: 2 };
   const with_ = await write(page, "isolated", options, `${server.origin}/isolated/blank`);
   expect(with_).toMatchObject({ end: expected, variant: "threads-relaxed" });
   expect(await write(page, "isolated", options)).toMatchObject({ end: expected, variant: "simd-relaxed" });
 });
 
-test("a slow host is not taken for a silent one, and progress goes on", async ({ page }) => {
+test("a slow host is not reported as silent, and the progress continues", async ({ page }) => {
   const { end, retries, shares } = await write(page, "slow", { stallMs: 1500 });
   expect(end).toBe(expected);
   expect(retries).toEqual([]);
@@ -243,7 +239,9 @@ test("a slow host is not taken for a silent one, and progress goes on", async ({
 });
 
 for (const status of [503, 429]) {
-  test(`a host that limits requests (${status}) is asked again when it says`, async ({ page }) => {
+  test(`a host that limits requests (${status}) is asked again after the time that it states`, async ({
+    page,
+  }) => {
     const { end, retries } = await write(page, `busy-${status}`);
     expect(end).toBe(expected);
     expect(retries).toContain(`the host answered ${status}`);
@@ -262,7 +260,7 @@ for (const [what, name, rest] of [
   ["without ranges, which begins again", "slow-whole", /^200 bytes=\d{6,}-$/],
   ["that compresses, which gives the rest as it is", "slow-packed", /^206 bytes=\d{6,}-$/],
 ] as const) {
-  test(`a connection breaks in the middle of a host ${what}`, async ({ page }) => {
+  test(`a load survives a connection that breaks in the middle of a host ${what}`, async ({ page }) => {
     const before = answered(name).length;
     const writing = write(page, name);
     const share = () => page.evaluate(() => Number(Reflect.get(globalThis, "share") ?? 0)).catch(() => 0);

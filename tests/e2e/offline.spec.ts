@@ -63,7 +63,7 @@ test.afterEach(() => context.close());
 const expectKept = () => expect(page.locator("#offline")).toBeVisible({ timeout: 30_000 });
 
 // real-hosts.spec.ts does the same on hosts without headers.
-test("after one visit to a host with headers it works without network, and nothing large came twice", async () => {
+test("after one visit to a host with headers, the page works without network, and no large file was fetched twice", async () => {
   const host = new Host(resolve(root, "web/dist"), true);
   await host.start();
   await page.goto(host.page);
@@ -85,7 +85,7 @@ test("after one visit to a host with headers it works without network, and nothi
   await lookInside(page);
 });
 
-test("a new release waits for the user, neither has a file of the other, and a broken one never comes", async () => {
+test("a new release waits for the user, shares no file with the old one, and is never activated if broken", async () => {
   const folder = mkdtempSync(join(tmpdir(), "gpt2-release-"));
   try {
     cpSync(resolve(root, "web/dist"), folder, { recursive: true });

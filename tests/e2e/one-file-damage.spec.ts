@@ -37,7 +37,7 @@ const damages: Record<string, (text: string) => string> = {
 };
 
 for (const [name, damage] of Object.entries(damages)) {
-  test(`a file ${name} says that it is damaged`, async ({ page }, testInfo) => {
+  test(`a page in one file ${name} reports that it is damaged`, async ({ page }, testInfo) => {
     const file = testInfo.outputPath("damaged.html");
     writeFileSync(file, damage(exported(testInfo.outputPath())));
     await page.goto(pathToFileURL(file).href);

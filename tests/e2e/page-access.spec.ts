@@ -116,7 +116,7 @@ const states: Record<string, (page: Page) => Promise<void>> = {
 };
 
 for (const [name, reach] of Object.entries(states)) {
-  test(`axe-core finds nothing while ${name}, light and dark`, async ({ page }) => {
+  test(`axe-core finds no problem while ${name}, light and dark`, async ({ page }) => {
     await reach(page);
     await expectAccessible(page);
     if (name === "it writes")
@@ -125,7 +125,7 @@ for (const [name, reach] of Object.entries(states)) {
   });
 }
 
-test("works by keyboard alone", async ({ page }) => {
+test("the page works by keyboard alone", async ({ page }) => {
   await open(page);
   const { keyboard } = page;
   const tabTo = async (id: string) => {
@@ -220,7 +220,7 @@ test.describe("the focus never falls to the body", () => {
     expect(await focused(page)).toBe("generate");
   });
 
-  test.describe("of a page that is touched", () => {
+  test.describe("on a touch device", () => {
     test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 700 } });
 
     test("the focus stays while suggestions are requested, arrive and are taken", async ({ page }) => {
@@ -242,7 +242,7 @@ test.describe("the focus never falls to the body", () => {
     });
   });
 
-  test("the focus stays while a token is scored, and goes to the text when the token's details disappear", async ({
+  test("the focus stays while a token is scored, and moves to the text when the token's details disappear", async ({
     page,
   }) => {
     await watchAsking(page, "score");
@@ -285,7 +285,7 @@ test.describe("the focus never falls to the body", () => {
   });
 });
 
-test("what has the focus inside the model lies beneath neither the text nor the dock", async ({ page }) => {
+test("the focused element inside the model is hidden by neither the text nor the dock", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 700 });
   await open(page);
   await setText(page, "Once upon a time there was a girl named Lily. ".repeat(12));
@@ -325,7 +325,7 @@ for (const [name, width, height, textSize] of [
   ["400 % zoom", 320, 256, 100],
   ["400 % zoom and text of 200 %", 320, 256, 200],
 ] as const) {
-  test(`fits ${name} in every state`, async ({ page }) => {
+  test(`the page fits ${name} in every state`, async ({ page }) => {
     await page.setViewportSize({ width, height });
     const expectFit = async (state: string) => {
       await page.addStyleTag({ content: `html { font-size: ${textSize}% !important }` });

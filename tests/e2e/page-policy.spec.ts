@@ -4,7 +4,7 @@ import { openSection, writeOn } from "./page.js";
 
 test.use({ bypassCSP: false });
 
-test("writes under its own policy, which nothing on it offends", async ({ page }) => {
+test("the page writes under its own policy without a violation", async ({ page }) => {
   const offences: string[] = [];
   page.on("console", (message) => {
     if (/Content Security Policy/i.test(message.text())) offences.push(message.text());
@@ -25,7 +25,7 @@ test("writes under its own policy, which nothing on it offends", async ({ page }
   expect(offences.join()).toContain("connect-src");
 });
 
-test("says what the browser and the host give it, and what to add", async ({ page }) => {
+test("the page shows what the browser and the host support, and what to add", async ({ page }) => {
   await page.goto("./?model=none");
   const list = page.locator("#environment-list li");
   await openSection(page, "device");

@@ -26,7 +26,7 @@ test.describe("a value outside its range", () => {
     Continue: (page) => press(page, "continue"),
   };
 
-  test("a value outside its range opens the panel, gets the focus and is explained, however writing was started", async ({
+  test("an invalid value opens the panel, gets the focus and is explained, however writing was started", async ({
     page,
   }) => {
     await open(page);
@@ -72,9 +72,7 @@ test.describe("a value outside its range", () => {
     });
   }
 
-  test("two values outside their ranges are both explained, and the first gets the focus", async ({
-    page,
-  }) => {
+  test("two invalid values are both explained, and the first gets the focus", async ({ page }) => {
     await page.goto("./?model=none");
     await setOption(page, "Min p", "2");
     await setOption(page, "Top p", "3");
@@ -117,7 +115,7 @@ test.describe("a worker that dies", () => {
     await generate(page);
   });
 
-  test("a worker that dies is loaded again by Generate itself, and the text stays until the next begins", async ({
+  test("Generate loads a dead worker's model again, and the text stays until the new run starts", async ({
     page,
   }) => {
     await open(page);
@@ -143,7 +141,7 @@ test.describe("a worker that dies", () => {
   });
 });
 
-test.describe("while the model loads", () => {
+test.describe("during a load", () => {
   /** Holds the weights back until `arrive` is called. */
   async function openSlowly(page: Page): Promise<() => void> {
     let arrive = () => {};
@@ -166,7 +164,7 @@ test.describe("while the model loads", () => {
     expect((await textOf(page)).length).toBeGreaterThan(50);
   });
 
-  test("Escape during a load takes Generate back, and the load goes on", async ({ page }) => {
+  test("Escape during a load cancels Generate, and the load continues", async ({ page }) => {
     const arrive = await openSlowly(page);
     await page.keyboard.press("Escape");
     await writeOn(page);
@@ -198,7 +196,7 @@ test.describe("while the model loads", () => {
   });
 });
 
-test("a model that is not there is named, and can be tried again", async ({ page }) => {
+test("a missing model is named, and can be tried again", async ({ page }) => {
   let isBroken = true;
   await page.route("**/models/demo/config.json", (route) =>
     isBroken ? route.fulfill({ status: 404 }) : route.continue(),
@@ -211,7 +209,10 @@ test("a model that is not there is named, and can be tried again", async ({ page
   await expectReady(page);
 });
 
-test("without network, loading fails in words and works when it is back", async ({ page, context }) => {
+test("without network, loading fails with an explanation, and works when the network is back", async ({
+  page,
+  context,
+}) => {
   await open(page);
   await startLongText(page);
   await killWorker(page);
@@ -223,7 +224,7 @@ test("without network, loading fails in words and works when it is back", async 
   await expectReady(page);
 });
 
-test("damaged weights are noticed", async ({ page }) => {
+test("damaged weights are detected", async ({ page }) => {
   await page.route("**/model.safetensors.000", async (route) => {
     const response = await route.fetch();
     const body = await response.body();
@@ -257,7 +258,7 @@ for (const [query, sentence] of [
   });
 }
 
-test.describe("where the page's scripts do not run, it says so", () => {
+test.describe("if the page's scripts do not run, it explains why", () => {
   const starting = "If this does not go away, the page's scripts could not run";
 
   test("the page explains itself without a network", async ({ page }) => {

@@ -17,7 +17,7 @@ import {
 } from "./page.js";
 import { storedTexts } from "./stored-texts.js";
 
-test("writes on after the prompt, piece by piece, and says how fast", async ({ page }) => {
+test("the model continues the prompt piece by piece, and the page shows the speed", async ({ page }) => {
   await open(page);
   await page.evaluate(() => {
     const lengths: number[] = [];
@@ -42,7 +42,7 @@ test("writes on after the prompt, piece by piece, and says how fast", async ({ p
   await expect(page.locator("#engine")).toContainText("threads-relaxed");
 });
 
-test("a long text is drawn at most once a frame, and only what is on the screen is in the document", async ({
+test("a long text is drawn at most once per frame, and only its visible part is in the document", async ({
   page,
 }) => {
   await open(page);
@@ -72,7 +72,7 @@ test("a long text is drawn at most once a frame, and only what is on the screen 
   expect(shown).toBeLessThan(20_000);
 });
 
-test("the view follows the text, until the reader scrolls up", async ({ page }) => {
+test("the view follows the text until the reader scrolls up", async ({ page }) => {
   await page.setViewportSize({ width: 400, height: 500 });
   await open(page);
   await startLongText(page);
@@ -102,7 +102,7 @@ test("the view follows the text, until the reader scrolls up", async ({ page }) 
   expect(await endBelowView()).toBeLessThanOrEqual(0);
 });
 
-test("the same seed gives the same text, another one another", async ({ page }) => {
+test("the same seed gives the same text, and another seed another text", async ({ page }) => {
   await open(page);
   await setOption(page, "Seed", "7");
   await setOption(page, "Tokens", "40");
@@ -112,7 +112,7 @@ test("the same seed gives the same text, another one another", async ({ page }) 
   expect(await generateAnew(page)).not.toBe(first);
 });
 
-test("options change what is written", async ({ page }) => {
+test("options change what the model writes", async ({ page }) => {
   await open(page);
   await setOption(page, "Temperature", "0");
   await setOption(page, "Tokens", "12");
@@ -128,7 +128,7 @@ test("options change what is written", async ({ page }) => {
   expect(stopped.length).toBeLessThan(greedy.length);
 });
 
-test("an emptied option is what it was at first", async ({ page }) => {
+test("an emptied option has its default", async ({ page }) => {
   await open(page);
   await setOption(page, "Seed", "3");
   const text = await generateAnew(page);
@@ -137,7 +137,7 @@ test("an emptied option is what it was at first", async ({ page }) => {
   expect(await generateAnew(page)).toBe(text);
 });
 
-test("Stop stops, and the next generation works", async ({ page }) => {
+test("Stop ends the run, and the next one works", async ({ page }) => {
   await open(page);
   await startLongText(page);
   await page.getByRole("button", { name: "Stop" }).click();
@@ -148,7 +148,7 @@ test("Stop stops, and the next generation works", async ({ page }) => {
   expect(await textOf(page)).not.toBe(stopped);
 });
 
-test("Continue goes on from the whole text", async ({ page }) => {
+test("Continue continues from the end of the whole text", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "30");
   await page.getByLabel("Ignore end of text").check();
@@ -158,7 +158,7 @@ test("Continue goes on from the whole text", async ({ page }) => {
   expect((await textOf(page)).startsWith(text)).toBe(true);
 });
 
-test("a double click writes one text, and more presses say why they do nothing", async ({ page }) => {
+test("a double click starts one run, and further presses explain why they do nothing", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "4096");
   await page.getByLabel("Ignore end of text").check();
@@ -171,7 +171,7 @@ test("a double click writes one text, and more presses say why they do nothing",
   await expect(page.getByRole("alert")).toBeHidden();
 });
 
-test("an empty text and one of a megabyte are written on from", async ({ page, context }) => {
+test("the model continues an empty text and a text of a megabyte", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   await setOption(page, "Tokens", "20");
@@ -213,7 +213,7 @@ test("two tabs write at the same time", async ({ page, context }) => {
   expect(texts[0]).toBe(texts[1]);
 });
 
-test("leaving the page while it writes and coming back finds it ready", async ({ page }) => {
+test("leaving the page while the model writes and coming back finds it ready", async ({ page }) => {
   await open(page);
   await startLongText(page);
   await page.goto("about:blank");
@@ -223,7 +223,7 @@ test("leaving the page while it writes and coming back finds it ready", async ({
   await generate(page);
 });
 
-test("a page that nobody tells of its end has kept the text, its options and what can be undone", async ({
+test("a page that is closed without an event has stored the text, its options and the undo history", async ({
   page,
 }) => {
   await page.addInitScript(() => {
@@ -250,7 +250,7 @@ test("a page that nobody tells of its end has kept the text, its options and wha
   expect(await textOf(page)).toBe("Once upon a time");
 });
 
-test("a page that is hidden has stored the text at once", async ({ page }) => {
+test("a page that is hidden stores the text at once", async ({ page }) => {
   await open(page);
   await setText(page, "A cat sat here.");
   await page.evaluate(() => {

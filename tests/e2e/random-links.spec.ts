@@ -26,7 +26,7 @@ function listen(onConnection: () => void): Promise<Server> {
   return new Promise((listening) => trap.listen(0, "127.0.0.1", () => listening(trap)));
 }
 
-test("no link makes the page contact another host, or fail", async ({ baseURL, launchOptions }) => {
+test("no random link makes the page contact another host or fail", async ({ baseURL, launchOptions }) => {
   const address = baseURL ?? "";
   test.setTimeout((seconds + 60) * 1000);
   let connections = 0;

@@ -77,7 +77,7 @@ test("generation pauses while its loop does not read, other requests run, and th
   expect(found.ids).toEqual(found.expected);
 });
 
-test("an abort settles at once what waits its turn, and lets no further token through", async ({ page }) => {
+test("an abort settles a waiting request at once, and no further token arrives", async ({ page }) => {
   const found = await withModel(
     page,
     {},
@@ -162,7 +162,7 @@ for (const variant of ["threads-relaxed", "simd"] as const) {
   });
 }
 
-test("a model that nobody holds is disposed of, and one that somebody reads is not", async ({ page }) => {
+test("an unreferenced model is disposed of, and a model with an active reader is not", async ({ page }) => {
   await page.goto("./?model=none");
   await inPage(
     page,
@@ -190,7 +190,7 @@ test("a model that nobody holds is disposed of, and one that somebody reads is n
   await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
 });
 
-test("a meaningless argument is an error that names it", async ({ page }) => {
+test("an invalid argument is an error that names it", async ({ page }) => {
   const found = await withModel(
     page,
     {},

@@ -14,7 +14,7 @@ async function save(page: Page, format: string): Promise<{ path: string; name: s
   return { path: await download.path(), name: download.suggestedFilename() };
 }
 
-test("a text with branches is saved in three ways, and its web page opens from a disk", async ({
+test("a text with branches is saved in three formats, and the saved web page opens from a disk", async ({
   page,
   browser,
 }, testInfo) => {

@@ -23,7 +23,7 @@ test.beforeEach(async ({ page }) => {
   await page.addInitScript(() => Reflect.deleteProperty(window, "showSaveFilePicker"));
 });
 
-test("the page saves itself as one file, which opens from a disk and asks for nothing", async ({
+test("the page saves itself as one file, which opens from a disk and makes no request", async ({
   page,
   browser,
 }, testInfo) => {
@@ -86,10 +86,7 @@ test("the page saves itself as one file, which opens from a disk and asks for no
   }
 });
 
-test("the file opens with the text, if it was saved with it, and goes on from there", async ({
-  page,
-  browser,
-}, testInfo) => {
+test("a file saved with the text opens with it and continues it", async ({ page, browser }, testInfo) => {
   await open(page);
   const given = "Es war einmal „ein Wald“ </script><script>document.title = 'hostile'</script> and 🍓";
   await setText(page, given);
@@ -131,7 +128,7 @@ test("the file opens with the text, if it was saved with it, and goes on from th
   expect(readFileSync(file, "utf8")).not.toContain('data-file="text.json"');
 });
 
-test("a host that lacks a part of what is to be saved is named", async ({ page }) => {
+test("if the host lacks a part of the page, the error names the part", async ({ page }) => {
   await open(page);
   await page.route("**/one-file.html", (route) => route.fulfill({ status: 404 }));
   await openSection(page, "saving-texts");

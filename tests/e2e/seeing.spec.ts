@@ -69,7 +69,7 @@ function wordsOf(scores: readonly Score[]): Score[] {
   return words.filter(({ text }) => text !== "");
 }
 
-test("each word is tinted by its probability, and what else could stand there is told", async ({ page }) => {
+test("each word is tinted by its probability, and its details list the alternatives", async ({ page }) => {
   await open(page);
   const given = "Once upon a time there was a strawberry elephant";
   await setText(page, given);
@@ -124,7 +124,7 @@ test("each word is tinted by its probability, and what else could stand there is
   await expect(likeliest(page)).toHaveCount(0);
 });
 
-test("each word is tinted by its rank, which is told, and which paper has", async ({ page }) => {
+test("each word is tinted by its rank, which its details show and print has, too", async ({ page }) => {
   await open(page);
   const given = "Once upon a time there was a strawberry elephant of nothing whom he.";
   await setText(page, given);
@@ -170,9 +170,7 @@ test("each word is tinted by its rank, which is told, and which paper has", asyn
   await expect.poll(written, { timeout: 10_000 }).toEqual(scored);
 });
 
-test("a word that the model goes on in is scored once it is cut as one, not as the part that was written", async ({
-  page,
-}) => {
+test("a word that the model continues is scored as the one word that it becomes", async ({ page }) => {
   await watchAsking(page, "tokenize");
   await open(page);
   await setText(page, "Once upon a ti");
@@ -192,7 +190,7 @@ test("a word that the model goes on in is scored once it is cut as one, not as t
   await expect(fact(page, "Rank")).toHaveText(String(scores[3]?.rank));
 });
 
-test("the tokenizer's view has the cut, the ids and the bytes, of whole characters", async ({ page }) => {
+test("the tokenizer's view shows the tokens, ids and bytes, of whole characters", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await open(page);
   await setText(page, "strawberry 🍓!");
@@ -267,7 +265,7 @@ function wordsFrom(whole: string, before: string): string {
   return words.slice(0, 7).join(" ") + (words.length > 7 ? "…" : "");
 }
 
-test("another token branches the text; branches are walked, named and kept over a reload", async ({
+test("choosing another token branches the text; branches can be walked, named and restored by a reload", async ({
   page,
 }) => {
   await open(page);
@@ -334,9 +332,7 @@ test("another token branches the text; branches are walked, named and kept over 
   expect(await textOf(page)).toBe(given);
 });
 
-test("a branch is announced where one writes, with a way back, until one goes on with it", async ({
-  page,
-}) => {
+test("a new branch is announced with a way back, until you continue in it", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "60");
   await page.getByLabel("Ignore end of text").check();
@@ -372,7 +368,7 @@ test("a branch is announced where one writes, with a way back, until one goes on
   await expect(note).toBeHidden();
 });
 
-test("undo takes back the making of a branch, and redo makes it again", async ({ page }) => {
+test("undo removes a new branch, and redo makes it again", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "6");
   await page.getByLabel("Ignore end of text").check();
@@ -399,7 +395,7 @@ test("undo takes back the making of a branch, and redo makes it again", async ({
   expect(await textOf(page)).toBe(given);
 });
 
-test("walking ends what is written, and each branch keeps its own text", async ({ page }) => {
+test("switching branches stops the model, and each branch keeps its own text", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "4096");
   await page.getByLabel("Ignore end of text").check();
@@ -431,7 +427,7 @@ test("walking ends what is written, and each branch keeps its own text", async (
   expect(await walk("Go to First")).toBe(first);
 });
 
-test("a long text is cut at once, and tinted as its scores come", async ({ page }) => {
+test("a long text is tokenized at once, and tinted as its scores arrive", async ({ page }) => {
   await watchAsking(page, "score");
   await open(page);
   const sentence = "Once upon a time there was a strawberry elephant. ";
@@ -455,7 +451,7 @@ test("a long text is cut at once, and tinted as its scores come", async ({ page 
   await expect(share(page)).toHaveText(/%$/);
 });
 
-test("nothing is scored twice, and what Tab needs is read again after it", async ({ page }) => {
+test("nothing is scored twice, and the model reads what Tab needs again afterwards", async ({ page }) => {
   await watchAsking(page);
   await open(page);
   const sentence = "Once upon a time there was a strawberry elephant. ";
@@ -500,7 +496,7 @@ for (const [kind, count] of [
   ["fits the context", 12],
   ["is longer than the context", 30],
 ] as const) {
-  test(`of a text that ${kind}, only what an edit at its end changes is scored, as if all was`, async ({
+  test(`after an edit at the end of a text that ${kind}, only the change is scored, with the same result`, async ({
     page,
   }) => {
     await watchAsking(page);
@@ -526,7 +522,7 @@ for (const [kind, count] of [
   });
 }
 
-test("it says that scores wait for what the model writes", async ({ page }) => {
+test("the page says that scores wait for the model to stop writing", async ({ page }) => {
   await open(page);
   await startLongText(page);
   await showView(page, "Probability");
@@ -550,7 +546,7 @@ const placeOf = (page: Page, offset: number, part: number) =>
 
 const marked = async (page: Page) => (await page.locator("#editor .told").allTextContents()).join("");
 
-test.describe("the token that is pressed is told, and marked", () => {
+test.describe("the pressed token's details are shown, and it is marked", () => {
   const given = "Once, there was, in a wood, a bird.";
 
   const expectTold = async (page: Page, token: string) => {
@@ -631,7 +627,7 @@ test.describe("the token that is pressed is told, and marked", () => {
 
 const long = "Once upon a time there was a strawberry elephant who lived in a big wood. ".repeat(6);
 
-test("what could stand at a word lies beside it, and what was written stays in sight", async ({ page }) => {
+test("the alternatives of a word stand beside it, and the text stays in sight", async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await open(page);
   await setText(page, long);
@@ -659,9 +655,7 @@ for (const [name, width, height, type] of [
   ["on a phone with its keyboard", 390, 480, "100%"],
   ["on a phone on its side", 844, 390, "100%"],
 ] as const) {
-  test(`${name} a word's alternatives come first in a sheet, and half of the window is text`, async ({
-    page,
-  }) => {
+  test(`${name} the alternatives come first in a sheet, and half of the window is text`, async ({ page }) => {
     await page.setViewportSize({ width, height });
     await open(page);
     await page.evaluate((size) => (document.documentElement.style.fontSize = size), type);
@@ -687,7 +681,7 @@ for (const [name, width, height, type] of [
   });
 }
 
-test("a word's alternatives are there in the plain text, too, until one writes on, and by keys alone", async ({
+test("the alternatives also appear in the plain text until you continue, and work by keyboard alone", async ({
   page,
 }) => {
   await open(page);
@@ -718,7 +712,7 @@ test("a word's alternatives are there in the plain text, too, until one writes o
   await expect(text(page)).toBeFocused();
 });
 
-test("a token of a text that is longer than the context has one probability, in its details and in the list", async ({
+test("in a text longer than the context, a token has the same probability in its details and in the list", async ({
   page,
 }) => {
   await open(page);

@@ -25,7 +25,7 @@ test.beforeEach(async ({ page }) => {
 });
 test.afterEach(() => host.stop());
 
-test("the page waits for a service worker whose script never comes, and then loads the model without it", async ({
+test("the page waits for a service worker whose script never arrives, and then loads the model without it", async ({
   page,
 }) => {
   expect(files.filter((name) => name.includes("models/demo/"))).toEqual([]);

@@ -5,7 +5,7 @@ import { generate, open, openSection, seedOf, setOption, setText, startLongText 
 
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 
-test("presets set the numbers, sliders move them, and both are seen in the picture", async ({ page }) => {
+test("presets set the numbers, sliders move them, and the picture shows both", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await open(page);
   await setText(page, "Once upon a time there was a");
@@ -46,9 +46,7 @@ test("presets set the numbers, sliders move them, and both are seen in the pictu
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
-test("the same is written again with the seed of the last text, also of one that was stopped", async ({
-  page,
-}) => {
+test("the last seed writes the same text again, also after a run that was stopped", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "20");
   await setOption(page, "Temperature", "2");

@@ -31,7 +31,7 @@ async function copyLink(page: Page): Promise<string> {
   return clipboard();
 }
 
-test("whoever opens a link to a text gets the very same, and is told so", async ({ page, context }) => {
+test("opening a link writes exactly the same text, and the page says so", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   await setText(page, "");
@@ -54,7 +54,7 @@ test("whoever opens a link to a text gets the very same, and is told so", async 
   expect(await textOf(other)).toBe(text);
 });
 
-test("a link has what stands around what was written last, and the options", async ({ page, context }) => {
+test("a link contains the text around the last run, and the options", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   await setOption(page, "Tokens", "8");
@@ -86,7 +86,7 @@ test("a link has what stands around what was written last, and the options", asy
   await expect(other.getByLabel("Seed")).not.toHaveValue("");
 });
 
-test("any other text has a link, too: it is shown as it is, and called nothing else", async ({
+test("a text without a run has a link, too, which shows it as it is and claims nothing else", async ({
   page,
   context,
 }) => {
@@ -148,7 +148,7 @@ test("typing while a link is followed prevents the claim that the text is identi
   await expect(other.locator("#finish")).not.toContainText("Identical");
 });
 
-test("a link whose text comes out otherwise says so, and one that is none, too", async ({ page }) => {
+test("the page says so if a link's text comes out differently or the link is invalid", async ({ page }) => {
   const options = { maxNewTokens: 5, seed: 1, temperature: "high" };
   await page.goto(`./${fragment({ prompt: "Once upon", options, hash: "0".repeat(64) })}`);
   await expect(page.locator("#finish")).toContainText("This is not the linked text", { timeout: 40_000 });
@@ -162,7 +162,7 @@ test("a link whose text comes out otherwise says so, and one that is none, too",
   expect(await textOf(page)).toBe(text); // what was there
 });
 
-test("writing interrupts a link, and an open page follows a link", async ({ page }) => {
+test("writing interrupts a link, and an open page follows a new link", async ({ page }) => {
   const options = { maxNewTokens: 4096, seed: 1, ignoreEos: true };
   const link = fragment({ prompt: "The sea was", options, hash: "0".repeat(64) });
   const finish = page.locator("#finish");
@@ -183,7 +183,7 @@ test("writing interrupts a link, and an open page follows a link", async ({ page
   await expect(finish).toContainText("Stopped after"); // and nothing of another model
 });
 
-test("without a clipboard the link is in the address, and where none can be made, that is said", async ({
+test("without a clipboard the link is in the address; if no link can be made, the page says so", async ({
   page,
 }) => {
   await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));

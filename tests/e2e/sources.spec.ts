@@ -47,7 +47,7 @@ const natively = (...args: string[]): number[] =>
   native("generate", ...args, "--json", "--max-new-tokens", "12", "--temperature", "0").ids;
 const expected = () => natively(demo, "--prompt", prompt);
 
-test("a hub's id: small files from the hub, weights from signed addresses at another host, no preflight", async ({
+test("a Hub id loads small files from the Hub and weights from signed addresses, without a preflight", async ({
   page,
 }) => {
   give(demo);
@@ -62,7 +62,7 @@ test("a hub's id: small files from the hub, weights from signed addresses at ano
   }
 });
 
-test.describe("a model of floats is converted while it is read,", () => {
+test.describe("a model of floats is converted while it is read", () => {
   const scratch = mkdtempSync(join(tmpdir(), "gpt2-sources-"));
   test.afterAll(() => rmSync(scratch, { recursive: true }));
 
@@ -160,7 +160,7 @@ test.describe("a model of floats is converted while it is read,", () => {
   });
 });
 
-test("a GGUF file, of a hub, at an address and of this device, is the same model", async ({ page }) => {
+test("a GGUF file from the Hub, an address or this device gives the same model", async ({ page }) => {
   const config = JSON.parse(readFileSync(resolve(tied, "config.json"), "utf8"));
   const tensors = readSafetensors(readFileSync(resolve(tied, "model.safetensors")));
   const gguf = writeGguf(
@@ -193,7 +193,7 @@ test("a GGUF file, of a hub, at an address and of this device, is the same model
   expect(ofFile).toEqual(expected);
 });
 
-test("a connection that breaks: the hub's own address is asked for the rest, which it signs again", async ({
+test("after a connection breaks, the rest comes from the Hub's own address, which signs it again", async ({
   page,
 }) => {
   give(demo);
@@ -226,7 +226,7 @@ test("a signed address that has expired is signed again", async ({ page }) => {
   expect(refusals).toBe(1);
 });
 
-test.describe("each refusal by the Hub has its own message:", () => {
+test.describe("refusals by the Hub", () => {
   const cases: [string, number, string | undefined, RegExp][] = [
     [
       "a private model, or none",
@@ -281,7 +281,7 @@ test.describe("each refusal by the Hub has its own message:", () => {
   });
 });
 
-test("a model that changes while it is loaded is not put together of two", async ({ page }) => {
+test("files of a model that changes during the load are never mixed", async ({ page }) => {
   give(demo);
   hub.fault = (name) => {
     if (name === "vocab.json") hub.commit = commit.replace("6", "7");
@@ -291,7 +291,7 @@ test("a model that changes while it is loaded is not put together of two", async
   expect(told).toMatch(/^network: user\/tale changed on the hub while it was loading: load it again/);
 });
 
-test("a plain name is the page's own folder first, and only then an id", async ({ page }) => {
+test("a plain name means the page's own folder first, and only then an id", async ({ page }) => {
   give(demo);
   const asked: string[] = [];
   // Nothing here may leave for the hub itself.
@@ -320,7 +320,7 @@ test("a plain name is the page's own folder first, and only then an id", async (
   expect(asked).toEqual([]);
 });
 
-test.describe("files of the device", () => {
+test.describe("local files", () => {
   /** What `source`, made of the files of a folder that is picked in the page, writes. */
   async function writeFrom(page: Page, folder: string, kind: "files" | "handle") {
     await page.setContent('<input id="pick" type="file" webkitdirectory />');
@@ -365,7 +365,7 @@ test.describe("files of the device", () => {
     });
   }
 
-  test("files that are not a model are named", async ({ page }) => {
+  test("local files that are no model are refused by name", async ({ page }) => {
     const told = await writeFrom(page, resolve(root, "tests/data/gpt2-tokenizer"), "files");
     expect(told).toMatch(/^invalid-argument: there is no model among the files \(gpt2-tokenizer\//);
   });

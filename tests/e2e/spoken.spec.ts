@@ -12,7 +12,7 @@ async function hurry(page: Page): Promise<void> {
   });
 }
 
-test("each sentence is said whole and in order, and the end after the last", async ({ page }) => {
+test("each sentence is announced whole and in order, and the end after the last", async ({ page }) => {
   await hurry(page);
   await open(page);
   await setText(page, "Once upon a time there was a dog.");
@@ -30,7 +30,7 @@ test("each sentence is said whole and in order, and the end after the last", asy
   await expect(spoken(page).last()).toHaveAttribute("lang", "en");
 });
 
-test("a stop ends what is said, too", async ({ page }) => {
+test("stopping the model is announced, too", async ({ page }) => {
   await open(page);
   await prepareLongText(page);
   await writeOn(page);

@@ -33,7 +33,9 @@ test.beforeAll(async () => {
 
 test.afterAll(() => void server.close());
 
-test("a folder straight from the hub loads, and without vocabulary works on ids", async ({ browser }) => {
+test("an unchanged folder from the Hub loads; without a vocabulary the model works on ids", async ({
+  browser,
+}) => {
   const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
   await page.goto(`${origin}/some/where/?model=none`);
@@ -62,7 +64,7 @@ test("a service worker brings threads to a host without headers, below a sub-pat
   await context.close();
 });
 
-test("a link to a text outlives the reload that brings threads, and is followed once", async ({
+test("a link to a text survives the reload that enables threads, and is followed once", async ({
   browser,
 }) => {
   const context = await browser.newContext({ serviceWorkers: "allow" });
@@ -82,7 +84,7 @@ test("a link to a text outlives the reload that brings threads, and is followed 
   await context.close();
 });
 
-test("without service workers it runs on one thread and says so", async ({ browser }) => {
+test("without service workers the page runs on one thread and says so", async ({ browser }) => {
   const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
   await page.goto(`${origin}/some/where/`);

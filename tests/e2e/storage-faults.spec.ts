@@ -59,7 +59,7 @@ test("after the site's data is cleared, an open page loads, stores and removes m
   }
 });
 
-test("data that is cleared while a model loads or writes ends neither", async ({ page }) => {
+test("clearing the data while a model loads or writes interrupts neither", async ({ page }) => {
   host.bytesPerSecond = 8e6;
   const loading = write(page);
   await expect.poll(() => host.weightBytes, { timeout: 30_000 }).toBeGreaterThan(demoBytes() / 3);
@@ -86,7 +86,9 @@ test("data that is cleared while a model loads or writes ends neither", async ({
   expect((await write(page)).written).toBe(written);
 });
 
-test("on a full disk a stored model is listed, loads without its host, and is removed", async ({ page }) => {
+test("on a full disk a stored model is listed, loads without its host, and can be removed", async ({
+  page,
+}) => {
   const { written } = await write(page);
   await limit(page, 1000); // less than what is stored
   await page.reload();
@@ -128,9 +130,7 @@ const storeModel = (page: Page, id: string, size: number) =>
     [id, size] as const,
   );
 
-test("a third model takes the place of the oldest, though the browser estimates more room than there is", async ({
-  page,
-}) => {
+test("a third model replaces the oldest, even if the browser overestimates the room", async ({ page }) => {
   await storeModel(page, "http://host/older/", 9_000_000);
   await storeModel(page, "http://host/newer/", 9_000_001);
   await limit(page, 18_000_000 + demoBytes() / 2); // Chromium's estimate leaves this limit out
@@ -143,7 +143,7 @@ test("a third model takes the place of the oldest, though the browser estimates 
   expect(ids).toEqual([expect.stringMatching(/\/models\/demo\/$/), "http://host/newer/"]);
 });
 
-test("a model that is removed while another tab downloads it leaves nothing", async ({ page, context }) => {
+test("a model that is removed while another tab downloads it leaves no data", async ({ page, context }) => {
   host.bytesPerSecond = 3e6;
   const other = await context.newPage();
   await other.goto(host.page);
@@ -162,7 +162,7 @@ for (const [what, body, type] of [
   ["a sign-in page", "<!doctype html><title>Sign in</title>", "text/html"],
   ["another model's index, of which nothing is there", '{"size":0,"pieces":[]}', "application/json"],
 ] as const) {
-  test(`a host that answers everything with ${what} takes no stored model away`, async ({ page }) => {
+  test(`a host that answers everything with ${what} removes no stored model`, async ({ page }) => {
     const { written } = await write(page);
     const count = host.fault;
     host.fault = (name, response) => {

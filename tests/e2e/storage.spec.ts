@@ -29,7 +29,7 @@ function inStore(page: Page, use: (blobs: FileSystemDirectoryHandle) => Promise<
   }, use.toString());
 }
 
-test("the second visit fetches no weights, and none needs a host", async ({ page }) => {
+test("the second visit fetches no weights and needs no host", async ({ page }) => {
   const first = await write(page);
   expect(first.notStored).toBeNull();
   expect(first.sources).toContain("network");
@@ -52,7 +52,7 @@ test("the second visit fetches no weights, and none needs a host", async ({ page
   expect(host.weightBytes).toBe(2 * demoBytes());
 });
 
-test("two tabs that load at once download it once", async ({ page, context }) => {
+test("two tabs that load at once download the model once", async ({ page, context }) => {
   host.bytesPerSecond = 8e6;
   const other = await context.newPage();
   await other.goto(host.page);
@@ -61,7 +61,7 @@ test("two tabs that load at once download it once", async ({ page, context }) =>
   expect(host.weightBytes).toBe(demoBytes());
 });
 
-test("a tab that goes on after another died in the middle downloads the rest", async ({ page, context }) => {
+test("if a tab dies during a download, another tab downloads only the rest", async ({ page, context }) => {
   host.bytesPerSecond = 2e6;
   const dying = await context.newPage();
   await dying.goto(host.page);
@@ -73,7 +73,7 @@ test("a tab that goes on after another died in the middle downloads the rest", a
   expect(host.weightBytes).toBeLessThan(demoBytes() * 1.3); // what was on its way to the one that died
 });
 
-test("reloads in the middle of a download cost no byte twice", async ({ page }) => {
+test("reloads during a download fetch no byte twice", async ({ page }) => {
   host.bytesPerSecond = 6e6;
   for (let cut = 1; cut <= 10; ++cut) {
     void write(page).catch(() => undefined);
@@ -91,7 +91,7 @@ test("reloads in the middle of a download cost no byte twice", async ({ page }) 
   expect(sent).toBeLessThan(demoBytes() * 2);
 });
 
-test("what is damaged or cut short heals itself", async ({ page }) => {
+test("damaged and truncated stored pieces are fetched again", async ({ page }) => {
   const { written } = await write(page);
   const damages: ((blobs: FileSystemDirectoryHandle) => Promise<void>)[] = [
     async (blobs) => {
@@ -129,7 +129,7 @@ test("what is damaged or cut short heals itself", async ({ page }) => {
   }
 });
 
-test("without room it streams, and says so; with a little, nothing breaks either", async ({
+test("without room the model streams and a notice says so; with little room nothing breaks", async ({
   page,
   context,
 }) => {
@@ -157,7 +157,7 @@ for (const [what, code, said] of [
     /^this browser gives this page no storage, which is usual in private windows/,
   ],
 ] as const) {
-  test(`with ${what} it ${said ? "streams, and says so" : "is stored in Cache Storage"}`, async ({
+  test(`with ${what} the model ${said ? "streams, and a notice says so" : "is stored in Cache Storage"}`, async ({
     page,
   }) => {
     await page.addInitScript(code);
@@ -181,7 +181,7 @@ for (const [what, code, said] of [
   });
 }
 
-test("a model that has changed at its host is noticed, and never mixes with what is stored", async ({
+test("a model that changed at its host is detected, and never mixed with the stored one", async ({
   page,
 }) => {
   await write(page);
@@ -199,7 +199,7 @@ test("a model that has changed at its host is noticed, and never mixes with what
   expect(host.weightBytes).toBe(demoBytes());
 });
 
-test("pages list, keep and remove what is stored", async ({ page }) => {
+test("a page can list, keep and remove stored models", async ({ page }) => {
   await tryModel(page);
   const found = await inPage(
     page,

@@ -11,7 +11,7 @@ async function openChooser(page: Page): Promise<void> {
   await page.locator("#chooser summary").click();
 }
 
-test("a stored model is listed with its size, kept, loaded and removed", async ({ page }) => {
+test("a stored model can be listed with its size, kept, loaded and removed", async ({ page }) => {
   await page.goto("./");
   await expectReady(page);
   await openChooser(page);
@@ -47,7 +47,7 @@ test("a stored model is listed with its size, kept, loaded and removed", async (
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing in ${colorScheme}, and nothing overflows a narrow page`, async ({ page }) => {
+  test(`axe finds no problem in ${colorScheme}, and nothing overflows a narrow page`, async ({ page }) => {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width: 320, height: 800 });
     await page.goto(other);
@@ -59,7 +59,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-test("a model that cannot be stored writes all the same, and the page says so", async ({ page, context }) => {
+test("a model that cannot be stored still writes, and the page says so", async ({ page, context }) => {
   await page.goto("./?model=nowhere");
   const devTools = await context.newCDPSession(page);
   const { origin } = new URL(page.url());

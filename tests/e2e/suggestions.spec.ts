@@ -17,7 +17,9 @@ async function suggest(page: Page): Promise<string[]> {
   return options(page).allTextContents();
 }
 
-test("Tab suggests three, arrows choose, Enter takes, and one step takes it back", async ({ page }) => {
+test("Tab suggests three texts, arrows choose, Enter takes one, and one Undo removes it", async ({
+  page,
+}) => {
   await open(page);
   await setText(page, begun);
   const found = await suggest(page);
@@ -39,7 +41,7 @@ test("Tab suggests three, arrows choose, Enter takes, and one step takes it back
   expect(await textOf(page)).toBe(begun);
 });
 
-test("a word at a time, by hand, or not at all", async ({ page }) => {
+test("suggestions can be taken word by word, extended by typing, or dismissed", async ({ page }) => {
   await open(page);
   await setText(page, begun);
   const found = await suggest(page);
@@ -71,7 +73,7 @@ test("a word at a time, by hand, or not at all", async ({ page }) => {
   await expect(options(page)).toHaveCount(0);
 });
 
-test("Escape, then Tab leaves the text, as the sheet of keys says", async ({ page }) => {
+test("Escape, then Tab leaves the text, as the list of keys says", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 700 });
   await open(page);
   await text(page).focus();
@@ -124,9 +126,7 @@ const holdBack = (page: Page) =>
     };
   });
 
-test("suggestions that were taken, dismissed or left do not come back with a late answer", async ({
-  page,
-}) => {
+test("suggestions that were taken, dismissed or left do not return with a late answer", async ({ page }) => {
   const held = (from?: number) =>
     page.evaluate((first) => {
       const { held: now } = window as unknown as { held: Held };
@@ -169,7 +169,7 @@ test("suggestions that were taken, dismissed or left do not come back with a lat
   }
 });
 
-test("where the page is touched, a bar suggests, and what is taken brings the next", async ({ browser }) => {
+test("on touch devices a bar suggests, and taking one suggests the next", async ({ browser }) => {
   const context = await browser.newContext({
     hasTouch: true,
     isMobile: true,
@@ -200,7 +200,7 @@ test("where the page is touched, a bar suggests, and what is taken brings the ne
   await context.close();
 });
 
-test("Escape that closes the sheet of keys leaves the model at work", async ({ page }) => {
+test("Escape closes the list of keys without stopping the model", async ({ page }) => {
   await open(page);
   await startLongText(page);
   await page.locator("#generate").focus();
@@ -214,7 +214,7 @@ test("Escape that closes the sheet of keys leaves the model at work", async ({ p
   await expect(page.locator("#finish")).toContainText("Stopped after");
 });
 
-test("in the middle of a word, that word is suggested and written on", async ({ page }) => {
+test("in the middle of a word, suggestions complete that word", async ({ page }) => {
   await open(page);
   await setText(page, "Once upon a ti");
   const found = await suggest(page);
@@ -228,7 +228,9 @@ test("in the middle of a word, that word is suggested and written on", async ({ 
   expect(await generate(page)).toMatch(/^Once upon a time, there/);
 });
 
-test("what is typed is read along, so that Tab costs steps and not the text", async ({ page }) => {
+test("the model reads along while you type, so that Tab costs steps and not the whole text", async ({
+  page,
+}) => {
   await page.addInitScript(() => {
     const sent: string[] = [];
     Object.assign(window, { sent });

@@ -47,7 +47,7 @@ const weightBytes = (files: Record<string, Buffer>) =>
 test.beforeEach(({ page }) => page.goto("./?model=none"));
 
 for (const [form, files] of forms) {
-  test(`${form} of the hub writes what model.safetensors writes, and every byte of it is counted once`, async ({
+  test(`${form} of the Hub writes what model.safetensors writes, and the progress counts every byte once`, async ({
     page,
   }) => {
     const hub = new StandInHub();
@@ -66,7 +66,7 @@ for (const [form, files] of forms) {
   });
 }
 
-test("the same from a folder, and from files of the device", async ({ page }) => {
+test("a PyTorch file loads from a folder and from local files", async ({ page }) => {
   const files: Record<string, Buffer> = { ...read(["config.json"]), ...whole };
   await page.route("**/torch/**", (route) => {
     const body = files[new URL(route.request().url()).pathname.split("/").at(-1) ?? ""];
@@ -91,7 +91,7 @@ test("the same from a folder, and from files of the device", async ({ page }) =>
   expect(ids).toEqual(expected());
 });
 
-test("a file that would call a function is refused by the function's name", async ({ page }) => {
+test("a file that would call a function is refused, and the error names the function", async ({ page }) => {
   await page.route("**/torch/**", (route) => {
     const name = new URL(route.request().url()).pathname.split("/").at(-1) ?? "";
     const file = { "config.json": "config.json", "pytorch_model.bin": "exploit.bin" }[name];

@@ -11,7 +11,7 @@ const texts = [
   "naïv",
 ];
 
-test("heal goes on in the middle of a word, as a brute force over the vocabulary does", async ({ page }) => {
+test("heal continues a word in its middle as a brute force over the vocabulary does", async ({ page }) => {
   const found = await withModel(
     page,
     { threads: 2, kv: "f32" },
@@ -56,9 +56,7 @@ test("heal goes on in the middle of a word, as a brute force over the vocabulary
   }
 });
 
-test("a text that was prefilled while it was typed costs one step, and the same is written", async ({
-  page,
-}) => {
+test("a text that was prefilled while typed costs one step, with the same result", async ({ page }) => {
   const found = await withModel(
     page,
     { threads: 2 },
@@ -92,7 +90,7 @@ test("a text that was prefilled while it was typed costs one step, and the same 
 });
 
 for (const variant of ["threads-relaxed", "simd"] as const) {
-  test(`inspect in ${variant}: the last layer's guess is what is drawn from, and each head's attention is whole`, async ({
+  test(`in ${variant}, inspect's last layer predicts what is drawn, and the attention of each head sums to one`, async ({
     page,
   }) => {
     const found = await withModel(

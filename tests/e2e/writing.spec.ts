@@ -26,7 +26,7 @@ async function writeFew(page: Page): Promise<string> {
   return generate(page);
 }
 
-test("what was said of a text goes with the text", async ({ page }) => {
+test("the status of a text disappears with the text", async ({ page }) => {
   await open(page);
   await writeFew(page);
   await expect(page.locator("#finish")).toContainText("Finished");
@@ -36,7 +36,7 @@ test("what was said of a text goes with the text", async ({ page }) => {
   await expect(page.locator("#speed")).toBeEmpty();
 });
 
-test("the visitor's and the model's text are told apart, and undone as what each did", async ({ page }) => {
+test("the visitor's and the model's text look different, and are undone separately", async ({ page }) => {
   await open(page);
   await text(page).press("Control+End");
   await page.keyboard.type(" there was");
@@ -63,7 +63,9 @@ test("the visitor's and the model's text are told apart, and undone as what each
   expect(begun + (await models(page))).toBe(whole);
 });
 
-test("it goes on from the caret, and what follows stays; Continue goes on from the end", async ({ page }) => {
+test("the model continues at the caret and keeps the text after it; Continue continues at the end", async ({
+  page,
+}) => {
   await open(page);
   await setText(page, "Tom had a dog. The end");
   await setCaret(page, "Tom had a dog.".length);
@@ -73,7 +75,7 @@ test("it goes on from the caret, and what follows stays; Continue goes on from t
   await expect.poll(() => textOf(page)).toMatch(/ The end.+$/s);
 });
 
-test("Regenerate puts another text in the place of the last, and undo brings that back", async ({ page }) => {
+test("Another replaces the last run, and undo brings it back", async ({ page }) => {
   await open(page);
   const first = await writeFew(page);
   let second = first;
@@ -104,7 +106,7 @@ test("you can type elsewhere while the model writes, and Undo stops it", async (
   await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false");
 });
 
-test("what is typed while the model loads is part of what it goes on from", async ({ page }) => {
+test("text typed while the model loads is part of what it continues", async ({ page }) => {
   await page.addInitScript(() => {
     const prompts: unknown[] = [];
     Object.assign(window, { prompts });
@@ -129,7 +131,7 @@ test("what is typed while the model loads is part of what it goes on from", asyn
   expect(await textOf(page)).toMatch(/^Once upon a time there lived./s);
 });
 
-test("what is pasted is plain text", async ({ page }) => {
+test("pasted text is inserted as plain text", async ({ page }) => {
   await open(page);
   await text(page).press("Control+A");
   await text(page).evaluate((element) => {
@@ -142,7 +144,7 @@ test("what is pasted is plain text", async ({ page }) => {
   await expect(page.locator("#editor :is(h1, b)")).toHaveCount(0);
 });
 
-test("nothing moves while it writes", async ({ page }) => {
+test("nothing moves while the model writes", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await open(page);
   await setOption(page, "Tokens", "150");

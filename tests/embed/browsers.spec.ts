@@ -119,13 +119,13 @@ for (const { name, launch, mostHangs, isolated, page } of others) {
     }
 
     for (const app of apps) {
-      test(`runs what ${app.name} made`, async () => {
+      test(`the app built by ${app.name} writes in this browser`, async () => {
         const server = await serve(false, { ...models, "/": folderOf(app) });
         await expectApp(`${server.origin}/index.html`).finally(() => server.close());
       });
     }
 
-    test("runs from nginx in its default configuration", async () => {
+    test("the module writes when served by nginx in its default configuration", async () => {
       const folder = makeApp("import-map");
       addModels(folder);
       const server = await startNginx(folder);
@@ -134,7 +134,7 @@ for (const { name, launch, mostHangs, isolated, page } of others) {
 
     const story = { variant: isolated.variant, text: expectedText() };
 
-    test("takes module, worker and engine from another origin, with threads", async () => {
+    test("module, worker and engine load from another origin, with threads", async () => {
       host.page = isolation;
       cdn.files = { "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin" };
       const module = `${cdn.origin}/gpt2/gpt2.js`;
@@ -142,12 +142,12 @@ for (const { name, launch, mostHangs, isolated, page } of others) {
       expect(host.requests.filter((path) => path.startsWith("/gpt2/"))).toEqual([]);
     });
 
-    test("has threads where the document alone has the headers", async () => {
+    test("the module has threads if only the document has the headers", async () => {
       host.page = isolation;
       expect(await written(host.origin, write("/gpt2/gpt2.js", "/models/demo/"))).toEqual(story);
     });
 
-    test("is isolated by isolate.js", async () => {
+    test("isolate.js isolates the page", async () => {
       host.replaced["/isolate.js"] = host.read("isolate.js");
       await browser.open(host.origin);
       await browser.evaluate(

@@ -17,7 +17,9 @@ import { settingFor } from "./servers.js";
 
 test.describe.configure({ timeout: 600_000 }); // they are installed first
 
-test("React in StrictMode: mounted twice, unmounted and mounted again", async ({ page }) => {
+test("in React's StrictMode the element works after mounting twice, unmounting and mounting again", async ({
+  page,
+}) => {
   const folder = makeApp("react", true);
   run(folder, "npm", "run", "build");
   const host = await serve(true, { "/models/": join(root, "web/models"), "/": join(folder, "dist") });
@@ -41,7 +43,7 @@ test("Deno runs what Node.js runs", () => {
   expect(run(folder, deno, "run", ...options, "main.js", join(root, "web/models/demo"))).toBe(expectedText());
 });
 
-test("Cloudflare Pages, with the setting of docs/how-to/hosts.md", async ({ page }) => {
+test("Cloudflare Pages gives threads with the setting of docs/how-to/hosts.md", async ({ page }) => {
   const folder = makeApp("import-map");
   addModels(folder);
   writeFileSync(join(folder, "_headers"), settingFor("Netlify and Cloudflare Pages"));

@@ -22,7 +22,7 @@ test("OpenAI's client, the AI SDK and LangChain write what the command line writ
   ).toEqual([story, write("user:\nOnce upon a time\n\nassistant:\n"), story]);
 });
 
-test("completions(model) does what OpenAI's client does: aborted, left, read twice, tee, responses", () => {
+test("completions(model) supports abort, early exit, reading twice, tee and responses like OpenAI's client", () => {
   const app = makeApp("openai-clients", true);
   copyFileSync(join(import.meta.dirname, "compare-clients.mjs"), join(app, "compare.mjs"));
   const [theirs, ours] = run(app, process.execPath, "compare.mjs", join(root, "web/models/demo"))

@@ -19,7 +19,9 @@ for (const [place, [id, selector]] of [
   ["codemirror", ".cm-content"],
   ["prosemirror", ".ProseMirror"],
 ].entries()) {
-  test(`suggestions in ${id}: drawn at the caret, taken by Tab, and undone alone`, async ({ page }) => {
+  test(`suggestions in ${id} are drawn at the caret, taken by Tab, and undone separately`, async ({
+    page,
+  }) => {
     page.setDefaultTimeout(60_000);
     await page.goto(host.origin);
     const editor = page.locator(selector ?? "");

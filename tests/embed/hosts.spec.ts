@@ -44,10 +44,10 @@ const load = (
 
 const withThreads = "3 tokens, threads-relaxed, 2, null";
 
-test.describe("a page of another origin", () => {
+test.describe("on a page of another origin", () => {
   const share = { "Access-Control-Allow-Origin": "*" };
 
-  test("a page of another origin takes module, worker and engine from a host that shares them, with threads", async ({
+  test("a page of another origin loads module, worker and engine from a host with CORS, with threads", async ({
     page,
   }) => {
     host.page = isolation;
@@ -57,7 +57,7 @@ test.describe("a page of another origin", () => {
     expect(host.requests.filter((path) => path.startsWith("/gpt2/"))).toEqual([]);
   });
 
-  test("a page of another origin takes what baseUrl names, from there or from here", async ({ page }) => {
+  test("a page of another origin loads what baseUrl names, from that host or its own", async ({ page }) => {
     host.page = isolation;
     host.files = isolation;
     cdn.files = share;
@@ -68,7 +68,7 @@ test.describe("a page of another origin", () => {
     expect(host.requests).toContain("/gpt2/engine/gpt2-threads-relaxed.wasm");
   });
 
-  test("a page of another origin hears which script it cannot have from one that does not share", async ({
+  test("on a page of another origin, the error names the script that a host without CORS refuses", async ({
     page,
   }) => {
     await page.goto(host.origin);
@@ -78,7 +78,7 @@ test.describe("a page of another origin", () => {
   });
 });
 
-test.describe("headers of isolation", () => {
+test.describe("headers for isolation", () => {
   for (const [name, headers] of [
     ["COOP and COEP", isolation],
     ["credentialless", { ...isolation, "Cross-Origin-Embedder-Policy": "credentialless" }],
@@ -91,7 +91,7 @@ test.describe("headers of isolation", () => {
     });
   }
 
-  test("the isolation headers are what the notice and explainEnvironment ask for where there are none", async ({
+  test("without isolation headers, following the notice and explainEnvironment gives threads", async ({
     page,
   }) => {
     await page.goto(host.origin);
@@ -126,7 +126,7 @@ test.describe("headers of isolation", () => {
 test.describe("isolate.js", () => {
   const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>`;
 
-  test("isolate.js brings threads, reloads once, and leaves pictures and frames of other hosts alone", async ({
+  test("isolate.js enables threads, reloads once, and leaves pictures and frames of other hosts alone", async ({
     page,
   }) => {
     cdn.page = { "Content-Type": "image/svg+xml" };
@@ -186,14 +186,14 @@ test.describe("types", () => {
 test.describe("policies", () => {
   const minimum = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 
-  test("the page's policy may allow as little as this", async ({ page }) => {
+  test("the documented minimal policy is enough for the page", async ({ page }) => {
     const headers = { ...isolation, "Content-Security-Policy": minimum };
     host.page = host.files = headers;
     await page.goto(host.origin);
     expect(await load(page)).toBe(withThreads);
   });
 
-  test("a policy that forbids WebAssembly is named, with the directive to add", async ({ page }) => {
+  test("if a policy forbids WebAssembly, the error names the directive to add", async ({ page }) => {
     host.page = host.files = { "Content-Security-Policy": "script-src 'self'; connect-src 'self'" };
     await page.goto(host.origin);
     expect(await load(page)).toBe(
@@ -202,14 +202,14 @@ test.describe("policies", () => {
     );
   });
 
-  test("the page's policy may want Trusted Types", async ({ page }) => {
+  test("the module works under a policy that requires Trusted Types", async ({ page }) => {
     const policy = `require-trusted-types-for 'script'; trusted-types gpt2-wasm`;
     host.page = host.files = { ...isolation, "Content-Security-Policy": policy };
     await page.goto(host.origin);
     expect(await load(page)).toBe(withThreads);
   });
 
-  test("a policy of Trusted Types without ours is named", async ({ page }) => {
+  test("if a policy of Trusted Types lacks ours, the error names it", async ({ page }) => {
     host.page = { "Content-Security-Policy": `require-trusted-types-for 'script'; trusted-types other` };
     await page.goto(host.origin);
     expect(await load(page)).toMatch(/^unsupported: the engine needs a worker.*trusted-types gpt2-wasm/);
@@ -243,7 +243,7 @@ test.describe("frames", () => {
   });
 });
 
-test("plain http on a name of the network is blamed, not headers", async ({ playwright }) => {
+test("on a plain http host the notice names the missing TLS, not the headers", async ({ playwright }) => {
   const { launchOptions } = test.info().project.use;
   const args = [...(launchOptions?.args ?? []), "--host-resolver-rules=MAP gpt2.lan 127.0.0.1"];
   const browser = await playwright.chromium.launch({ ...launchOptions, args });
@@ -261,8 +261,8 @@ test("plain http on a name of the network is blamed, not headers", async ({ play
   await browser.close();
 });
 
-test.describe("builds that this browser does not run", () => {
-  test("builds that this browser cannot run make way for the next one", async ({ page }) => {
+test.describe("builds that this browser cannot run", () => {
+  test("if this browser cannot run a build, the next one is used", async ({ page }) => {
     host.page = isolation;
     host.files = { ...isolation, "Cache-Control": "no-store" };
     host.replaced["threads-relaxed.wasm"] = hashedScript("this does not compile");
@@ -273,7 +273,7 @@ test.describe("builds that this browser does not run", () => {
   });
 });
 
-test("a worker of another release that a cache had kept is fetched anew", async ({ page }) => {
+test("a cached worker of another release is fetched again", async ({ page }) => {
   let asked = 0;
   await page.route(/gpt2-worker\.js$/, (route) => {
     asked += 1;

@@ -33,7 +33,7 @@ const inApp = (code: string) =>
     `import { loadModel, LoadError } from "gpt2-wasm"; ${code}`,
   ).trim();
 
-test("every build gives the same text, in as many threads as asked for", () => {
+test("every build writes the same text, in as many threads as requested", () => {
   const said = inApp(`
     for (const options of [{ variant: "simd" }, { variant: "threads", threads: 2 }]) {
       const model = await loadModel(${JSON.stringify(demo)}, options);
@@ -47,7 +47,7 @@ test("every build gives the same text, in as many threads as asked for", () => {
   ]);
 });
 
-test("a model from a host, and what is said of one that is not there", async () => {
+test("a model loads from a host, and the error for a missing one names the address", async () => {
   const host = await serve(false, { "/models/": join(root, "web/models") });
   const app = makeApp("node");
   const load = async (address: string) => {
@@ -65,7 +65,7 @@ test("a model from a host, and what is said of one that is not there", async () 
   await host.close();
 });
 
-test("a model of a hub by its id, and none that is a folder here", async () => {
+test("a Hub id loads the model, and a missing folder is not taken for an id", async () => {
   const hub = new StandInHub();
   for (const name of readdirSync(demo)) hub.files[name] = readFileSync(join(demo, name));
   const origin = await hub.start();

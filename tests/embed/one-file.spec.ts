@@ -21,14 +21,14 @@ test.beforeAll(() => {
   execFileSync("node", ["web/scripts/export.mjs", "--model", model, "-o", file, "--force"], { cwd: root });
 });
 
-test("it is hardly larger than its weights in base64", () => {
+test("the page in one file is hardly larger than its weights in base64", () => {
   const weights = 133_329_032;
   expect(statSync(file).size).toBeGreaterThan((weights * 4) / 3);
   expect(statSync(file).size).toBeLessThan(1.02 * ((weights * 4) / 3 + 400_000));
 });
 
 for (const { name, launch } of cases.filter((each) => !each.name.includes("shared"))) {
-  test(`opens and writes in ${name}`, async () => {
+  test(`the page in one file opens and writes in ${name}`, async () => {
     const browser = await launch();
     try {
       await browser.open(pathToFileURL(file).href);

@@ -14,7 +14,7 @@ const listing = () =>
       return { size: Number(size), name: name.replace(/^package\//, "") };
     });
 
-test("the tarball holds module, worker, engines, types and maps, and neither page nor model", () => {
+test("the tarball contains module, worker, engines, types and maps, and neither page nor model", () => {
   const files = listing();
   const names = files.map(({ name }) => name);
   const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
@@ -56,14 +56,14 @@ test("the tarball holds module, worker, engines, types and maps, and neither pag
   expect(bundle).toBeGreaterThan(200_000);
 });
 
-test("no script that the worker fetches is so small that a bundler would put it into another", () => {
+test("no script that the worker fetches is so small that a bundler would inline it", () => {
   for (const { name, size } of listing()) {
     if (/engine\/.*\.js$|gpt2-(cache|convert|inspect|sha256|sources)\.js$/.test(name))
       expect(size, name).toBeGreaterThan(4096); // Vite's limit
   }
 });
 
-test("bundlers find each address as it is written, and what they are to leave alone", () => {
+test("bundlers find each address in the package, and the marks for those to skip", () => {
   const folder = join(makeApp("import-map"), "node_modules/gpt2-wasm/build/package");
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   expect(read("gpt2.js")).toContain(
@@ -82,14 +82,14 @@ test("bundlers find each address as it is written, and what they are to leave al
     expect(worker).toContain(comment);
 });
 
-test("publint and arethetypeswrong find nothing", () => {
+test("publint and arethetypeswrong find no problem", () => {
   const bin = (name: string) => join(root, "node_modules/.bin", name);
   const said = run(root, bin("publint"), tarball, "--strict");
   expect(said).toContain("All good");
   run(root, bin("attw"), tarball, "--profile", "esm-only"); // exits with 1 where it finds something
 });
 
-test("TypeScript finds the types with moduleResolution node10, which knows no exports", () => {
+test("TypeScript finds the types with moduleResolution node10, which does not read exports", () => {
   const folder = makeApp("import-map");
   writeFileSync(
     join(folder, "main.ts"),
@@ -106,7 +106,7 @@ test("TypeScript finds the types with moduleResolution node10, which knows no ex
   run(folder, join(root, "node_modules/.bin/tsc"), ...options, ...old, "main.ts");
 });
 
-test("imported in Node, as by a server that renders pages, it does nothing and does not fail", () => {
+test("importing the module in Node, as a rendering server does, has no effect and does not fail", () => {
   const folder = makeApp("import-map");
   const code = `
     const before = Object.keys(globalThis).join();
@@ -128,7 +128,7 @@ test("imported in Node, as by a server that renders pages, it does nothing and d
   );
 });
 
-test("CommonJS gets it with require, too", () => {
+test("CommonJS can require the module", () => {
   const code = `console.log(typeof require("gpt2-wasm").loadModel, typeof require("gpt2-wasm/element").Gpt2Writer)`;
   const said = run(
     makeApp("import-map"),

@@ -10,14 +10,14 @@ import { startNginx, startPython } from "./servers.js";
 const models = { "/models/": join(root, "web/models") };
 const bin = (name: string) => join(root, "node_modules/.bin", name);
 
-test("an import map, on a host with the headers and below a sub-path", async ({ page }) => {
+test("the module works with an import map, on a host with headers and below a sub-path", async ({ page }) => {
   const folder = makeApp("import-map");
   const host = await serve(true, { "/some/where/models/": join(root, "web/models"), "/some/where/": folder });
   await expectStory(page, `${host.origin}/some/where/`, "threads-relaxed");
   await host.close();
 });
 
-test("the elements, with no script of one's own", async ({ page }) => {
+test("the elements work without a script of your own", async ({ page }) => {
   const host = await serve(true, { ...models, "/": makeApp("element") });
   await page.goto(host.origin);
   await page.getByRole("button", { name: "Write" }).click();
@@ -28,7 +28,7 @@ test("the elements, with no script of one's own", async ({ page }) => {
   await host.close();
 });
 
-test("the elements in one file, alone in a folder", async ({ page }) => {
+test("the elements in one file work alone in a folder", async ({ page }) => {
   const folder = makeApp("element");
   const alone = join(folder, "alone");
   mkdirSync(alone);
@@ -50,7 +50,7 @@ test("the elements in one file, alone in a folder", async ({ page }) => {
   await host.close();
 });
 
-test("Vite, built, with a base that is not the root", async ({ page }) => {
+test("the module works when built by Vite with a base that is not the root", async ({ page }) => {
   const folder = makeApp("vite");
   run(folder, bin("vite"), "build", "--base", "./", "--logLevel", "warn");
   const host = await serve(true, { "/a/models/": join(root, "web/models"), "/a/": join(folder, "dist") });
@@ -58,7 +58,7 @@ test("Vite, built, with a base that is not the root", async ({ page }) => {
   await host.close();
 });
 
-test("Vite, built, with all files of the engine in the worker", async ({ page }) => {
+test("the module works when Vite puts all files of the engine into the worker", async ({ page }) => {
   const folder = makeApp("vite");
   run(folder, bin("vite"), "build", "--assetsInlineLimit", "10000000", "--logLevel", "warn");
   const host = await serve(true, { ...models, "/": join(folder, "dist") });
@@ -66,7 +66,7 @@ test("Vite, built, with all files of the engine in the worker", async ({ page })
   await host.close();
 });
 
-test("Vite, in development", async ({ page }) => {
+test("the module works in Vite's development server", async ({ page }) => {
   const folder = makeApp("vite");
   addModels(join(folder, "public"));
   const server = await startServer(folder, bin("vite"), "--port={port}", "--host=localhost");
@@ -74,7 +74,7 @@ test("Vite, in development", async ({ page }) => {
   server.stop();
 });
 
-test("esbuild, with a copy of the package beside it", async ({ page }) => {
+test("the module works with esbuild and a copy of the package beside the page", async ({ page }) => {
   const folder = makeApp("esbuild");
   mkdirSync(join(folder, "node_modules/.bin"), { recursive: true });
   execFileSync("ln", ["-sf", bin("esbuild"), join(folder, "node_modules/.bin/esbuild")]);
@@ -84,7 +84,7 @@ test("esbuild, with a copy of the package beside it", async ({ page }) => {
   await host.close();
 });
 
-test("esbuild, unconfigured, with the bundle", async ({ page }) => {
+test("the bundle works with esbuild without configuration", async ({ page }) => {
   const folder = makeApp("esbuild");
   const main = readFileSync(join(folder, "main.js"), "utf8");
   writeFileSync(

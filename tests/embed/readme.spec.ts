@@ -43,6 +43,6 @@ test("the snippet for the elements writes a story and suggests words in the text
   await served.close();
 });
 
-test("README.md has no other HTML, which no test would run", () => {
+test("README.md contains no HTML except the tested snippets", () => {
   expect(others).toEqual([]);
 });

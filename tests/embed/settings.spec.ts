@@ -18,7 +18,7 @@ const servers: Record<string, (folder: string) => Promise<RunningServer>> = {
 };
 
 for (const [name, start] of Object.entries(servers)) {
-  test(`${name} with the setting of docs/how-to/hosts.md`, async ({ page }) => {
+  test(`${name} gives threads with the setting of docs/how-to/hosts.md`, async ({ page }) => {
     const folder = makeApp("import-map");
     addModels(folder);
     const server = await start(folder);
@@ -33,7 +33,7 @@ for (const [name, start] of Object.entries(servers)) {
 /** Documents, and files of the package. */
 const paths = ["/", "/stories/index.html", "/gpt2/gpt2-worker.js"];
 
-test("Netlify's parser reads its setting of docs/how-to/hosts.md", async ({}, testInfo) => {
+test("Netlify's parser accepts its setting in docs/how-to/hosts.md", async ({}, testInfo) => {
   const file = testInfo.outputPath("_headers");
   writeFileSync(file, settingFor("Netlify"));
   const { headers, errors } = await parseAllHeaders({
@@ -47,7 +47,7 @@ test("Netlify's parser reads its setting of docs/how-to/hosts.md", async ({}, te
   for (const path of paths) expect(path).toMatch(rule?.forRegExp ?? "no rule");
 });
 
-test("Vercel's parser reads its setting of docs/how-to/hosts.md", () => {
+test("Vercel's parser accepts its setting in docs/how-to/hosts.md", () => {
   const { routes, error } = getTransformedRoutes(JSON.parse(settingFor("Vercel")));
   expect(error).toBeNull();
   const [rule] = routes as { src: string; headers: object }[];

@@ -58,7 +58,10 @@ async function tryDevelopment(page: Page, tool: Tool, folder: string): Promise<D
 
 for (const tool of tools) {
   for (const [index, version] of tool.versions.entries()) {
-    test(`${tool.name} ${version.version}, built and in development`, async ({ page, context }) => {
+    test(`the module works with ${tool.name} ${version.version}, built and in development`, async ({
+      page,
+      context,
+    }) => {
       await context.route("**/models/demo/**", (route) => {
         const { pathname } = new URL(route.request().url());
         return route.fulfill({ path: join(root, "web", pathname.slice(pathname.indexOf("/models/"))) });
@@ -72,6 +75,6 @@ for (const tool of tools) {
   }
 }
 
-test("the table of docs/how-to/bundlers.md says what these tests found", () => {
+test("the table of docs/how-to/bundlers.md agrees with these tests", () => {
   checkTable("docs/how-to/bundlers.md", "tools", toolRows());
 });

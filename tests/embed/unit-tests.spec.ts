@@ -18,7 +18,7 @@ function check(folder: string, program: string, ...args: string[]) {
   return { status, stdout };
 }
 
-test("React, Preact, Solid, Svelte and Vue have types of the elements, which find a wrong attribute", () => {
+test("the elements have types for React, Preact, Solid, Svelte and Vue, which reject a wrong attribute", () => {
   const folder = makeApp("typed-elements", true);
   run(folder, "npm", "run", "check");
   const files = ["react.tsx", "preact.tsx", "solid.tsx", "Story.svelte", "Story.vue"];
@@ -34,7 +34,7 @@ test("React, Preact, Solid, Svelte and Vue have types of the elements, which fin
   }
 });
 
-test("each of these frameworks has a subpath, with types for node10, too", () => {
+test("each framework has a subpath, with types for node10, too", () => {
   const { exports, typesVersions } = packageJson();
   const subpaths = (names: string[]) =>
     names.filter((name) => frameworkNames.some((framework) => name.endsWith(`element/${framework}`)));
@@ -42,7 +42,7 @@ test("each of these frameworks has a subpath, with types for node10, too", () =>
   expect(subpaths(Object.keys(typesVersions["*"]))).toEqual(frameworkNames.map((name) => `element/${name}`));
 });
 
-test("the elements mount in jsdom and happy-dom under Jest and Vitest, and do nothing", () => {
+test("the elements mount in jsdom and happy-dom under Jest and Vitest without effect", () => {
   const folder = makeApp("unit-tests", true);
   for (const script of ["jest", "vitest", "vitest:happy-dom"]) run(folder, "npm", "run", script); // exits with 1 where a test fails
 });

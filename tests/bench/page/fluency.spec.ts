@@ -124,10 +124,7 @@ test("no task is long while a long text is pasted, scored and continued", async 
   }
 });
 
-test("no task is long while the model writes and you type; a long one would be noticed", async ({
-  browser,
-  page,
-}) => {
+test("no task is long while the model writes and you type", async ({ browser, page }) => {
   await open(page);
   await startLongText(page);
   await goTo(page, "Control+Home");
@@ -144,7 +141,7 @@ test("no task is long while the model writes and you type; a long one would be n
   expect((await longestTasks(browser, page, twoSeconds))[0]).toBeGreaterThan(longTaskMs);
 });
 
-test("no task is long while Inside shows a thousand tokens", async ({ browser, page }) => {
+test("no task is long while the view Inside shows a thousand tokens", async ({ browser, page }) => {
   await open(page);
   await setText(page, "Lily had a red ball. 🍓 She saw it. ".repeat(80));
   const tasks = await longestTasks(browser, page, async () => {

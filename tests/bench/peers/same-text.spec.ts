@@ -121,7 +121,7 @@ async function writeOurs([address, texts, count]: readonly [string, string[], nu
   return written;
 }
 
-test("a GGUF file in float32 has llama.cpp's greedy text", async ({ page }) => {
+test("a GGUF file in float32 writes the same greedy text as llama.cpp", async ({ page }) => {
   const argument = [`/gguf/${file}`, prompts, newTokens] as const;
   await page.goto(`${host.origin}/blank.html`);
   const theirs = await page.evaluate(writeWllama, argument as unknown as [string, string[], number]);
