@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 import { collectPackages, noticesFile, noticesText, packagesIn } from "./scripts/notices.mjs";
 import { buildOneFilePage } from "./scripts/one-file-page.mjs";
@@ -35,21 +35,28 @@ function copyStaticParts(): Plugin {
   };
 }
 
-/** The page uses the module as everyone does, from the package: what is tested here is what is shipped. */
-function usePackagedModule(): Plugin {
-  const source = resolve(root, "src/client/index.ts");
-  const hash = createHash("sha256")
-    .update(readFileSync(resolve(packageFolder, "gpt2.js")))
-    .digest("hex");
+/** The modules of the package that the page uses, by their sources. */
+const packagedModules: Readonly<Record<string, string>> = {
+  "src/client/index.ts": "gpt2.js",
+  "src/figures/index.ts": "gpt2-figures.js",
+};
+
+/** The page uses the modules as everyone does, from the package: what is tested here is what is shipped. */
+function usePackagedModules(): Plugin {
   return {
-    name: "use-packaged-module",
+    name: "use-packaged-modules",
     apply: "build",
     enforce: "pre",
     async resolveId(id, importer) {
-      if (!id.endsWith("src/client/index.js")) return null;
+      if (!/src\/(client|figures)\/index\.js$/.test(id)) return null;
       const resolved = await this.resolve(id, importer, { skipSelf: true });
+      const file = resolved && packagedModules[relative(root, resolved.id)];
+      if (!file) return null;
+      const hash = createHash("sha256")
+        .update(readFileSync(resolve(packageFolder, file)))
+        .digest("hex");
       // The module's name stays; a cache is not to give another release's to this page.
-      return resolved?.id === source ? { id: `../gpt2.js?${hash.slice(0, 8)}`, external: true } : null;
+      return { id: `../${file}?${hash.slice(0, 8)}`, external: true };
     },
     transformIndexHtml: {
       order: "post",
@@ -226,7 +233,7 @@ export default defineConfig({
   },
   plugins: [
     collectPackages(bundled),
-    usePackagedModule(),
+    usePackagedModules(),
     copyStaticParts(),
     changePackages(),
     plainStylesheet(),

@@ -6,7 +6,7 @@ import { build, type Plugin } from "vite";
 
 /** What the page consists of; beside it lies what is made for other people's pages. */
 const app =
-  /^(index\.html|one-file\.html|manifest\.json|icons\/.+|assets\/.+|gpt2\.js|gpt2-(worker|environment|page-sources|sources|cache|convert|inspect|sha256)\.js|engine\/.+)$/;
+  /^(index\.html|one-file\.html|manifest\.json|icons\/.+|assets\/.+|gpt2\.js|gpt2-(worker|environment|figures|page-sources|sources|cache|convert|inspect|sha256)\.js|engine\/.+)$/;
 const demo = /^models\/demo\/(?!MODEL_CARD)/;
 
 function filesBelow(folder: string): string[] {

@@ -10,6 +10,7 @@ export const generatedPages = [
   { file: "api/client.md", text: "API: gpt2-wasm" },
   { file: "api/element.md", text: "API: gpt2-wasm/element" },
   { file: "api/openai.md", text: "API: gpt2-wasm/openai" },
+  { file: "api/figures.md", text: "API: gpt2-wasm/figures" },
   { file: "errors.md", text: "Error codes" },
   { file: "elements.md", text: "Attributes and events" },
   { file: "command-line.md", text: "Commands and options" },

@@ -441,7 +441,8 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
         const seen = await browser.evaluate(
           `(async () => {
             document.getElementById("device").open = true;
-            const guesses = document.querySelectorAll("#inside .lens .guess");
+            const { shadowRoot } = document.querySelector(".inside-figures > div");
+            const guesses = shadowRoot.querySelectorAll(".lens .guess");
             return [...guesses].map(({ textContent }) => textContent).join("\t");
           })()`,
         );

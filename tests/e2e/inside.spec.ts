@@ -304,10 +304,11 @@ test("values of one model are not shown for the next model", async ({ page }) =>
   // How the panel changes: whether it shows pictures, and what it says.
   const changes = await page.evaluateHandle(() => {
     const seen: { isShown: boolean; tints: number; said: string }[] = [];
-    const pictures = document.querySelector(".inside-pictures");
+    const figures = document.querySelector(".inside-figures > div")?.shadowRoot;
+    const pictures = figures?.querySelector("[part=pictures]");
     const state = document.querySelector(".inside-state p");
     const note = () => {
-      const isShown = pictures !== null && getComputedStyle(pictures).visibility === "visible";
+      const isShown = pictures != null && getComputedStyle(pictures).visibility === "visible";
       const tints = document.querySelectorAll("#editor .token").length;
       seen.push({ isShown, tints, said: state?.textContent ?? "" });
     };

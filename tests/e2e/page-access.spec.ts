@@ -293,8 +293,8 @@ test("the focused element inside the model is hidden by neither the text nor the
   /** What lies over the middle of what has the focus; "outside" where that is not inside the model. */
   const cover = () =>
     page.evaluate(() => {
-      const focused = document.activeElement;
-      if (!focused?.closest("#inside")) return "outside";
+      if (!document.activeElement?.closest("#inside")) return "outside";
+      const focused = document.activeElement.shadowRoot?.activeElement ?? document.activeElement;
       const { left, top, width, height } = focused.getBoundingClientRect();
       const found = document.elementFromPoint(left + width / 2, top + height / 2);
       const over = found?.closest("#dock, #editor");
@@ -330,7 +330,8 @@ for (const [name, width, height, textSize] of [
     const expectFit = async (state: string) => {
       await page.addStyleTag({ content: `html { font-size: ${textSize}% !important }` });
       const tooWide = await page.evaluate(() =>
-        [...document.querySelectorAll("body *")]
+        [document, ...[...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])]
+          .flatMap((root) => [...root.querySelectorAll(":not(head, head *)")])
           .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 0.5)
           .map((part) => `${part.tagName} ${part.id} ${part.className}`),
       );
@@ -339,7 +340,8 @@ for (const [name, width, height, textSize] of [
       expect(overflow, state).toBeLessThanOrEqual(0);
       // Nothing is cut off inside its own box.
       const cut = await page.evaluate(() =>
-        [...document.querySelectorAll("button, dd, dt, p, label, small, summary, li, a")]
+        [document, ...[...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])]
+          .flatMap((root) => [...root.querySelectorAll("button, dd, dt, p, label, small, summary, li, a")])
           .filter((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)
           .map((part) => `${part.tagName} ${part.id} ${part.textContent}`),
       );

@@ -34,6 +34,7 @@ test("the tarball contains module, worker, engines, types and maps, and neither 
         "gpt2-element.bundle.js",
         "gpt2-inlined.js",
         "gpt2-openai.js",
+        "gpt2-figures.js",
         "gpt2-node.js",
         "gpt2-node-worker.js",
         "custom-elements.json",
@@ -98,8 +99,9 @@ test("TypeScript finds the types with moduleResolution node10, which does not re
      import "gpt2-wasm/element/bundle";
      import { define } from "gpt2-wasm/element/classes";
      import { completions } from "gpt2-wasm/openai";
+     import { showInside } from "gpt2-wasm/figures";
      export const threads: Promise<number> = loadModel("m").then((model) => model.info.threads);
-     export { Gpt2Writer, completions, define };`,
+     export { Gpt2Writer, completions, define, showInside };`,
   );
   const options = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,dom.iterable"];
   const old = ["--module", "esnext", "--moduleResolution", "node10", "--skipLibCheck"];
@@ -113,6 +115,7 @@ test("importing the module in Node, as a rendering server does, has no effect an
     const { loadModel, LoadError } = await import("gpt2-wasm");
     await import("gpt2-wasm/element");
     await import("gpt2-wasm/openai");
+    await import("gpt2-wasm/figures");
     const { default: { version } } = await import("gpt2-wasm/package.json", { with: { type: "json" } });
     const found = ["worker", "isolate", "engine/gpt2-simd.wasm", "engine/gpt2-threads.js"].map((path) =>
       import.meta.resolve("gpt2-wasm/" + path).split("/").at(-1));

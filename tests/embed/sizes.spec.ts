@@ -17,6 +17,7 @@ const loads: readonly (readonly [files: readonly string[], when: string])[] = [
   [["gpt2-languages.js"], "for a tokenizer with other rules than GPT-2's"],
   [["gpt2-environment.js"], "when it is asked for"],
   [["gpt2-fill.js"], "when a model fills in"],
+  [["gpt2-figures.js"], "with an app that shows figures"],
   [["gpt2-inspect.js"], "for `model.inspect`"],
   [["gpt2-isolate.js"], "when `isolate` is called"],
   [["gpt2-sha256.js"], "on pages that are not served securely"],

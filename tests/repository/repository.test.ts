@@ -156,6 +156,26 @@ describe("the module and the page", () => {
     expect(cyclesOf(sources, next)).toEqual([]);
   });
 
+  it("the figures know a model only by what the package exports, and nothing of the page", () => {
+    const ofFigures = sources.filter((file) => file.startsWith("web/src/figures/"));
+    expect(ofFigures.length).toBeGreaterThan(8);
+    const imported = ofFigures.flatMap(importsOf).filter(({ to }) => !to.startsWith("web/src/figures/"));
+    expect(imported.length).toBeGreaterThan(0);
+    // Texts, numbers, refusals and aborts: nothing that reaches a worker.
+    const shared = ["numbers", "phrases", "refuse", "unless-aborted", "visible"].map(
+      (name) => `web/src/shared/${name}.ts`,
+    );
+    const other = imported.filter(
+      ({ to, isType }) => !shared.includes(to) && !(isType && to === "web/src/client/index.ts"),
+    );
+    expect(other).toEqual([]);
+  });
+
+  it("the page uses the figures as any site does, by their entry point", () => {
+    const used = ofPage.flatMap(importsOf).filter(({ to }) => to.startsWith("web/src/figures/"));
+    expect([...new Set(used.map(({ to }) => to))]).toEqual(["web/src/figures/index.ts"]);
+  });
+
   it("the page has no variable of a module, in which state could hide", () => {
     const variables = ofPage.filter((file) => /^(?:export )?(?:let|var)\b/m.test(read(file)));
     expect(variables).toEqual([]);

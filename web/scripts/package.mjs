@@ -24,6 +24,7 @@ const modules = [
   { name: "gpt2-element", source: "element/index" },
   { name: "gpt2-element-classes", source: "element/classes" },
   { name: "gpt2-openai", source: "openai/index" },
+  { name: "gpt2-figures", source: "figures/index" },
 ];
 
 /** The folders of the npm packages that have code in the files. @type {Set<string>} */

@@ -6,7 +6,12 @@ import { Application, ReflectionKind } from "typedoc";
 const options = resolve(import.meta.dirname, "../typedoc.json");
 
 /** TypeDoc names a page by the folder of its source; readers know it by what they import. */
-const importedAs = { client: "gpt2-wasm", element: "gpt2-wasm/element", openai: "gpt2-wasm/openai" };
+const importedAs = {
+  client: "gpt2-wasm",
+  element: "gpt2-wasm/element",
+  openai: "gpt2-wasm/openai",
+  figures: "gpt2-wasm/figures",
+};
 
 /** @param {string} [out] */
 async function read(out) {

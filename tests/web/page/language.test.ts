@@ -7,12 +7,15 @@ import * as german from "../../../web/page/language/de.js";
 import * as english from "../../../web/page/language/en.js";
 import { percent } from "../../../web/page/language/numbers.js";
 import { fill } from "../../../web/page/language/phrases.js";
+import { insideWords } from "../../../web/src/figures/index.js";
 import { inEnglish } from "../../../web/vite.language.js";
 
 type Section = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
 const { scriptless, ...translated } = english;
-const sections = Object.entries(translated as Readonly<Record<string, Section>>);
+const ofPage = Object.entries(translated as Readonly<Record<string, Section>>);
+/** With the words of the figures, whose English comes with the package. */
+const sections = [...ofPage, ["figures", insideWords as Section] as const];
 const folder = resolve(import.meta.dirname, "../../../web/page");
 
 /** The names in braces of a phrase, and of each of its forms. */
@@ -218,7 +221,7 @@ it("every phrase is asked for by a part that has its section", () => {
   const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !/^language[\\/](?:en|de)\.ts$/.test(file))
     .map((file) => readFileSync(resolve(folder, file), "utf8"));
-  const unasked = sections
+  const unasked = ofPage
     .filter(([name]) => name !== "page")
     .flatMap(([name, section]) => {
       const code = sources

@@ -1,5 +1,7 @@
 // The page's German: the sections of en.ts, phrase by phrase. Loaded only by those who read it.
-import type { Sections, Translated } from "./sections.js";
+import type { InsideWords } from "../../src/figures/index.js";
+import type { Translated } from "../../src/shared/phrases.js";
+import type { Sections } from "./sections.js";
 
 export const page: Translated<Sections["page"]> = {
   title: "GPT-2 in deinem Browser",
@@ -487,6 +489,15 @@ export const inside: Translated<Sections["inside"]> = {
   failed: "Es kann nichts angezeigt werden.",
   noTokenizer: "Dieses Modell hat keinen Tokenizer: Es gibt keine Token anzusehen.",
 
+  tints: "Nach denselben Gewichten ist der Text getönt:",
+  "band.0": "50\u00a0% und mehr",
+  "band.1": "20 bis 50\u00a0%",
+  "band.2": "5 bis 20\u00a0%",
+  "band.3": "1 bis 5\u00a0%",
+  "band.4": "weniger",
+};
+
+export const figures: InsideWords = {
   diagram: "Die Teile von GPT-2",
   pressPart: "Tippe auf einen Teil, um zu lesen, was er tut.",
   layers: { one: "{count} Schicht", other: "{count} Schichten" },
@@ -526,15 +537,9 @@ export const inside: Translated<Sections["inside"]> = {
 
   attention: "Wo ein Kopf hinsieht",
   "attention.help":
-    "Wie sich ein Kopf der {attention} über den Text verteilt, vom gewählten Token rechts aus gesehen: Je dicker ein Bogen, desto mehr davon geht dorthin. Nach denselben Gewichten ist der Text getönt.",
+    "Wie sich ein Kopf der {attention} über den Text verteilt, vom gewählten Token rechts aus gesehen: Je dicker ein Bogen, desto mehr davon geht dorthin.",
   layer: "Schicht",
   head: "Kopf",
-  tints: "Tönung:",
-  "band.0": "50\u00a0% und mehr",
-  "band.1": "20 bis 50\u00a0%",
-  "band.2": "5 bis 20\u00a0%",
-  "band.3": "1 bis 5\u00a0%",
-  "band.4": "weniger",
   looksAt: "Schicht {layer}, Kopf {head}, sieht auf {list}.",
   bent: "Nahe Token sind weiter auseinander gezeichnet, als sie liegen.",
   share: "„{token}“ {share}",

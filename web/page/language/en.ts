@@ -507,72 +507,10 @@ export const inside = {
   failed: "Nothing can be shown.",
   noTokenizer: "This model has no tokenizer: there are no tokens to look at.",
 
-  diagram: "The parts of GPT-2",
-  pressPart: "Press a part to read what it does.",
-  layers: { one: "{count} layer", other: "{count} layers" },
-  "part.embedding": "embedding",
-  "part.positions": "positions",
-  "part.residual": "residual stream",
-  "part.attention": "attention",
-  "part.mlp": "MLP",
-  "part.unembedding": "unembedding",
-  "part.embedding.help":
-    "Each of the {vocabSize} tokens has a row of {nEmbd} numbers, which the model has learned. “{token}”, id {id}, enters the model as its row.",
-  "part.positions.help":
-    "Each of {nPositions} places has {nEmbd} numbers, too. Those of place {place} are added to the token's, so the model knows the order of the tokens.",
-  "part.residual.help":
-    "A token's {nEmbd} numbers on their way through the layers. Attention and MLP read them and add their results; nothing is ever overwritten.",
-  "part.attention.help":
-    "Here tokens exchange information. Each of a layer's {nHead} heads gives a weight to every token up to this one, and adds up their information by these weights.",
-  "part.mlp.help":
-    "It processes each token by itself: {nEmbd} numbers become {nInner}, most of them close to zero, and then {nEmbd} that are added to the stream. No picture shows it alone: each layer's guess is the work of attention and MLP together.",
-  "part.unembedding.help":
-    "The normed numbers are compared with a row for each of the {vocabSize} tokens. The more alike they are, the more probable is that token.",
-  "part.unembedding.tied":
-    "The normed numbers are compared with a row for each of the {vocabSize} tokens, the rows of the embedding. The more alike they are, the more probable is that token.",
-
-  lens: "The model's guess after each layer",
-  "lens.help":
-    "The {residual} after each layer, read through the {unembedding} as if the layer were the last. It shows the top guess of the next token, and its probability. It begins as {embedding} and {positions}, before any layer.",
-  settledAtOnce: "From the embedding on it is “{guess}”.",
-  settled: "From layer {layer} on it is “{guess}”.",
-  settledLast: "It becomes “{guess}” only in the last layer.",
-  follows: "In the text, “{token}” comes next.",
-  stageOfEmbedding: "Embedding",
-  stageOfLayer: "Layer {layer}",
-  guess: "Guess",
-  probability: "Probability",
-  others: "Then",
-
-  attention: "What a head looks at",
-  "attention.help":
-    "How one head of {attention} divides its attention over the text, seen from the chosen token at the right. A thicker arc means more attention. The text is tinted by the same weights.",
-  layer: "Layer",
-  head: "Head",
-  tints: "Tints:",
+  tints: "The text is tinted by the same weights:",
   "band.0": "50% and more",
   "band.1": "20 to 50%",
   "band.2": "5 to 20%",
   "band.3": "1 to 5%",
   "band.4": "less",
-  looksAt: "Layer {layer}, head {head}, looks at {list}.",
-  bent: "Nearby tokens are drawn further apart than they are.",
-  share: "“{token}” {share}",
-  rest: { one: "{count} other, {share}", other: "{count} others, {share} together" },
-  place: "Token",
-  text: "Text",
-  weight: "Attention",
-
-  overview: "All heads of all layers",
-  "overview.help":
-    "Each symbol is a head of {attention}: its shape says what most of it looks at, its size how much. Press one, or use the arrow keys, to see it above.",
-  "glance.first": "the first token",
-  "glance.before": "the token before",
-  "glance.self": "the token itself",
-  "glance.elsewhere": "another token",
-  headSees: "Layer {layer}, head {head}: {share} to {name}",
-  headAwaited: "Layer {layer}, head {head}: not seen yet",
-
-  asTable: "As a table",
-  asList: "As a list",
 } as const;

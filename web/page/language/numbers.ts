@@ -1,28 +1,21 @@
 // Numbers as people of the page's language read them.
+import { formatIn, percentIn, shareIn } from "../../src/shared/numbers.js";
 import { currentLanguage } from "./translation.js";
 
-const formats = new Map<string, Intl.NumberFormat>();
-
-/** Formats are costly to make: one of a kind, in each language. */
-function formatOf(options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  const { language } = currentLanguage.peek();
-  const key = JSON.stringify([language, options]);
-  const format = formats.get(key) ?? new Intl.NumberFormat(language, { useGrouping: "min2", ...options });
-  formats.set(key, format);
-  return format;
-}
+const formatOf = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
+  formatIn(currentLanguage.peek().language, options);
 
 /** With at most `most` digits behind the point, and at least `least`. */
 export const formatNumber = (value: number, most = 0, least = 0): string =>
   formatOf({ maximumFractionDigits: Math.max(most, least), minimumFractionDigits: least }).format(value);
 
 /** A share of one: "82%". */
-export const formatShare = (share: number, digits = 0): string =>
-  formatOf({ style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(share);
+export const formatShare = (share: number, digits?: number): string =>
+  shareIn(currentLanguage.peek().language, share, digits);
 
 /** A share as one reads it, with more digits the smaller it is: "82%", "3.1%", "< 0.1%". */
-export const percent = (share: number, digits = share < 0.1 ? 1 : 0): string =>
-  share > 0 && share < 0.001 ? `< ${formatShare(0.001, 1)}` : formatShare(share, digits);
+export const percent = (share: number, digits?: number): string =>
+  percentIn(currentLanguage.peek().language, share, digits);
 
 /** Names of languages by their codes: "English and German". */
 export function formatLanguages(codes: readonly string[]): string {

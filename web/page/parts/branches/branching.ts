@@ -2,7 +2,7 @@
 import { piecesOf } from "../../document/pieces.js";
 import type { Editor } from "../../document/editor.js";
 import type { RankedToken } from "../../assistant/predict.js";
-import { visible } from "../../document/visible.js";
+import { visible } from "../../../src/shared/visible.js";
 import { compareBranches } from "./compare.js";
 import { showBranches, type BranchActions } from "./list.js";
 import { changeTree, goToBranch } from "../../document/steps.js";

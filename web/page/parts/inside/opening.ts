@@ -1,10 +1,10 @@
 // Opens what looks into the model when its view is chosen: it is fetched then, as few visitors ask for it.
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
+import type { HeadPlace } from "../../../src/figures/index.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { modeField } from "../../document/view-mode.js";
 import type { Inside, InsideSetting } from "./inside.js";
-import type { HeadPlace } from "./overview.js";
 
 export interface OpeningSetting extends InsideSetting {
   root: HTMLElement;
@@ -16,7 +16,7 @@ class Opening implements PluginValue {
   private inside: Inside | undefined;
   private isComing = false;
   /** The head that was chosen there. */
-  private place: HeadPlace | undefined;
+  private head: HeadPlace | undefined;
 
   constructor(view: EditorView, setting: OpeningSetting) {
     this.view = view;
@@ -30,7 +30,7 @@ class Opening implements PluginValue {
     if (!inside) return;
     inside.destroy();
     this.inside = undefined;
-    this.place = inside.place;
+    this.head = inside.head;
     if (this.isOpen) void this.open();
   }
 
@@ -56,7 +56,7 @@ class Opening implements PluginValue {
     this.isComing = true;
     try {
       const { Inside } = await import("./inside.js");
-      if (this.isOpen) this.inside = new Inside(this.view, this.setting.root, this.setting, this.place);
+      if (this.isOpen) this.inside = new Inside(this.view, this.setting.root, this.setting, this.head);
     } catch (error) {
       this.setting.fail(error);
     } finally {

@@ -1,7 +1,7 @@
 // A picture of how the settings change the model's prediction at the caret: bars disappear as the settings exclude
 // tokens.
 import type { Prediction } from "../../assistant/predict.js";
-import { visible } from "../../document/visible.js";
+import { visible } from "../../../src/shared/visible.js";
 import { shape, type Sampling } from "./shape.js";
 import { phrase } from "../../language/editor.js";
 import { percent } from "../../language/numbers.js";

@@ -3,7 +3,7 @@ import type { TokenLogprob } from "../../../src/client/index.js";
 import { plainButton } from "../../dom/buttons.js";
 import type { Prediction, RankedToken } from "../../assistant/predict.js";
 import type { Scored } from "../../document/scored.js";
-import { visible } from "../../document/visible.js";
+import { visible } from "../../../src/shared/visible.js";
 import { phrase } from "../../language/editor.js";
 import { formatNumber, percent } from "../../language/numbers.js";
 

@@ -1,8 +1,8 @@
 // A small picture of GPT-2, whose parts say what they do. The stream runs from left to right; attention and MLP read it
 // and add to it.
 import { select } from "d3-selection";
-import { phrase } from "../../language/inside.js";
 import { nameOf, parts, sentenceOf, type Facts, type Part } from "./parts.js";
+import type { InsideText } from "./words.js";
 
 /** From where to where, in percent of the picture's width and height. */
 type Line = readonly [x1: number, y1: number, x2: number, y2: number];
@@ -23,17 +23,20 @@ const lines: readonly (readonly [part: Part, line: Line])[] = [
 const sums = [47, 67];
 
 export class Diagram {
+  private readonly text: InsideText;
   private readonly root;
   private readonly said;
   private facts: Facts | undefined;
   private chosen: Part | undefined;
 
-  constructor(parent: HTMLElement) {
+  constructor(parent: HTMLElement, text: InsideText) {
+    this.text = text;
     this.root = select(parent)
       .append("div")
       .attr("class", "diagram")
+      .attr("part", "diagram")
       .attr("role", "group")
-      .attr("aria-label", phrase("diagram"))
+      .attr("aria-label", text.phrase("diagram"))
       .property("hidden", true); // until there is something to say
     const picture = this.root.append("svg").attr("aria-hidden", "true");
     picture
@@ -81,7 +84,7 @@ export class Diagram {
       .attr("class", "part")
       .attr("data-part", (part) => part)
       .attr("aria-pressed", "false")
-      .text((part) => nameOf(part))
+      .text((part) => nameOf(text, part))
       .on("click", (_event, part) => this.choose(part));
     this.said = select(parent).append("p").attr("class", "part-sentence").attr("role", "status");
   }
@@ -106,13 +109,13 @@ export class Diagram {
   describe(facts: Facts): void {
     this.facts = facts;
     this.root.property("hidden", false);
-    this.root.select(".layers-name").text(phrase("layers", { count: facts.nLayer }));
+    this.root.select(".layers-name").text(this.text.phrase("layers", { count: facts.nLayer }));
     this.say();
   }
 
   private say(): void {
-    const { facts, chosen } = this;
-    const sentence = chosen && facts ? sentenceOf(chosen, facts) : phrase("pressPart");
+    const { facts, chosen, text } = this;
+    const sentence = chosen && facts ? sentenceOf(text, chosen, facts) : text.phrase("pressPart");
     if (this.said.text() !== sentence) this.said.text(sentence);
   }
 }

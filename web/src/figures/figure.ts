@@ -1,21 +1,20 @@
 // A picture with its sentence, the parts of the model that it shows, and its text form.
-import { plainButton } from "../../dom/buttons.js";
 import { add } from "./add.js";
-import { visible } from "../../document/visible.js";
-import { once } from "../../state/once.js";
+import { visible } from "../shared/visible.js";
 import type { Diagram } from "./diagram.js";
 import { nameOf, piecesOf, type Part } from "./parts.js";
+import type { InsideText } from "./words.js";
 
 /** Writes `sentence` into `parent`, its links as buttons that show a part in the diagram; gives those parts. */
-function writeLinked(parent: HTMLElement, sentence: string, diagram: Diagram): Part[] {
+function writeLinked(parent: HTMLElement, sentence: string, diagram: Diagram, text: InsideText): Part[] {
   const linked: Part[] = [];
-  for (const { text, part } of piecesOf(sentence)) {
-    if (part === undefined) parent.append(text ?? "");
+  for (const { text: piece = "", part } of piecesOf(sentence)) {
+    if (part === undefined) parent.append(piece);
     else {
       linked.push(part);
-      const link = plainButton(nameOf(part), () => diagram.choose(part), "bare");
-      link.classList.add("part-link");
-      parent.append(link);
+      const name = nameOf(text, part);
+      const link = add(parent, "button", { type: "button", className: "part-link", textContent: name });
+      link.addEventListener("click", () => diagram.choose(part));
     }
   }
   return linked;
@@ -34,17 +33,18 @@ export interface Figure {
 export function addFigure(
   parent: HTMLElement,
   diagram: Diagram,
+  text: InsideText,
   { title, sentence, summary }: { title: string; sentence: string; summary: string },
 ): Figure {
-  const element = add(parent, "figure", { className: "inside-figure" });
+  const element = add(parent, "figure");
   const caption = add(element, "figcaption");
   add(caption, "h3", { textContent: title });
-  const shown = writeLinked(add(caption, "p"), sentence, diagram);
+  const shown = writeLinked(add(caption, "p"), sentence, diagram, text);
   const finding = add(caption, "p", { className: "finding" });
-  const picture = add(element, "div", { className: "inside-picture" });
-  const details = add(element, "details", { className: "quiet" });
+  const picture = add(element, "div", { className: "picture" });
+  const details = add(element, "details");
   add(details, "summary", { textContent: summary });
-  const words = add(details, "div", { className: "inside-words" });
+  const words = add(details, "div", { className: "words" });
   const light = () => diagram.highlight(shown);
   const rest = () => {
     if (!element.matches(":hover, :focus-within")) diagram.highlight([]);
@@ -76,12 +76,10 @@ export function writeTable(
   }
 }
 
-const segmenter = once(() => new Intl.Segmenter());
-
 /** What one sees as letters; where the browser does not tell those, as Firefox before 125, characters. */
 function lettersOf(text: string): string[] {
   if (!("Segmenter" in Intl)) return Array.from(text);
-  return Array.from(segmenter().segment(text), ({ segment }) => segment);
+  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
 /** `text` as a label: with what cannot be seen made visible, and not too long. */

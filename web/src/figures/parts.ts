@@ -1,6 +1,6 @@
 // The parts of GPT-2, and what they are called.
-import type { ModelConfig } from "../../../src/client/index.js";
-import { phrase } from "../../language/inside.js";
+import type { ModelConfig } from "../client/index.js";
+import type { InsideText } from "./words.js";
 
 /** In the order in which a token meets them. */
 export const parts = ["embedding", "positions", "residual", "attention", "mlp", "unembedding"] as const;
@@ -14,9 +14,9 @@ export interface Facts extends ModelConfig {
   place: number;
 }
 
-export const nameOf = (part: Part): string => phrase(`part.${part}`);
+export const nameOf = ({ phrase }: InsideText, part: Part): string => phrase(`part.${part}`);
 
-export const sentenceOf = (part: Part, facts: Facts): string =>
+export const sentenceOf = ({ phrase }: InsideText, part: Part, facts: Facts): string =>
   part === "unembedding" && facts.tieWordEmbeddings
     ? phrase("part.unembedding.tied", facts)
     : phrase(`part.${part}.help`, facts);

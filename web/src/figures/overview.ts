@@ -1,13 +1,12 @@
 // All heads of all layers at a glance: a grid that is walked with the arrow keys.
 import { select } from "d3-selection";
 import { symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle, type SymbolType } from "d3-shape";
-import { phrase } from "../../language/inside.js";
-import { percent } from "../../language/numbers.js";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, writeTable, type Figure } from "./figure.js";
 import { mainTargetOf, mainTargets, rowOf, type MainTarget } from "./attention-weights.js";
 import { links } from "./parts.js";
+import type { InsideText } from "./words.js";
 
 /** In units of the picture, which is as wide as there is room. */
 const cell = 28;
@@ -29,12 +28,16 @@ interface Seen {
   share: number;
 }
 
+/** A head of a layer. */
 export interface HeadPlace {
+  /** From 0. */
   layer: number;
+  /** From 0. */
   head: number;
 }
 
 export class Overview {
+  private readonly text: InsideText;
   private readonly figure: Figure;
   private readonly onChoose: (place: HeadPlace) => void;
   /** [nLayer][nHead]; empty rows for layers that have not come. */
@@ -42,21 +45,22 @@ export class Overview {
   private heads = 0;
   private chosen: HeadPlace = { layer: 0, head: 0 };
 
-  constructor(parent: HTMLElement, diagram: Diagram, onChoose: (place: HeadPlace) => void) {
+  constructor(parent: HTMLElement, diagram: Diagram, text: InsideText, onChoose: (place: HeadPlace) => void) {
+    this.text = text;
     this.onChoose = onChoose;
-    this.figure = addFigure(parent, diagram, {
-      title: phrase("overview"),
-      sentence: phrase("overview.help", links),
-      summary: phrase("asTable"),
+    this.figure = addFigure(parent, diagram, text, {
+      title: text.phrase("overview"),
+      sentence: text.phrase("overview.help", links),
+      summary: text.phrase("asTable"),
     });
     const { element, picture, details } = this.figure;
-    const legend = add(element, "ul", { className: "signs quiet" });
+    const legend = add(element, "ul", { className: "signs" });
     picture.before(legend);
     for (const glance of mainTargets) {
       const item = add(legend, "li");
       const svg = select(item).append("svg").attr("viewBox", "-10 -10 20 20").attr("aria-hidden", "true");
       svg.append("path").attr("class", `sign ${glance}`).attr("d", signOf(glance, 0.6));
-      item.append(phrase(`glance.${glance}`));
+      item.append(text.phrase(`glance.${glance}`));
     }
     details.addEventListener("toggle", () => this.write());
   }
@@ -82,10 +86,16 @@ export class Overview {
   }
 
   private nameOf(layer: number, head: number): string {
+    const { text } = this;
+    const { phrase } = text;
     const seen = this.seen[layer]?.[head];
     const place = { layer: layer + 1, head: head + 1 };
     return seen
-      ? phrase("headSees", { ...place, share: percent(seen.share), name: phrase(`glance.${seen.glance}`) })
+      ? phrase("headSees", {
+          ...place,
+          share: text.percent(seen.share),
+          name: phrase(`glance.${seen.glance}`),
+        })
       : phrase("headAwaited", place);
   }
 
@@ -122,7 +132,7 @@ export class Overview {
           .attr("class", "heads")
           .attr("role", "grid")
           .attr("tabindex", 0)
-          .attr("aria-label", phrase("overview"))
+          .attr("aria-label", this.text.phrase("overview"))
           .on("keydown", (event: KeyboardEvent) => this.walk(event)),
       )
       .attr("aria-activedescendant", `head-${chosen.layer}-${chosen.head}`)
@@ -174,10 +184,12 @@ export class Overview {
   /** The table, once somebody reads it: of a large model it has a thousand cells. */
   private write(): void {
     if (!this.figure.details.open) return;
+    const { text } = this;
+    const { phrase } = text;
     const heads = [phrase("layer"), ...Array.from({ length: this.heads }, (_, head) => String(head + 1))];
     const rows = this.seen.map((row, layer) => [
       String(layer + 1),
-      ...row.map(({ glance, share }) => `${percent(share)} ${phrase(`glance.${glance}`)}`),
+      ...row.map(({ glance, share }) => `${text.percent(share)} ${phrase(`glance.${glance}`)}`),
     ]);
     writeTable(this.figure.words, phrase("overview"), heads, rows);
   }

@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { placeOn, withoutOverlap } from "../../../web/page/parts/inside/arcs.js";
-import {
-  mainTargetOf,
-  rowOf,
-  settledStage,
-  topWeights,
-} from "../../../web/page/parts/inside/attention-weights.js";
+import { placeOn, withoutOverlap } from "../../../web/src/figures/arcs.js";
+import { mainTargetOf, rowOf, settledStage, topWeights } from "../../../web/src/figures/attention-weights.js";
 import { bandOfWeight, isQueryToken, weightOf } from "../../../web/page/document/attention.js";
 import { Scored } from "../../../web/page/document/scored.js";
 

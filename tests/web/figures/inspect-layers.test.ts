@@ -1,7 +1,7 @@
 // What is asked of a model to look into it, and in which order.
 import { describe, expect, it } from "vitest";
 import type { Inspection, Model, ModelInfo } from "../../../web/src/client/index.js";
-import { lastTokens, inspectLayers } from "../../../web/page/parts/inside/inspect-layers.js";
+import { inspectLayers } from "../../../web/src/figures/inspect-layers.js";
 
 function make(nLayer: number, abortAt = Infinity) {
   const controller = new AbortController();
@@ -25,7 +25,7 @@ function make(nLayer: number, abortAt = Infinity) {
   return { look, asked, told };
 }
 
-describe("lookInside", () => {
+describe("inspectLayers", () => {
   it("inspectLayers looks at the layer that was asked for first, and asks for guesses once", async () => {
     const { look, asked, told } = make(4);
     await look([5, 6, 7], 2);
@@ -43,12 +43,5 @@ describe("lookInside", () => {
     await expect(look([5, 6], 0)).rejects.toMatchObject({ name: "AbortError" });
     expect(asked.length).toBe(2);
     expect(told).toEqual(["read 1 of 3", "guesses", [0, 0]]);
-  });
-});
-
-describe("chooseLast", () => {
-  it("lastTokens takes what the context holds, and tells what stands before", () => {
-    expect(lastTokens([1, 2, 3], 8)).toEqual({ ids: [1, 2, 3], first: 0 });
-    expect(lastTokens([1, 2, 3, 4], 3)).toEqual({ ids: [2, 3, 4], first: 1 });
   });
 });

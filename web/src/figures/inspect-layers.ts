@@ -1,16 +1,8 @@
 // Inspects how the model predicts the token after a given one, layer by layer.
-import type { Model, TokenLogprob } from "../../../src/client/index.js";
+import type { Model, TokenLogprob } from "../client/index.js";
 
 /** Guesses after each layer. */
 export const guessesShown = 5;
-
-/** A token with the tokens before it that fit in the context. */
-export interface InspectedTokens {
-  /** Token ids; the last is the chosen token. */
-  ids: readonly number[];
-  /** Index in the text of the first id. */
-  first: number;
-}
 
 export interface InspectEvents {
   /** How many tokens have been read. */
@@ -19,12 +11,6 @@ export interface InspectEvents {
   onGuesses: (guesses: readonly (readonly TokenLogprob[])[]) => void;
   /** The attention of each head of `layer` to each id, [nHead, ids]: first the wanted layer, then all others. */
   onAttention: (layer: number, attention: Float32Array) => void;
-}
-
-/** The last of `ids` that fit in a context of `nPositions`. */
-export function lastTokens(ids: readonly number[], nPositions: number): InspectedTokens {
-  const first = Math.max(0, ids.length - nPositions);
-  return { ids: ids.slice(first), first };
 }
 
 /** Inspects `layer` first, then all others. Rejects with an AbortError once `signal` is aborted. */

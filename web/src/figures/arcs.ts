@@ -1,13 +1,11 @@
 // What one head looks at, as arcs from the chosen token back over the text.
 import { select } from "d3-selection";
-import { attentionBands } from "../../document/attention.js";
-import { phrase } from "../../language/inside.js";
-import { percent } from "../../language/numbers.js";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, writeTable, type Figure } from "./figure.js";
 import { topWeights, type WeighedToken } from "./attention-weights.js";
 import { links } from "./parts.js";
+import type { InsideText } from "./words.js";
 
 /** In pixels. */
 const arcsHeight = 120;
@@ -23,8 +21,11 @@ const mostStraight = 40;
 /** From so many on, their marks would be a line. */
 const mostMarked = 240;
 
-/** What one head looks at. */
-export interface HeadAttention {
+/** The slot of the site's own legend. */
+export const legendSlot = "legend";
+
+/** What one head looks at, with the texts of the tokens. */
+export interface HeadLook {
   layer: number;
   head: number;
   /** [tokens]; the last is the one that looks. */
@@ -56,44 +57,46 @@ export function withoutOverlap<T extends { x: number; width: number }>(labels: r
 export class Arcs {
   /** Where what chooses layer and head stands. */
   readonly controls: HTMLElement;
+  private readonly text: InsideText;
   private readonly figure: Figure;
-  private looking: HeadAttention | undefined;
+  private looking: HeadLook | undefined;
 
-  constructor(parent: HTMLElement, diagram: Diagram) {
-    this.figure = addFigure(parent, diagram, {
-      title: phrase("attention"),
-      sentence: phrase("attention.help", links),
-      summary: phrase("asList"),
+  constructor(parent: HTMLElement, diagram: Diagram, text: InsideText) {
+    this.text = text;
+    this.figure = addFigure(parent, diagram, text, {
+      title: text.phrase("attention"),
+      sentence: text.phrase("attention.help", links),
+      summary: text.phrase("asList"),
     });
-    this.controls = add(this.figure.element, "div", { className: "inside-controls" });
-    const tints = add(this.figure.element, "p", { className: "tints quiet", textContent: phrase("tints") });
-    for (const band of attentionBands)
-      add(tints, "span", { className: `token look-${band}`, textContent: phrase(`band.${band}`) });
-    this.figure.picture.before(this.controls, tints);
+    this.controls = add(this.figure.element, "div", { className: "controls" });
+    const legend = add(this.figure.element, "slot", { name: legendSlot });
+    this.figure.picture.before(this.controls, legend);
   }
 
   /** Undefined: it is not known yet. */
-  show(looking: HeadAttention | undefined): void {
+  show(looking: HeadLook | undefined): void {
     this.looking = looking;
     this.figure.picture.classList.toggle("waiting", !looking);
     if (!looking) {
       this.figure.finding.textContent = "";
       return;
     }
+    const { text } = this;
+    const { phrase } = text;
     const { layer, head, weights, texts, first } = looking;
     const most = topWeights(weights, mostListed, 0);
     const nameOf = ({ index }: WeighedToken) => label(texts[index] ?? "");
     const shares = most
       .slice(0, 3)
-      .map((look) => phrase("share", { token: nameOf(look), share: percent(look.share) }));
+      .map((look) => phrase("share", { token: nameOf(look), share: text.percent(look.share) }));
     const found = phrase("looksAt", { layer: layer + 1, head: head + 1, list: shares.join(", ") });
     this.figure.finding.textContent = weights.length > mostStraight ? `${found} ${phrase("bent")}` : found;
     this.draw();
-    const rows = most.map((look) => [String(first + look.index + 1), nameOf(look), percent(look.share)]);
+    const rows = most.map((look) => [String(first + look.index + 1), nameOf(look), text.percent(look.share)]);
     const others = weights.length - most.length;
     const rest = 1 - most.reduce((sum, { share }) => sum + share, 0);
     if (others > 0)
-      rows.push(["…", phrase("rest", { count: others, share: percent(Math.max(0, rest)) }), ""]);
+      rows.push(["…", phrase("rest", { count: others, share: text.percent(Math.max(0, rest)) }), ""]);
     writeTable(this.figure.words, found, [phrase("place"), phrase("text"), phrase("weight")], rows);
   }
 

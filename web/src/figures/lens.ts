@@ -1,12 +1,11 @@
 // The logit lens: the top guess after each layer, as bars.
 import { select } from "d3-selection";
-import type { TokenLogprob } from "../../../src/client/index.js";
-import { phrase } from "../../language/inside.js";
-import { percent } from "../../language/numbers.js";
+import type { TokenLogprob } from "../client/index.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, writeTable, type Figure } from "./figure.js";
 import { settledStage } from "./attention-weights.js";
 import { links } from "./parts.js";
+import type { InsideText } from "./words.js";
 
 export type Guesses = readonly (readonly TokenLogprob[])[];
 
@@ -24,25 +23,29 @@ interface Row {
   isLast: boolean;
 }
 
-const nameOfStage = (stage: number) =>
+const nameOfStage = ({ phrase }: InsideText, stage: number) =>
   stage === 0 ? phrase("stageOfEmbedding") : phrase("stageOfLayer", { layer: stage });
 
 const shareOf = (guess: TokenLogprob | undefined) => (guess ? Math.exp(guess.logprob) : 0);
 
 export class Lens {
+  private readonly text: InsideText;
   private readonly figure: Figure;
   private rows: readonly Row[] = [];
 
-  constructor(parent: HTMLElement, diagram: Diagram) {
-    this.figure = addFigure(parent, diagram, {
-      title: phrase("lens"),
-      sentence: phrase("lens.help", links),
-      summary: phrase("asTable"),
+  constructor(parent: HTMLElement, diagram: Diagram, text: InsideText) {
+    this.text = text;
+    this.figure = addFigure(parent, diagram, text, {
+      title: text.phrase("lens"),
+      sentence: text.phrase("lens.help", links),
+      summary: text.phrase("asTable"),
     });
   }
 
   /** `next` is the token that comes next in the text, where one does. */
   show(guesses: Guesses, next: string | undefined): void {
+    const { text } = this;
+    const { phrase } = text;
     const last = guesses.at(-1)?.[0];
     this.rows = guesses.map(([guess], stage) => ({
       stage,
@@ -63,12 +66,12 @@ export class Lens {
     this.figure.finding.textContent = findings.join(" ");
     this.draw();
     const cells = guesses.map((some, stage) => [
-      nameOfStage(stage),
+      nameOfStage(this.text, stage),
       label(some[0]?.text ?? ""),
-      percent(shareOf(some[0])),
+      text.percent(shareOf(some[0])),
       some
         .slice(1)
-        .map((guess) => phrase("share", { token: label(guess.text), share: percent(shareOf(guess)) }))
+        .map((guess) => phrase("share", { token: label(guess.text), share: text.percent(shareOf(guess)) }))
         .join(", "),
     ]);
     const heads = [phrase("layer"), phrase("guess"), phrase("probability"), phrase("others")];
@@ -77,6 +80,7 @@ export class Lens {
 
   /** As wide as there is room. */
   draw(): void {
+    const { text } = this;
     const { picture, finding } = this.figure;
     const width = picture.clientWidth;
     const left = stageWidth + guessWidth;
@@ -111,12 +115,12 @@ export class Lens {
       .selectAll("text")
       .attr("y", rowHeight / 2)
       .attr("dy", "0.35em");
-    row.select(".stage").text(({ stage }) => nameOfStage(stage));
+    row.select(".stage").text(({ stage }) => nameOfStage(this.text, stage));
     row.select(".guess").text(({ guess }) => guess);
     row.select("rect").attr("width", ({ share }) => Math.max(1, share * most));
     row
       .select(".share")
       .attr("x", ({ share }) => left + share * most + 6)
-      .text(({ share }) => percent(share));
+      .text(({ share }) => text.percent(share));
   }
 }

@@ -1,0 +1,213 @@
+// @vitest-environment happy-dom
+// `showInside` on a page of its own, with a model that answers at once.
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Inspection, InspectOptions, ModelInfo } from "../../../web/src/client/index.js";
+import { insideWords, showInside, type InsideOptions } from "../../../web/src/figures/index.js";
+
+const config = { nLayer: 2, nHead: 2, nPositions: 4, nEmbd: 8, nInner: 32, vocabSize: 99 };
+
+/** Head h of layer l looks only at token (l + h) modulo the number of tokens. */
+function attentionOf(layer: number, tokens: number): Float32Array {
+  const attention = new Float32Array(config.nHead * tokens);
+  for (let head = 0; head < config.nHead; ++head) attention[head * tokens + ((layer + head) % tokens)] = 1;
+  return attention;
+}
+
+function makeModel({ hasTokenizer = true } = {}) {
+  const asked: { ids: number[]; layer: number }[] = [];
+  return {
+    asked,
+    info: { config, hasTokenizer } as ModelInfo,
+    detokenize: vi.fn(async ([id]: Iterable<number | bigint>) => `t${id}`),
+    inspect: vi.fn(async (ids: unknown, { layer, top, signal, onProgress }: InspectOptions = {}) => {
+      signal?.throwIfAborted();
+      asked.push({ ids: ids as number[], layer: layer ?? 0 });
+      const { length } = ids as number[];
+      onProgress?.({ done: length, total: length });
+      const guess = { id: 7, text: " red", logprob: Math.log(0.5) };
+      const guesses = Array.from({ length: config.nLayer + 1 }, () => (top ? [guess] : []));
+      return { guesses, attention: attentionOf(layer ?? 0, length) } as unknown as Inspection;
+    }),
+  };
+}
+
+function mount(options: InsideOptions = {}) {
+  const place = document.createElement("section");
+  document.body.append(place);
+  const view = showInside(place, options);
+  const shadow = place.firstElementChild?.shadowRoot;
+  const part = (selector: string) => shadow?.querySelector<HTMLElement>(selector) ?? document.body;
+  const texts = (selector: string) =>
+    [...(shadow?.querySelectorAll(selector) ?? [])].map(({ textContent }) => textContent);
+  return { place, view, part, texts };
+}
+
+beforeEach(() => {
+  document.body.replaceChildren();
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe(): void {}
+      disconnect(): void {}
+    },
+  );
+});
+
+describe("showInside", () => {
+  it("draws the guess after each layer, one head's attention, and a sign for each head", async () => {
+    const { view, part, texts } = mount();
+    const onProgress = vi.fn();
+    await view.update({ model: makeModel(), ids: [3, 4, 5], onProgress });
+    expect(texts(".lens .stage")).toEqual(["Embedding", "Layer 1", "Layer 2"]);
+    expect(texts(".lens .guess")).toEqual(["␣red", "␣red", "␣red"]);
+    expect(part("figure:nth-of-type(2) .finding").textContent).toBe(
+      "Layer 2, head 1, looks at “t4” 100%, “t5” 0.0%, “t3” 0.0%.",
+    );
+    const named = [...part(".heads").querySelectorAll(".cell")].map((cell) =>
+      cell.getAttribute("aria-label"),
+    );
+    expect(named).toEqual([
+      "Layer 1, head 1: 100% to the first token",
+      "Layer 1, head 2: 100% to the token before",
+      "Layer 2, head 1: 100% to the token before",
+      "Layer 2, head 2: 100% to the token itself",
+    ]);
+    expect(onProgress.mock.calls.map(([progress]) => progress)).toEqual([
+      { stage: "reading", done: 3, total: 3 },
+      { stage: "layers", done: 1, total: 2 },
+      { stage: "layers", done: 2, total: 2 },
+    ]);
+  });
+
+  it("looks at the token at `position`, with as many tokens before it as the context holds", async () => {
+    const { view, part } = mount();
+    const model = makeModel();
+    await view.update({ model, ids: [0, 1, 2, 3, 4, 5, 6], position: 5 });
+    expect(model.asked[0]?.ids).toEqual([2, 3, 4, 5]);
+    expect(part(".finding").textContent).toContain("In the text, “t6” comes next.");
+    // The list counts tokens from the beginning of the text.
+    expect(part("figure:nth-of-type(2) tbody th").textContent).toBe("4");
+  });
+
+  it("tells the weights of the head that the reader chooses", async () => {
+    const onHead = vi.fn();
+    const { view, part } = mount({ onHead, head: { layer: 0, head: 0 } });
+    await view.update({ model: makeModel(), ids: [3, 4, 5] });
+    expect(onHead).toHaveBeenLastCalledWith({
+      layer: 0,
+      head: 0,
+      first: 0,
+      weights: Float32Array.of(1, 0, 0),
+    });
+    part("#head-1-1").dispatchEvent(new MouseEvent("click"));
+    expect(onHead).toHaveBeenLastCalledWith({
+      layer: 1,
+      head: 1,
+      first: 0,
+      weights: Float32Array.of(0, 0, 1),
+    });
+    expect(view.head).toEqual({ layer: 1, head: 1 });
+  });
+
+  it("another update aborts the one that runs, and shows its own token", async () => {
+    const { view, texts } = mount();
+    const model = makeModel();
+    const first = view.update({ model, ids: [1], texts: ["one"] });
+    const second = view.update({ model, ids: [2], texts: ["two"] });
+    await expect(first).rejects.toMatchObject({ name: "AbortError" });
+    await second;
+    expect(texts(".arcs .name")).toEqual(["two"]);
+  });
+
+  it("an aborted signal rejects, and a model's error clears the pictures", async () => {
+    const { view, part } = mount();
+    const model = makeModel();
+    await view.update({ model, ids: [1, 2] });
+    expect(part(".pictures").className).toBe("pictures");
+    await expect(view.update({ model, ids: [1], signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+    expect(part(".pictures").className).toBe("pictures stale");
+    model.inspect.mockRejectedValueOnce(new Error("the worker died"));
+    await expect(view.update({ model, ids: [1] })).rejects.toThrow("the worker died");
+    expect(part(".pictures").classList.contains("cleared")).toBe(true);
+  });
+
+  it("`clear` hides the pictures until the next update, and `remove` leaves nothing", async () => {
+    const { place, view, part } = mount();
+    const model = makeModel();
+    await view.update({ model, ids: [1, 2] });
+    view.clear();
+    expect(part(".pictures").classList.contains("cleared")).toBe(true);
+    await view.update({ model, ids: [1, 2] });
+    expect(part(".pictures").className).toBe("pictures");
+    view.remove();
+    expect(place.childNodes.length).toBe(0);
+  });
+
+  it("a model without a tokenizer shows ids", async () => {
+    const { view, texts } = mount();
+    const model = makeModel({ hasTokenizer: false });
+    await view.update({ model, ids: [12] });
+    expect(texts(".arcs .name")).toEqual(["#12"]);
+    expect(model.detokenize).not.toHaveBeenCalled();
+  });
+
+  it("takes words, and writes numbers as their language does", async () => {
+    const words = { layers: { one: "{count} Schicht", other: "{count} Schichten" }, lens: "Vermutungen" };
+    const { view, part, texts } = mount({ words, language: "de" });
+    await view.update({ model: makeModel(), ids: [1] });
+    expect(part(".layers-name").textContent).toBe("2 Schichten");
+    expect(part("h3").textContent).toBe("Vermutungen");
+    expect(texts(".lens .share")[0]).toBe("50\u00a0%");
+    expect(part("summary").textContent).toBe(insideWords.asTable); // what is missing stays English
+  });
+
+  it("a legend of the site stands above the arcs", () => {
+    const legend = document.createElement("p");
+    const { place } = mount({ legend });
+    expect(legend.parentElement).toBe(place.firstElementChild);
+    expect(legend.slot).toBe("legend");
+  });
+
+  it("two views on a page each have their own ids", () => {
+    mount();
+    mount();
+    expect(document.querySelectorAll("[id]").length).toBe(0);
+  });
+});
+
+describe("wrong arguments", () => {
+  it.each<[string, unknown, string]>([
+    ["an unknown name", { words: { lense: "Vermutung" } }, 'words has the unknown name "lense"'],
+    ["a number for a text", { words: { lens: 3 } }, 'words["lens"] is 3, expected a text'],
+    [
+      "a text for forms",
+      { words: { layers: "x" } },
+      'words["layers"] is "x", expected forms with the key other',
+    ],
+    ["words that are none", { words: "de" }, 'words is "de", expected an object'],
+    ["a language that is none", { language: "not a tag" }, 'language is "not a tag", expected a BCP 47 tag'],
+  ])("%s is refused", (_, options, message) => {
+    expect(() => showInside(document.body, options as InsideOptions)).toThrow(message);
+  });
+
+  it("no element is refused", () => {
+    expect(() => showInside(null as unknown as Element)).toThrow("element is null, expected an element");
+  });
+
+  it.each<[string, object, string]>([
+    ["no ids", { ids: [] }, "ids is empty, expected at least one token id"],
+    ["a text", { ids: "Once" }, 'ids is "Once", expected token ids'],
+    [
+      "a position after the end",
+      { ids: [1, 2], position: 2 },
+      "position is 2, expected a whole number from 0 to 1",
+    ],
+    ["too few texts", { ids: [1, 2], texts: ["a"] }, "texts has 1 texts for 2 ids"],
+  ])("%s is refused", async (_, token, message) => {
+    const { view } = mount();
+    const given = { model: makeModel(), ids: [1], ...token };
+    await expect(view.update(given)).rejects.toThrow(message);
+  });
+});

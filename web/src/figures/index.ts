@@ -1,0 +1,11 @@
+/** Figures that show how a model works. They run in browsers alone, and use nothing of a model but its public API. */
+export {
+  showInside,
+  type HeadAttention,
+  type InsideOptions,
+  type InsideProgress,
+  type InsideToken,
+  type InsideView,
+} from "./show-inside.js";
+export { insideWords, type InsideWords, type PhraseForms } from "./words.js";
+export type { HeadPlace } from "./overview.js";

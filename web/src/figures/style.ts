@@ -1,0 +1,381 @@
+// The style of the figures. Colours come from the site's own, so that they fit light and dark alike.
+
+export const insideStyle = `
+:host {
+  display: block;
+  --quiet: var(--gpt2-quiet, color-mix(in srgb, currentColor 75%, transparent));
+  --line: var(--gpt2-line, color-mix(in srgb, currentColor 25%, transparent));
+  --accent: var(--gpt2-accent, color-mix(in srgb, #1f5fbf 65%, currentColor));
+  --mark: var(--gpt2-mark, var(--accent));
+  --surface: var(--gpt2-surface, transparent);
+}
+:host([hidden]),
+[hidden] {
+  display: none !important;
+}
+* {
+  box-sizing: border-box;
+  scroll-margin-block: var(--gpt2-scroll-margin, 0);
+}
+.inside {
+  display: grid;
+  grid-template-columns: minmax(0, 1fr);
+  gap: 0.6667em;
+  container-type: inline-size;
+  overflow-wrap: anywhere; /* large text in a narrow window breaks inside words before it overflows */
+}
+p {
+  margin: 0;
+}
+button {
+  border: 0;
+  padding: 0;
+  background: none;
+  color: inherit;
+  font: inherit;
+  cursor: pointer;
+}
+:focus-visible {
+  outline: 3px solid var(--accent);
+  outline-offset: 2px;
+}
+.diagram {
+  position: relative;
+  height: 9.0667em;
+  line-height: 1.2;
+  overflow-wrap: normal;
+}
+.diagram > * {
+  font-size: 0.75em;
+  font-size: clamp(0.6667em, 3cqi, 0.8em);
+}
+.diagram svg {
+  position: absolute;
+  width: 100%;
+  height: 100%;
+}
+.diagram .layers {
+  fill: none;
+  stroke: var(--quiet);
+  stroke-width: 1px;
+  stroke-dasharray: 3 3;
+}
+.diagram :is(line, .sum) {
+  stroke: var(--quiet);
+  stroke-width: 1.5px;
+}
+.diagram .sum {
+  fill: var(--surface);
+}
+.diagram marker path {
+  fill: context-stroke;
+}
+.diagram line.shown {
+  stroke: var(--mark);
+  stroke-width: 3px;
+}
+.layers-name {
+  position: absolute;
+  inset: 5% 28% auto;
+  color: var(--quiet);
+  text-align: center;
+}
+button.part {
+  position: absolute;
+  min-height: 24px;
+  padding: 0.125em;
+  border: 1px solid var(--quiet);
+  border-radius: 0.5em;
+  background: var(--surface);
+  font-weight: 500;
+  line-height: inherit;
+}
+button.part:hover {
+  border-color: currentColor;
+}
+button.part.shown {
+  border-color: var(--mark);
+  box-shadow: 0 0 0 2px var(--mark);
+}
+button.part[aria-pressed="true"] {
+  border: 2px solid var(--mark);
+  background: color-mix(in srgb, var(--mark) 20%, transparent);
+  font-weight: 700;
+}
+/* At the percentages that the lines in diagram.ts have. */
+[data-part="embedding"] {
+  inset: 55% 76% 19% 0;
+}
+[data-part="positions"] {
+  inset: 10% 76% 66% 0;
+}
+[data-part="residual"] {
+  inset: 76% 30% 3%;
+}
+[data-part="attention"] {
+  inset: 23% 48.5% 54% 30%;
+}
+[data-part="mlp"] {
+  inset: 23% 30% 54% 54.5%;
+}
+[data-part="unembedding"] {
+  inset: 55% 0 19% 76%;
+}
+/* Where the longest name does not fit into its box, as with large text in a narrow window: the parts alone. */
+@container (max-width: 18rem) {
+  .diagram {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.4em;
+    height: auto;
+  }
+  .diagram > * {
+    font-size: 0.8em;
+  }
+  .diagram svg {
+    display: none;
+  }
+  .layers-name {
+    position: static;
+    flex-basis: 100%;
+    text-align: start;
+  }
+  button.part {
+    position: static;
+    padding: 0.125em 0.5em;
+  }
+}
+.part-sentence {
+  min-height: 4.5em;
+  font-size: 0.9333em;
+}
+.part-link {
+  color: var(--accent);
+  text-decoration: underline;
+}
+.pictures {
+  display: grid;
+  grid-template-columns: minmax(0, 1fr);
+  gap: 1.6em;
+}
+.pictures.stale {
+  opacity: 0.4;
+}
+.pictures.cleared {
+  visibility: hidden;
+}
+figure {
+  display: grid;
+  grid-template-columns: minmax(0, 1fr);
+  gap: 0.5333em;
+  margin: 0;
+  padding-top: 0.8em;
+  border-top: 1px solid var(--line);
+}
+h3 {
+  margin: 0 0 0.25em;
+  color: var(--quiet);
+  font-size: 1.0667em;
+}
+figcaption p {
+  color: var(--quiet);
+  font-size: 0.9333em;
+}
+figcaption .finding {
+  min-height: 1.5em;
+  color: inherit;
+  font-weight: 600;
+}
+.picture {
+  min-width: 0;
+  overflow: hidden;
+}
+.picture.waiting {
+  opacity: 0.3;
+}
+.picture svg {
+  display: block;
+  max-width: 100%;
+}
+.picture text {
+  fill: currentColor;
+  font-size: 13px;
+}
+.lens .stage,
+.lens .share {
+  fill: var(--quiet);
+  font-variant-numeric: tabular-nums;
+}
+.lens .guess {
+  font-family: var(--gpt2-token-font, inherit);
+  font-size: 15px;
+}
+.lens rect {
+  fill: var(--quiet);
+  opacity: 0.5;
+}
+.lens .last rect {
+  fill: var(--mark);
+  opacity: 1;
+}
+.lens .last .guess {
+  font-weight: 700;
+}
+.controls {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0.5em 1.25em;
+}
+.controls label {
+  font-weight: 600;
+}
+.controls select {
+  max-width: 100%;
+  min-height: 2.4em;
+  padding: 0 0.5em;
+  border: 1px solid var(--line);
+  border-radius: 0.4em;
+  background: var(--gpt2-field, transparent);
+  color: inherit;
+  font: inherit;
+}
+/* The list that opens has the browser's own background. */
+.controls option {
+  background: Canvas;
+  color: CanvasText;
+}
+.arcs .axis {
+  stroke: var(--line);
+}
+.arcs .mark {
+  fill: var(--quiet);
+}
+.arcs .arc {
+  fill: none;
+  stroke: var(--mark);
+  stroke-linecap: round;
+  opacity: 0.55;
+}
+.arcs .end {
+  fill: var(--mark);
+}
+.arcs .end.itself {
+  fill: var(--surface);
+  stroke: var(--mark);
+  stroke-width: 2px;
+}
+.arcs .name {
+  font-family: var(--gpt2-token-font, inherit);
+  text-anchor: middle;
+}
+.arcs .looking-one {
+  font-weight: 700;
+}
+.signs {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0.25em 1em;
+  margin: 0;
+  padding: 0;
+  list-style: none;
+  font-size: 0.9333em;
+}
+.signs li {
+  display: flex;
+  align-items: center;
+  gap: 0.4em;
+}
+.signs svg {
+  width: 1.25em;
+}
+/* Told apart by their shapes, too. */
+.sign.first {
+  fill: var(--quiet);
+}
+.sign.before {
+  fill: color-mix(in srgb, #c05c0a 75%, currentColor);
+}
+.sign.self {
+  fill: color-mix(in srgb, #1f6f86 65%, currentColor);
+}
+.sign.elsewhere {
+  fill: color-mix(in srgb, #94307f 65%, currentColor);
+}
+.heads {
+  width: 100%;
+}
+.heads text {
+  fill: var(--quiet);
+  font-size: 11px;
+  text-anchor: middle;
+  dominant-baseline: middle;
+}
+.heads rect {
+  fill: transparent;
+}
+.heads .cell {
+  cursor: pointer;
+}
+.heads .cell:hover rect {
+  fill: var(--line);
+}
+.heads [aria-selected="true"] rect {
+  stroke: currentColor;
+  stroke-width: 2px;
+}
+.heads:focus {
+  outline: none;
+}
+.heads:focus-visible {
+  outline: 3px solid var(--accent);
+  outline-offset: -3px;
+}
+.heads:focus-visible [aria-selected="true"] rect {
+  fill: var(--line);
+  stroke: var(--accent);
+  stroke-width: 3px;
+}
+summary {
+  padding: 0.25em 0;
+  cursor: pointer;
+  font-weight: 600;
+}
+details {
+  color: var(--quiet);
+  font-size: 0.9333em;
+}
+.words {
+  overflow-x: auto;
+}
+table {
+  width: 100%;
+  margin-top: 0.5em;
+  border-collapse: collapse;
+  font-variant-numeric: tabular-nums;
+}
+:is(th, td) {
+  padding: 0.125em 0.5em 0.125em 0;
+  border-bottom: 1px solid var(--line);
+  text-align: left;
+  vertical-align: top;
+}
+.unseen {
+  position: absolute;
+  width: 1px;
+  height: 1px;
+  margin: -1px;
+  overflow: hidden;
+  clip-path: inset(50%);
+  white-space: nowrap;
+}
+@media (forced-colors: active) {
+  .diagram line.shown,
+  .arcs .arc {
+    stroke: Highlight;
+  }
+  :is(.arcs .end, .lens rect, .sign) {
+    fill: CanvasText !important;
+    forced-color-adjust: none;
+  }
+}
+`;

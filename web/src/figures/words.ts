@@ -1,0 +1,130 @@
+// The words of the figures: English is built in, others can be given.
+import { formatIn, percentIn } from "../shared/numbers.js";
+import { fillPhrase, type PhraseOf } from "../shared/phrases.js";
+import { describeValue, refuse } from "../shared/refuse.js";
+
+/**
+ * The English words of `showInside`. `{name}` stands for a value, and `{residual}`, `{attention}` and the like for a link to that
+ * part of the model. A phrase with a number has the forms that `Intl.PluralRules` tells apart.
+ */
+export const insideWords = {
+  diagram: "The parts of GPT-2",
+  pressPart: "Press a part to read what it does.",
+  layers: { one: "{count} layer", other: "{count} layers" },
+  "part.embedding": "embedding",
+  "part.positions": "positions",
+  "part.residual": "residual stream",
+  "part.attention": "attention",
+  "part.mlp": "MLP",
+  "part.unembedding": "unembedding",
+  "part.embedding.help":
+    "Each of the {vocabSize} tokens has a row of {nEmbd} numbers, which the model has learned. “{token}”, id {id}, enters the model as its row.",
+  "part.positions.help":
+    "Each of {nPositions} places has {nEmbd} numbers, too. Those of place {place} are added to the token's, so the model knows the order of the tokens.",
+  "part.residual.help":
+    "A token's {nEmbd} numbers on their way through the layers. Attention and MLP read them and add their results; nothing is ever overwritten.",
+  "part.attention.help":
+    "Here tokens exchange information. Each of a layer's {nHead} heads gives a weight to every token up to this one, and adds up their information by these weights.",
+  "part.mlp.help":
+    "It processes each token by itself: {nEmbd} numbers become {nInner}, most of them close to zero, and then {nEmbd} that are added to the stream. No picture shows it alone: each layer's guess is the work of attention and MLP together.",
+  "part.unembedding.help":
+    "The normed numbers are compared with a row for each of the {vocabSize} tokens. The more alike they are, the more probable is that token.",
+  "part.unembedding.tied":
+    "The normed numbers are compared with a row for each of the {vocabSize} tokens, the rows of the embedding. The more alike they are, the more probable is that token.",
+
+  lens: "The model's guess after each layer",
+  "lens.help":
+    "The {residual} after each layer, read through the {unembedding} as if the layer were the last. It shows the top guess of the next token, and its probability. It begins as {embedding} and {positions}, before any layer.",
+  settledAtOnce: "From the embedding on it is “{guess}”.",
+  settled: "From layer {layer} on it is “{guess}”.",
+  settledLast: "It becomes “{guess}” only in the last layer.",
+  follows: "In the text, “{token}” comes next.",
+  stageOfEmbedding: "Embedding",
+  stageOfLayer: "Layer {layer}",
+  guess: "Guess",
+  probability: "Probability",
+  others: "Then",
+
+  attention: "What a head looks at",
+  "attention.help":
+    "How one head of {attention} divides its attention over the text, seen from the chosen token at the right. A thicker arc means more attention.",
+  layer: "Layer",
+  head: "Head",
+  looksAt: "Layer {layer}, head {head}, looks at {list}.",
+  bent: "Nearby tokens are drawn further apart than they are.",
+  share: "“{token}” {share}",
+  rest: { one: "{count} other, {share}", other: "{count} others, {share} together" },
+  place: "Token",
+  text: "Text",
+  weight: "Attention",
+
+  overview: "All heads of all layers",
+  "overview.help":
+    "Each symbol is a head of {attention}: its shape says what most of it looks at, its size how much. Press one, or use the arrow keys, to see it above.",
+  "glance.first": "the first token",
+  "glance.before": "the token before",
+  "glance.self": "the token itself",
+  "glance.elsewhere": "another token",
+  headSees: "Layer {layer}, head {head}: {share} to {name}",
+  headAwaited: "Layer {layer}, head {head}: not seen yet",
+
+  asTable: "As a table",
+  asList: "As a list",
+} as const;
+
+/** A phrase whose form a number chooses: one for each category of `Intl.PluralRules`, at least `other`. */
+export type PhraseForms = Partial<Record<Intl.LDMLPluralRule, string>> & { readonly other: string };
+
+/** Words for `showInside` in another language: the phrases of `insideWords`. */
+export type InsideWords = {
+  readonly [Key in keyof typeof insideWords]: (typeof insideWords)[Key] extends string ? string : PhraseForms;
+};
+
+/** `words` as a caller gave them. */
+export function readWords(words: unknown): Partial<InsideWords> {
+  if (words === undefined || words === null) return {};
+  if (typeof words !== "object" || Array.isArray(words))
+    return refuse(`words is ${describeValue(words)}, expected an object`);
+  for (const [name, phrase] of Object.entries(words)) {
+    if (!Object.hasOwn(insideWords, name)) refuse(`words has the unknown name ${describeValue(name)}`);
+    const isNumbered = typeof insideWords[name as keyof InsideWords] === "object";
+    const isForms = typeof phrase === "object" && typeof (phrase as PhraseForms | null)?.other === "string";
+    if (phrase === undefined || (isNumbered ? isForms : typeof phrase === "string")) continue;
+    const expected = isNumbered ? "forms with the key other" : "a text";
+    refuse(`words["${name}"] is ${describeValue(phrase)}, expected ${expected}`);
+  }
+  return words;
+}
+
+/** `language` as a caller gave it: English by default. */
+export function readLanguage(language: unknown): string {
+  if (language === undefined || language === null) return "en";
+  try {
+    if (typeof language === "string") return new Intl.Locale(language).toString();
+  } catch {
+    // Intl's message does not name the option.
+  }
+  return refuse(`language is ${describeValue(language)}, expected a BCP 47 tag such as "de" or "en-GB"`);
+}
+
+/** What a figure says, in one language. */
+export class InsideText {
+  private readonly words: Partial<InsideWords>;
+  private readonly language: string;
+
+  /** `words` that are missing are English. `language` is a BCP 47 tag: it decides how numbers are written. */
+  constructor(words: Partial<InsideWords>, language: string) {
+    this.words = words;
+    this.language = language;
+  }
+
+  readonly phrase: PhraseOf<typeof insideWords> = (key, ...[values]) =>
+    fillPhrase(this.words[key] ?? insideWords[key], values ?? {}, this.language, (value) =>
+      formatIn(this.language, { maximumFractionDigits: 0 }).format(value),
+    );
+
+  /** A share of one: "82%", "3.1%", "< 0.1%". */
+  percent(share: number): string {
+    return percentIn(this.language, share);
+  }
+}
