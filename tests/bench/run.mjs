@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { tableOf } from "./figures.mjs";
 import { formats } from "./formats.mjs";
 import { builds, native, peers, sizes } from "./speed.mjs";
+import { firstVisit } from "./page/first-visit.mjs";
 import { fluency, suggestions } from "./page.mjs";
 import { visits } from "./visits.mjs";
 
@@ -17,7 +18,17 @@ import { visits } from "./visits.mjs";
  */
 
 /** @type {Record<string, Benchmark>} */
-const benchmarks = { builds, sizes, peers, native, suggestions, fluency, visits, formats };
+const benchmarks = {
+  builds,
+  sizes,
+  peers,
+  native,
+  suggestions,
+  fluency,
+  "first-visit": firstVisit,
+  visits,
+  formats,
+};
 
 const { values: given, positionals } = parseArgs({
   options: {

@@ -122,7 +122,9 @@ test.describe("for German readers", () => {
     await page.route(words, (route) => route.abort());
     await open(page);
     await expect(page.locator("html")).toHaveAttribute("lang", "en");
-    await expect(page.getByText("It continues where you stop.")).toBeVisible();
+    await expect(
+      page.getByText("It continues your text, and nothing you type leaves this device."),
+    ).toBeVisible();
   });
 
   test("the page is English and works if the words never finish loading", async ({ page }) => {

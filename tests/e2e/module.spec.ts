@@ -345,6 +345,7 @@ test("the thread count is measured once, after the first text, and stored", asyn
       return { before, threads: model.info.threads, cores: navigator.hardwareConcurrency, stored: stored() };
     });
   await page.goto("./?model=none");
+  await page.evaluate(() => localStorage.clear());
   const first = await load();
   expect(first.before).toEqual({ threads: first.cores, stored: {} }); // the first token waits for no measurement
   expect(first.threads).toBeGreaterThanOrEqual(1);

@@ -15,6 +15,13 @@ export default defineConfig({
     serviceWorkers: "block", // requests that go through one pass by page.route; offline.spec.ts tests it
     bypassCSP: true, // tests bring functions into the page as text; page-policy.spec.ts does without
     baseURL: `http://localhost:${port}/`,
+    // The page has had its model in this browser; first-visit.spec.ts tests what others see.
+    storageState: {
+      cookies: [],
+      origins: [
+        { origin: `http://localhost:${port}`, localStorage: [{ name: "gpt2-had-model /", value: "1" }] },
+      ],
+    },
     launchOptions: {
       ...headlessChromium,
       args: [

@@ -1,19 +1,20 @@
 // The page's entry point: creates its state and mounts the parts of the first paint. They load the demo model and
 // continue the text.
 import { atEnd, Writing } from "./assistant/writing.js";
+import type { KeptText } from "./document/kept-text.js";
 import { Surface } from "./document/surface.js";
 import { elements as ui } from "./dom/elements.js";
 import { phrase } from "./language/start.js";
 import { translatePage } from "./language/translate-page.js";
 import { currentLanguage, loadTranslation } from "./language/translation.js";
 import type { Tab } from "./library/tab.js";
-import { firstModel } from "./models/host.js";
+import { firstModel, isOwnModel } from "./models/host.js";
 import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
 import { askForOtherHost, isAddressChosen } from "./parts/chooser/choice.js";
 import { showLoading } from "./parts/loading/progress.js";
 import { LateOptions } from "./parts/options/late-options.js";
-import { voice } from "./parts/status/with-speech.js";
+import { voice, withSpeech } from "./parts/status/with-speech.js";
 import { showStatus } from "./parts/status/status.js";
 import { messageOf } from "./state/errors.js";
 import { PageState } from "./state/page-state.js";
@@ -54,7 +55,19 @@ function begin(): void {
       return atEnd(editor);
     });
   };
+  const goOnWith = (kept: KeptText) => {
+    tab?.setAside();
+    void writing.write((editor) => {
+      editor.show(kept);
+      return atEnd(editor);
+    });
+  };
+  const speak = (sentence: string) => withSpeech((speech) => speech.notice(sentence));
   const sayMissing = (error: unknown) => state.showError(() => phrase("noPart", { why: messageOf(error) }));
+  if (isOwnModel(firstModel))
+    import("./parts/first-visit/first-visit.js")
+      .then(({ welcome }) => welcome({ state, surface, goOnWith, speak }))
+      .catch(() => undefined); // the page does without
   const stored = import("./parts/library/keep.js")
     .then(({ keepTexts }) => {
       tab = keepTexts(state, surface, options, writing);

@@ -9,7 +9,7 @@ const debianChromium = "/usr/bin/chromium";
 
 /**
  * Runs `use` with a browser in which pages open the built page as "./".
- * @param {(newPage: (options: import("@playwright/test").BrowserContextOptions) => Promise<import("@playwright/test").Page>) => Promise<void>} use
+ * @param {(newPage: (options: import("@playwright/test").BrowserContextOptions) => Promise<import("@playwright/test").Page>, port: number) => Promise<void>} use
  */
 export async function withBuiltPage(use) {
   const configFile = resolve(import.meta.dirname, "../vite.config.ts");
@@ -19,9 +19,9 @@ export async function withBuiltPage(use) {
     args: ["--no-sandbox", "--disable-gpu"],
   });
   try {
-    await use((options) =>
-      browser.newPage({ baseURL: `http://localhost:${port}/`, serviceWorkers: "block", ...options }),
-    );
+    const newPage = (options) =>
+      browser.newPage({ baseURL: `http://localhost:${port}/`, serviceWorkers: "block", ...options });
+    await use(newPage, port);
   } finally {
     await browser.close();
     await new Promise((done) => server.httpServer.close(done));

@@ -11,6 +11,7 @@ import { unlessAborted } from "../../src/shared/unless-aborted.js";
 import type { Editor } from "../document/editor.js";
 import type { Surface } from "../document/surface.js";
 import { FrameBatch } from "../dom/frame-batch.js";
+import { formatLeft } from "../language/format.js";
 import { phrase } from "../language/start.js";
 import { isAbort, messageOf } from "../state/errors.js";
 import type { ChosenModel, PageState } from "../state/page-state.js";
@@ -97,6 +98,14 @@ export class Writing {
     return isBusy;
   }
 
+  /** What writing waits for, and how long; "" where the model is there. */
+  private waitSentence(): string {
+    const { loaded, loading } = this.setting.state;
+    if (loaded.value) return "";
+    const seconds = loading.value?.latest?.secondsLeft;
+    return seconds ? phrase("awaitsModelFor", { time: formatLeft(seconds) }) : phrase("awaitsModel");
+  }
+
   private showSummary({ timings, finishReason, droppedTokens }: GenerateSummary, count: number): void {
     const { state } = this.setting;
     state.tokensPerSecond.value = timings.decodedTokens > 0 ? timings.decodedTokensPerSecond : undefined;
@@ -148,7 +157,6 @@ export class Writing {
     current.flush = () => batch.flush();
     editor.open(from, to);
     try {
-      state.say(() => (state.loaded.peek() ? "" : phrase("awaitsModel")));
       model = await unlessAborted(needModel(), signal);
       if (!model) {
         state.say();
@@ -230,10 +238,14 @@ export class Writing {
       await ended;
     };
     state.activity.value = { kind: "writing", stop };
+    state.say(() => this.waitSentence());
     try {
       const editor = await this.editorOrFailure(); // the options come with it
       const options = editor && (given ?? readOptions());
-      if (!options) return undefined;
+      if (!options) {
+        state.say();
+        return undefined;
+      }
       const seeded = { ...options, seed: options.seed ?? anySeed() };
       const written = await this.writeWith(editor, placeIn(editor), seeded, current);
       this.last = written ?? this.last;

@@ -7,7 +7,7 @@ export const page: Translated<Sections["page"]> = {
   title: "GPT-2 in deinem Browser",
   description: "GPT-2, ganz in deinem Browser",
   where: "in deinem Browser",
-  tagline: "Es schreibt weiter, wo du aufhörst. Nichts, was du tippst, verlässt dieses Gerät.",
+  tagline: "Es schreibt deinen Text weiter, und nichts davon verlässt dieses Gerät.",
 
   update: "Es gibt eine neue Version dieser Seite.",
   reload: "Neu laden",
@@ -97,7 +97,7 @@ export const start: Translated<Sections["start"]> = {
   count: "{value} Parameter",
   ms: "{value} ms",
   seconds: "{value} s",
-  minutes: "{value} min",
+  minutes: { one: "{count} Minute", other: "{count} Minuten" },
   rate: "{value} Token/s",
 
   elsewhere:
@@ -111,7 +111,7 @@ export const start: Translated<Sections["start"]> = {
   loading: "Das Modell wird geladen",
   startingEngine: "Die Engine startet",
   progress: "{loaded} von {total}",
-  pace: "{loaded} von {total}, {rate}/s, noch {time}",
+  pace: "{loaded} von {total}, noch etwa {time}",
   engine: { one: "{variant}, {count} Thread", other: "{variant}, {count} Threads" },
   model: "{count}, {weights}",
   notStored: "Dieses Modell wird nicht für den nächsten Besuch gespeichert: {why}.",
@@ -148,10 +148,18 @@ export const start: Translated<Sections["start"]> = {
   died: "Das Modell arbeitet nicht mehr: {why}. Dein Text bleibt erhalten.",
   notWritten: "Der Text konnte nicht geschrieben werden: {why}.",
   awaitsModel: "Es wird geschrieben, sobald das Modell geladen ist.",
+  awaitsModelFor: "Es wird geschrieben, sobald das Modell geladen ist, in etwa {time}.",
   reading: "Der Text wird gelesen: {done} von {total} Token",
   noPart: "Dieser Teil der Seite konnte nicht geladen werden: {why}.",
   loadPageAgain: "Die Seite noch einmal laden",
   noEditor: "Der Editor konnte nicht geladen werden: {why}. Dein Text bleibt erhalten.",
+};
+
+export const welcome: Translated<Sections["welcome"]> = {
+  writtenEarlier: "Früher von diesem Modell geschrieben",
+  goOnWith: "Mit diesem Text weiter",
+  comesIn:
+    "Das Modell ist in etwa {time} bereit. Bis dahin zeigt die Seite einen Text, den es früher geschrieben hat.",
 };
 
 export const texts: Translated<Sections["texts"]> = {

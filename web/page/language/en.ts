@@ -10,7 +10,7 @@ export const page = {
   title: "GPT-2 in your browser",
   description: "GPT-2 that runs entirely in your browser",
   where: "in your browser",
-  tagline: "It continues where you stop. Nothing you type leaves this device.",
+  tagline: "It continues your text, and nothing you type leaves this device.",
 
   update: "There is a new version of this page.",
   reload: "Reload",
@@ -119,7 +119,7 @@ export const start = {
   count: "{value} parameters",
   ms: "{value} ms",
   seconds: "{value} s",
-  minutes: "{value} min",
+  minutes: { one: "{count} minute", other: "{count} minutes" },
   rate: "{value} tokens/s",
 
   elsewhere:
@@ -132,7 +132,7 @@ export const start = {
   loading: "Loading the model",
   startingEngine: "Starting the engine",
   progress: "{loaded} of {total}",
-  pace: "{loaded} of {total}, {rate}/s, {time} left",
+  pace: "{loaded} of {total}, about {time} left",
   engine: { one: "{variant}, {count} thread", other: "{variant}, {count} threads" },
   model: "{count}, {weights}",
   notStored: "This model is not stored for the next visit: {why}.",
@@ -168,10 +168,18 @@ export const start = {
   died: "The model has stopped working: {why}. Your text is kept.",
   notWritten: "The text could not be written: {why}.",
   awaitsModel: "Writing begins as soon as the model is loaded.",
+  awaitsModelFor: "Writing begins as soon as the model is loaded, in about {time}.",
   reading: "Reading the text: {done} of {total} tokens",
   noPart: "This part of the page could not be loaded: {why}.",
   loadPageAgain: "Load the page again",
   noEditor: "The editor could not be loaded: {why}. Your text is kept.",
+} as const;
+
+/** Of a first visit, while the model downloads. */
+export const welcome = {
+  writtenEarlier: "Written by this model earlier",
+  goOnWith: "Go on with this text",
+  comesIn: "The model is ready in about {time}. Until then the page shows a text that it wrote earlier.",
 } as const;
 
 /** Of storing the texts. */

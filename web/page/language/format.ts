@@ -10,8 +10,8 @@ export const formatRate = (tokensPerSecond: number): string =>
     value: formatNumber(tokensPerSecond, tokensPerSecond < 10 ? 1 : 0, tokensPerSecond < 10 ? 1 : 0),
   });
 
-/** Until a download ends. */
+/** Until a download ends, about: in tens of seconds, or in minutes. */
 export const formatLeft = (seconds: number): string =>
-  seconds < 60
-    ? phrase("seconds", { value: Math.ceil(seconds) })
-    : phrase("minutes", { value: Math.ceil(seconds / 60) });
+  seconds < 90
+    ? phrase("seconds", { value: Math.ceil(seconds / 10) * 10 })
+    : phrase("minutes", { count: Math.round(seconds / 60) });

@@ -12,6 +12,8 @@ export const firstModel: ChosenModel = {
 };
 /** Nor may this page fetch any. */
 export const mayChoose: boolean = false;
+/** Its model comes with the page. */
+export const isOwnModel = (): boolean => false;
 /** It is in the page already. */
 export const storesModel = (): boolean => false;
 export const modelFetch: typeof fetch | undefined = fetchEmbedded;

@@ -11,8 +11,10 @@ const named = query.get("model");
 export const firstModel: ChosenModel = folderModel(named ?? "models/demo/", query.get("weights"));
 /** Whether there can be another one. */
 export const mayChoose: boolean = true;
-/** Whether the module stores `model`: the demo is kept with the page, by its service worker. */
-export const storesModel = (model: ChosenModel): boolean => model !== firstModel || named !== null;
+/** Whether `model` is the demo, which the page's service worker keeps with the page. */
+export const isOwnModel = (model: ChosenModel): boolean => model === firstModel && named === null;
+/** Whether the module stores `model`. */
+export const storesModel = (model: ChosenModel): boolean => !isOwnModel(model);
 /** What its files are asked for with; undefined: as usual. */
 export const modelFetch: typeof fetch | undefined = undefined;
 

@@ -22,7 +22,7 @@ function showBytes({ latest }: LoadingShown): void {
   const bytes = { loaded: formatBytes(loadedBytes), total: formatBytes(totalBytes) };
   ui.loadingBytes.textContent =
     bytesPerSecond > 0 && secondsLeft
-      ? phrase("pace", { ...bytes, rate: formatBytes(bytesPerSecond), time: formatLeft(secondsLeft) })
+      ? phrase("pace", { ...bytes, time: formatLeft(secondsLeft) })
       : phrase("progress", bytes);
 }
 

@@ -1,4 +1,5 @@
 // The status line, and the errors with a button that helps.
+import { effect } from "@preact/signals-core";
 import { hideKeepingFocus } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
@@ -21,9 +22,14 @@ function showProblem(problem: Problem | undefined): void {
 }
 
 export function showStatus(state: PageState): void {
-  onChange(state.status, (sentence) => {
+  let shown: (() => string) | undefined;
+  // A sentence that counts the time is shown anew each time that changes, but announced once.
+  effect(() => {
+    const sentence = state.status.value;
     const said = sentence();
-    if (said !== ui.finish.textContent) withSpeech((speech) => speech.status(said)); // announced after the model's text
+    const isNew = sentence !== shown && said !== ui.finish.textContent;
+    shown = sentence;
+    if (isNew) withSpeech((speech) => speech.status(said)); // announced after the model's text
     setTranslatedText(ui.finish, sentence);
   });
   onChange(state.problem, showProblem);

@@ -1,0 +1,149 @@
+// A first visit over a slow line: the page shows a text that its model wrote earlier, and how long the download takes.
+import { expect, test, type Page } from "@playwright/test";
+import example from "../../web/page/parts/first-visit/example.json" with { type: "json" };
+import { violationsIn } from "./axe.js";
+import { CountingHost } from "./counting-host.js";
+import { withModel } from "./model.js";
+import { expectReady, generate, hold, open, textOf } from "./page.js";
+
+test.use({ storageState: { cookies: [], origins: [] } }); // the other tests are no first visits
+
+const whole = example.prompt + example.text;
+const figure = (page: Page) => page.locator("#example");
+const status = (page: Page) => page.locator("#finish");
+
+test("the example is what the demo model writes, bit for bit", async ({ page }) => {
+  const anew = await withModel(
+    page,
+    { variant: "simd" },
+    (model, { prompt, options }) => model.complete(prompt, options),
+    { prompt: example.prompt, options: example.options },
+  );
+  expect(anew.text).toBe(example.text);
+  expect(anew.finishReason).toBe("stop"); // a whole paragraph
+});
+
+test.describe("over a line of 400 kbit/s", () => {
+  const host = new CountingHost();
+  test.beforeAll(() => host.start());
+  test.afterAll(() => host.stop());
+  test.beforeEach(() => void (host.bytesPerSecond = 50_000));
+
+  /** Until the example is there, and the time that is left. */
+  async function visit(page: Page): Promise<void> {
+    await page.goto(new URL("./", host.page).href);
+    await expect(figure(page)).toBeVisible();
+    await expect(page.locator("#loading-bytes")).toHaveText(
+      /^[\d.]+ [kM]B of 13 MB, about [3-6] minutes left$/,
+      {
+        timeout: 30_000,
+      },
+    );
+  }
+
+  test("a first visitor reads an example and the time left, and Write on answers at once", async ({
+    page,
+  }) => {
+    await visit(page);
+    await expect(figure(page).locator("figcaption")).toHaveText("Written by this model earlier");
+    await expect(figure(page).locator("blockquote")).toHaveText(whole);
+    const spoken = page.locator("#spoken div");
+    await expect(spoken).toHaveText([/^The model is ready in about [3-6] minutes\./]);
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByRole("button", { name: "Write on" }).click();
+    await expect(page.locator("#generate")).toHaveText("Stop");
+    await expect(status(page)).toHaveText(
+      /^Writing begins as soon as the model is loaded, in about [3-6] minutes\.$/,
+    );
+    await expect(spoken).toHaveCount(2); // each once
+    await expect(figure(page)).toBeVisible();
+    host.bytesPerSecond = Infinity;
+    await expect(status(page)).toContainText("Finished", { timeout: 30_000 });
+    await expect(figure(page)).toBeHidden();
+    await expect(spoken.filter({ hasText: "ready in about" })).toHaveCount(1);
+  });
+
+  test("what the visitor types meanwhile stays theirs; the example leaves when the model is ready", async ({
+    page,
+  }) => {
+    await visit(page);
+    await page.getByRole("textbox", { name: "Text" }).focus();
+    await page.keyboard.press("End");
+    await page.keyboard.type(" I typed this.");
+    await expect.poll(() => textOf(page)).toBe("Once upon a time I typed this.");
+    await expect(figure(page)).toBeVisible();
+    host.bytesPerSecond = Infinity;
+    await expectReady(page);
+    await expect(figure(page)).toBeHidden();
+    expect(await textOf(page)).toBe("Once upon a time I typed this.");
+    expect((await generate(page)).startsWith("Once upon a time I typed this.")).toBe(true);
+    expect(await textOf(page)).not.toContain(example.text);
+  });
+
+  test("the visitor can go on with the example; Undo brings their own text back", async ({ page }) => {
+    await visit(page);
+    await page.getByRole("button", { name: "Go on with this text" }).click();
+    await expect.poll(() => textOf(page)).toBe(whole);
+    await expect(figure(page)).toBeHidden();
+    await expect(page.locator("#editor .models")).toHaveText(example.text); // its prompt is nobody's
+    await expect(status(page)).toContainText("as soon as the model is loaded");
+    await page.locator("#generate").click(); // stops
+    await expect(status(page)).toContainText("Stopped before the first token.");
+    await page.locator("#undo").click();
+    await expect.poll(() => textOf(page)).toBe("Once upon a time");
+    await expect(figure(page)).toBeHidden();
+  });
+
+  test("a download that is cancelled leaves the example, and can begin again", async ({ page }) => {
+    await visit(page);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await expect(page.getByRole("alert")).toContainText("Loading was cancelled.");
+    await expect(page.locator("#loading")).toBeHidden();
+    await expect(figure(page)).toBeVisible();
+    host.bytesPerSecond = Infinity;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expectReady(page);
+    await expect(figure(page)).toBeVisible(); // nobody has written yet
+    await generate(page);
+    await expect(figure(page)).toBeHidden();
+  });
+
+  test("the example moves nothing", async ({ page }) => {
+    await page.goto(new URL("./", host.page).href);
+    const place = () =>
+      page
+        .locator("#editor .cm-line")
+        .first()
+        .evaluate((line) => line.getBoundingClientRect().top);
+    await page.locator("#editor .cm-line").first().waitFor();
+    const dock = () => page.locator("#generate").evaluate((button) => button.getBoundingClientRect().top);
+    const before = [await place(), await dock()];
+    await expect(figure(page)).toBeVisible();
+    expect([await place(), await dock()]).toEqual(before);
+  });
+});
+
+test("a returning visitor sees no example, however long the model takes", async ({ page }) => {
+  await open(page);
+  await hold(page, "**/models/demo/model.safetensors.*");
+  await page.reload();
+  await expect(page.locator("#loading")).toBeVisible();
+  await page.waitForFunction(() => performance.now() > 2500); // beyond the page's patience
+  await expect(figure(page)).toHaveCount(0);
+});
+
+test("a link to a text shows that text, and no example", async ({ page }) => {
+  await hold(page, "**/models/demo/model.safetensors.*");
+  await page.goto("./#text=none");
+  await expect(status(page)).toContainText("The link of this page cannot be read");
+  await page.waitForFunction(() => performance.now() > 2500);
+  await expect(figure(page)).toHaveCount(0);
+});
+
+test("another model than the page's own has no example", async ({ page }) => {
+  await page.route("**/models/other/**", () => undefined);
+  await page.goto("./?model=models/other/");
+  await expect(page.locator("#loading")).toBeVisible();
+  await page.waitForFunction(() => performance.now() > 2500);
+  await expect(figure(page)).toHaveCount(0);
+});
