@@ -1,5 +1,5 @@
-// What a first visitor on a phone sees, and when: over a line of 400 kbit/s with a round trip of 400 ms, and with the processor
-// slowed down four times. Measures the times from the request of the page on.
+// What a first visitor on a phone sees, and when. The line has 400 kbit/s and a round trip of 400 ms, and the processor is
+// slowed down four times. The times count from the request of the page.
 import { buildWeb } from "../../../engine/toolchain/build.mjs";
 import { withBuiltPage } from "../../../web/scripts/built-page.mjs";
 import { median } from "../figures.mjs";
@@ -41,7 +41,7 @@ async function visit(page) {
 
 /** @param {Flags} flags */
 async function measure({ rounds = 3, build }) {
-  if (build) await buildWeb();
+  if (build) buildWeb();
   /** @type {Record<string, number>[]} */
   const visits = [];
   await withBuiltPage(async (newPage, port) => {
