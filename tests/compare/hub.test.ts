@@ -31,7 +31,7 @@ describe.each(rows.map((row, number) => ({ ...row, number })))("$model ($special
     return;
   }
 
-  it("$model ($special) has the logits and the text of float64", () => {
+  it("$model ($special) gives the logits and the text of the float64 reference", () => {
     const folder = writeModel(row, row.number);
     const { status, stdout, stderr } = run("trace", folder);
     expect(stderr).toEqual(row.warning === undefined ? "" : expect.stringContaining(row.warning));
@@ -54,7 +54,7 @@ describe.each(rows.map((row, number) => ({ ...row, number })))("$model ($special
   });
 });
 
-it("each row is one of the table in docs/reference/models.md", () => {
+it("each row of the results is in the table in docs/reference/models.md", () => {
   const table = readFileSync(join(root, "docs/reference/models.md"), "utf8");
   const expected = rows.map(({ model, special, refusal, warning }) => {
     const outcome =

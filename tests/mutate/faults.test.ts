@@ -25,7 +25,7 @@ describe("faultsOf", () => {
     ["switch (a) { case A: f(); break; default: g(); break; }", ["break; -> ;"]],
     ["for (;; ++i) f(i);", ["++ -> --", "f(i); -> ;"]],
     ["return bits >> n;", [">> -> <<"]],
-  ])("%s", (source, expected) => {
+  ])("faultsOf plants the expected faults: %s", (source, expected) => {
     expect(faultsIn(source).sort()).toEqual(expected.sort());
   });
 
@@ -47,14 +47,14 @@ describe("faultsOf", () => {
     expect(faultsIn(source)).toEqual([]);
   });
 
-  it("faultsOf plants faults behind what only WebAssembly compiles", () => {
+  it("faultsOf plants faults in code that only WebAssembly compiles", () => {
     expect(faultsIn("#ifdef __wasm_simd128__\na = 1;\n#else\nreturn 2;\n#endif\nreturn 3;")).toEqual([
       "2 -> 3",
       "3 -> 4",
     ]);
   });
 
-  it("faultsOf says where a fault stands", () => {
+  it("faultsOf reports the place of each fault", () => {
     const source = "int F() {\n  return a == b;\n}\n";
     const [fault] = faultsOf(source);
     expect(fault).toMatchObject({ kind: "comparison", line: 2, column: 12, before: "==", after: "!=" });
@@ -69,7 +69,7 @@ describe("the sources", () => {
       .split("\n"),
   );
 
-  it("the sources have faults in every folder, the same ones for the same seed, one on a line", () => {
+  it("the sources have faults in every folder, the same for the same seed, at most one per line", () => {
     const faults = allFaults(root, files, readEquivalents());
     const folders = new Set(faults.map(({ file }) => file.split("/").slice(0, 2).join("/")));
     for (const folder of ["api", "base", "format", "generate", "kernels", "model", "text"])
@@ -84,7 +84,7 @@ describe("the sources", () => {
     expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length);
   });
 
-  it("the sources have every line and fault that equivalent.json explains", () => {
+  it("every line and fault in equivalent.json exists in the sources", () => {
     expect(() => checkEquivalents(root, files, readEquivalents())).not.toThrow();
     const gone = { file: "engine/text/utf8.cc", code: "return 42;", reason: "a test" };
     expect(() => checkEquivalents(root, files, [gone])).toThrow("stale");

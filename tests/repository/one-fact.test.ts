@@ -10,13 +10,13 @@ import { numberOptionNames, numberOptions } from "../../web/src/shared/number-op
 import { variants } from "../../web/src/shared/types.js";
 import { allFound, files, found, read, root } from "./files.js";
 
-describe("numbers that stand in two languages", () => {
+describe("numbers that are written in two languages", () => {
   it.each([
     ["engine/generate/options.h", "kMostContinuations", "web/src/worker/memory-plan.ts", "mostContinuations"],
     ["engine/generate/context.h", "kLogitTokens", "web/src/worker/memory-plan.ts", "logitTokens"],
     ["engine/model/forward.h", "kMaxBatch", "web/src/worker/memory-plan.ts", "maxBatch"],
     ["weights_tools/command_line.cc", "kMostThreads", "web/src/shared/protocol.ts", "threadLimit"],
-  ])("%s has %s, %s %s", (engine, name, web, twin) => {
+  ])("in %s, %s has the value of its twin in %s: %s", (engine, name, web, twin) => {
     expect(found(web, new RegExp(`${twin} = (\\d+);`))).toBe(found(engine, new RegExp(`${name} = (\\d+);`)));
   });
 
@@ -43,7 +43,7 @@ describe("numbers that stand in two languages", () => {
   });
 
   it.each(pageOptions.map((option) => [option.name, option] as const))(
-    "%s on the page takes nothing that the engine refuses",
+    "the page accepts no value of %s that the engine refuses",
     (name, { min, max }) => {
       expect(min).toBeGreaterThanOrEqual(numberOptions[name].least);
       expect(max).toBeLessThanOrEqual(numberOptions[name].most);
@@ -97,7 +97,7 @@ describe("the sampling options", () => {
     }
   });
 
-  it("the sampling options can be set by a model's generation_config.json where it has a name in that", () => {
+  it("generation_config.json can set each sampling option that it has a name for", () => {
     const withHubName = allFound(source, /GPT2_NUMBER\("(\w+)",\s+"\w+"/g);
     expect(numberOptionNames.filter((name) => name !== "seed")).toEqual(withHubName);
     const hubNames = allFound(source, /GPT2_NUMBER\("\w+",\s+"(\w+)"/g);
@@ -106,14 +106,14 @@ describe("the sampling options", () => {
     for (const name of hubNames) expect(documented).toContain(`\`${name}\``);
   });
 
-  it("the sampling options have the engine's defaults in the module, too", () => {
+  it("the module has the engine's defaults of the sampling options", () => {
     for (const name of numberOptionNames) {
       const { initial } = numberOptions[name];
       expect(initial === null ? undefined : String(initial), name).toBe(initialOf(name));
     }
   });
 
-  it("the sampling options stand on the page with a model's defaults, which leave it its length", () => {
+  it("the page shows the sampling options with the model's defaults, except the length", () => {
     const usual = Number(initialOf("maxNewTokens"));
     for (const option of pageOptions) {
       expect(pageInitialOf(option, { [option.name]: 7 })).toBe(option.name === "seed" ? null : 7);
@@ -122,7 +122,7 @@ describe("the sampling options", () => {
     }
   });
 
-  it("the sampling options stand on the page as they are, but for the length of a text", () => {
+  it("the page has the sampling options unchanged, except the length of a text", () => {
     for (const { name, initial } of pageOptions) {
       if (name !== "maxNewTokens")
         expect(initial === null ? undefined : String(initial), name).toBe(initialOf(name));
@@ -130,7 +130,7 @@ describe("the sampling options", () => {
   });
 });
 
-it("the oldest browsers are those that README names", () => {
+it("the oldest supported browsers are those in README", () => {
   const [, chrome, firefox, safari] =
     /oldBrowser = "Chrome or Edge (\d+), Firefox (\d+), Safari ([\d.]+) or newer/.exec(
       read("web/src/shared/failures.ts"),
@@ -147,12 +147,12 @@ describe("the builds of the engine", () => {
     ["engine/toolchain/build.mjs", /^export const variants = \[(.*)\];/m],
     ["web/scripts/pack-engine.mjs", /^const builds = \[(.*?)\n\];/ms],
     ["web/src/worker/addresses.ts", /addresses: [^=]*= \{(.*?)\n\};/s],
-  ])("the builds of the engine are those of %s", (path, list) => {
+  ])("the builds of the engine are the same in %s", (path, list) => {
     const text = found(path, list).replace(/base: "[^"]*"|\(\) => .*/g, "");
     expect(allFound(text, /\b(threads(?:-relaxed)?|simd(?:-relaxed)?)\b/g).sort()).toEqual(builds);
   });
 
-  it("the builds of the engine are those that CMake makes", () => {
+  it("the builds of the engine are those that CMake defines", () => {
     const made = allFound(read("engine/api/wasm_variants.cmake"), /^gpt2_add_wasm_variant\(\w+ ([\w-]+)/gm);
     expect(made.sort()).toEqual(builds);
   });
@@ -165,7 +165,7 @@ it("docs/reference/api.md lists each code of an error in the sources, with its c
   expect(documented.sort((a, b) => a.code.localeCompare(b.code))).toEqual(made);
 });
 
-it("the messages of errors are found where the sources throw them", () => {
+it("the search for error messages finds them where the sources throw them", () => {
   expect(errorsIn('throw new LoadError("corrupt", `${name} is ${size} bytes`);')).toEqual([
     { code: "corrupt", message: "… is … bytes" },
   ]);
@@ -187,7 +187,7 @@ describe("the C API", () => {
   it.each([
     ["engine/api/convert.h", "web/src/convert/converter.ts"],
     ["engine/api/languages.h", "web/src/languages/tokenizer.ts"],
-  ])("the C API in %s is what %s declares", (header, source) => {
+  ])("%s declares the functions that %s uses", (header, source) => {
     const module = found(source, /interface \w+Module extends Allocator \{(.*?)\n\}/s);
     const declared = [...module.matchAll(/^ {2}_(gpt2_\w+)\(([^)]*)\): \w+;/gm)].map(
       ([, name = "", parameters = ""]) => [name, parameters] as const,
@@ -200,7 +200,7 @@ describe("the C API", () => {
     }
   });
 
-  it("the C API is what the worker declares of the module", () => {
+  it("the worker declares every function of the C API", () => {
     const source = read("web/src/worker/engine.ts") + read("web/src/shared/wasm-instance.ts");
     const shared = "web/src/shared/wasm-instance.ts";
     const module =
@@ -221,7 +221,7 @@ describe("the C API", () => {
     }
   });
 
-  it("the C API has structures of as many words as the worker reads", () => {
+  it("the structures of the C API have as many words as the worker reads", () => {
     const wordsOf = (name: string) => {
       const fields = found("engine/api/api.h", new RegExp(`struct ${name} \\{(.*?)\\n\\} `, "s"));
       return fields.replace(/\/\/.*/g, "").match(/;/g)?.length;
@@ -231,10 +231,10 @@ describe("the C API", () => {
   });
 });
 
-describe("what is said of a model", () => {
+describe("the description of a model", () => {
   const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-  it("the description of a model is what ModelConfig and ModelInfo declare", () => {
+  it("the description of a model has the fields of ModelConfig and ModelInfo", () => {
     const info = found("engine/api/load.cc", /void WriteInfo\((.*?)\n\}/s);
     const [config = "", rest = ""] = info.split('"tieWordEmbeddings"');
     const keys = (text: string) => allFound(text, /(?:Member|Key)\("(\w+)"/g);
@@ -252,7 +252,7 @@ describe("what is said of a model", () => {
     ).toEqual(["kernels", ...declared("ModelInfo")].sort());
   });
 
-  it("the description of a model has the names of config.json in inspect, and those in JavaScript's spelling on the page", () => {
+  it("the description of a model uses the names of config.json in inspect, and JavaScript's spelling on the page", () => {
     const inspected = allFound(
       found("weights_tools/inspect.cc", /Json ConfigJson\((.*?)\n\}/s),
       /\{"(\w+)",/g,
@@ -270,7 +270,7 @@ describe("what is said of a model", () => {
 describe("the name of the package", () => {
   const { name } = JSON.parse(read("package.json"));
 
-  it("the name of the package begins every key, cache, lock and policy that the module makes", () => {
+  it("every key, cache, lock and policy of the module begins with the name of the package", () => {
     for (const file of files.filter((path) => /^web\/(src|page)\/.*\.ts$/.test(path))) {
       for (const literal of allFound(read(file), /["'`](gpt2-?wasm[^"'`]*)["'`]/g)) {
         expect(literal, file).toMatch(new RegExp(`^${name}($|[ :-])`));
@@ -278,7 +278,7 @@ describe("the name of the package", () => {
     }
   });
 
-  it("the name of the package is the policy that a page with Trusted Types is told to list", () => {
+  it("the documented Trusted Types policy is the name of the package", () => {
     const policy = found("web/src/shared/script-address.ts", /policyName = "([^"]+)"/);
     for (const path of ["web/src/shared/failures.ts", "docs/how-to/policies.md"]) {
       expect(found(path, /trusted-types ([\w-]+)/), path).toBe(policy);

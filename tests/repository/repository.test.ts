@@ -47,7 +47,7 @@ describe("the documents", () => {
     expect(drawn).toBe(dependencyDiagram());
   });
 
-  it("the map in architecture.md lists the folders that there are", () => {
+  it("the map in architecture.md lists the folders that exist", () => {
     const mapped = [...read("docs/understand/architecture.md").matchAll(/^\| `([\w/-]+)\/` \|/gm)].map(
       ([, folder]) => folder,
     );
@@ -103,7 +103,7 @@ describe("the fuzz targets", () => {
     expect(corpus.some((file) => file.startsWith(`${folder}/corpus/${target}/`))).toBe(true);
   });
 
-  it("the fuzz targets own every corpus and dictionary; together these are small", () => {
+  it("every corpus and dictionary belongs to a fuzz target, and together they are small", () => {
     expect(targets.length).toBeGreaterThan(0);
     const owners = files.flatMap(
       (file) =>
@@ -146,7 +146,7 @@ describe("the module and the page", () => {
   );
   const ofPage = sources.filter((file) => file.startsWith("web/page/"));
 
-  it("the module and the page import nothing in a circle when they run", () => {
+  it("the modules import nothing in a circle at run time", () => {
     const next = (file: string) =>
       importsOf(file)
         .filter(({ isType, isLater }) => !isType && !isLater)
@@ -176,12 +176,12 @@ describe("the module and the page", () => {
     expect([...new Set(used.map(({ to }) => to))]).toEqual(["web/src/figures/index.ts"]);
   });
 
-  it("the page has no variable of a module, in which state could hide", () => {
+  it("the page has no module-level variable that could hide state", () => {
     const variables = ofPage.filter((file) => /^(?:export )?(?:let|var)\b/m.test(read(file)));
     expect(variables).toEqual([]);
   });
 
-  it("the page's imports, types included, lead to lower layers and never in a circle", () => {
+  it("the page's imports, types included, point to lower layers and never form a cycle", () => {
     const arrows = arrowsOf(ofPage);
     const backward = [...arrows].filter(([arrow]) => isBackward(arrow));
     const cycles = cyclesOf(ofPage, (file) => importsOf(file).map(({ to }) => to));

@@ -6,7 +6,7 @@ import { files, read } from "./files.js";
 
 const rows = writtenTable("docs/how-to/bundlers.md", "tools").slice(1);
 
-it.each(tools)("docs/how-to/bundlers.md says how $name works, in each version", (tool) => {
+it.each(tools)("docs/how-to/bundlers.md describes how each version of $name works", (tool) => {
   const own = rows.filter(([name]) => name === `[${tool.name}](../../examples/${tool.example})`);
   expect(own.flatMap(([, versions = ""]) => versions.split(", ")).sort()).toEqual(
     tool.versions.map(({ version }) => version).sort(),

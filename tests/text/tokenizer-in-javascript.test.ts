@@ -88,7 +88,7 @@ class PlainTokenizer {
 }
 
 describe("character classes", () => {
-  it("character classes are those of this JavaScript, but for characters that one of both does not know yet", () => {
+  it("the character classes equal JavaScript's, except characters that only one of them supports", () => {
     const inEngine = engineClasses();
     const different: string[] = [];
     for (let codePoint = 0; codePoint < 0x110000; ++codePoint) {
@@ -129,7 +129,7 @@ describe("random texts", () => {
     return Array.from({ length: below(60) }, () => (next() < share ? pick(pieces) : anyCharacter())).join("");
   };
 
-  it(`random texts have the ids that JavaScript gives them (seed ${seed})`, () => {
+  it(`random texts have the same ids in JavaScript (seed ${seed})`, () => {
     const inputs = Array.from({ length: texts }, anyText);
     const { stdout, stderr } = spawnSync(tool, ["tokenize", folder, "--lines"], {
       input: inputs.map((text) => `${JSON.stringify(text)}\n`).join(""),

@@ -32,16 +32,16 @@ function outputWith(version: string): string {
   return stderr;
 }
 
-it("an Emscripten that did not make the figures is reported", () => {
+it("an Emscripten version other than the one of the figures is reported", () => {
   const output = outputWith("4.0.1");
   expect(output).toContain("using 4.0.1");
   expect(output).toContain(`4.0.1 is not ${measuredVersion}, with which all figures were measured`);
 });
 
-it("the one that made the figures is used without a remark", () => {
+it("the Emscripten version of the figures is used without a message", () => {
   expect(outputWith(measuredVersion)).not.toContain("is not");
 });
 
-it("CONTRIBUTING.md names the version that made the figures", () => {
+it("CONTRIBUTING.md names the Emscripten version of the figures", () => {
   expect(found("CONTRIBUTING.md", /Emscripten ([\d.]+) made every figure/)).toBe(measuredVersion);
 });

@@ -35,20 +35,20 @@ function emscripten(version: string, folder = mkdtempSync(join(tmpdir(), "gpt2-e
   return folder;
 }
 
-describe("what is missing", () => {
-  it("no program is missing where all are installed", () => {
+describe("missing programs", () => {
+  it("no program is missing if all are installed", () => {
     const where = { path: programs("cmake", "ninja"), includes: [headers("nlohmann/json.hpp")] };
     expect(missingWithoutApt(wasmPackages, where)).toBeUndefined();
   });
 
-  it("a missing program is installed by Homebrew on macOS", () => {
+  it("Homebrew installs a missing program on macOS", () => {
     const path = [programs("brew"), programs("cmake")].join(delimiter);
     expect(missingWithoutApt(wasmPackages, { path, includes: [] })).toBe(
       "missing: ninja, nlohmann/json.hpp; there is no apt-get to install them with; run: brew install ninja nlohmann-json",
     );
   });
 
-  it("a missing program is installed by dnf on Fedora", () => {
+  it("dnf installs a missing program on Fedora", () => {
     const where = { path: programs("dnf"), includes: [headers("nlohmann/json.hpp")] };
     expect(missingWithoutApt(wasmPackages, where)).toBe(
       "missing: cmake, ninja; there is no apt-get to install them with; run: sudo dnf install cmake ninja-build",
@@ -87,7 +87,7 @@ describe("an installed Emscripten", () => {
   });
 });
 
-it("the build without apt ends with what to run, and tries nothing", () => {
+it("the build without apt prints the commands to run, and runs none of them", () => {
   const script = resolve(import.meta.dirname, "../../engine/toolchain/build.mjs");
   const { status, stderr } = spawnSync(process.execPath, [script, "wasm"], {
     encoding: "utf8",

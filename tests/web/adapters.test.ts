@@ -41,18 +41,18 @@ describe("the option adapter", () => {
       ],
     ],
     [[], []],
-  ])("%j", async (adapter, expected) => {
+  ])("the option adapter accepts %j", async (adapter, expected) => {
     expect(await readAdapters(adapter, undefined)).toEqual(expected);
   });
 
-  it("the option adapter is an id where a hub is given", async () => {
+  it("the option adapter can be an id of the Hub", async () => {
     const [found] = await readAdapters("a/b", "https://hub.example/");
     expect(found?.source).toEqual({ kind: "hub", hub: "https://hub.example/", id: "a/b", revision: "main" });
     const [address] = await readAdapters(new URL("http://host/lora/"), "https://hub.example/");
     expect(address?.source).toEqual(folder("http://host/lora/"));
   });
 
-  it("the option adapter may be files, of which only the two are taken", async () => {
+  it("the option adapter can be files, of which only the two needed are read", async () => {
     const files = [...both(), file("README.md")];
     for (const adapter of [files, { source: files }, [{ source: new Set(files) }]]) {
       const [found] = await readAdapters(adapter, undefined);
@@ -99,7 +99,7 @@ describe("the message to the worker", () => {
     args: { ...load({ kind: "folder", url: "http://host/m/" }), adapters },
   });
 
-  it("the message to the worker holds adapters, or none", () => {
+  it("the message to the worker contains adapters, or none", () => {
     for (const adapters of [undefined, [], [{ source: { kind: "folder", url: "http://host/" }, weight: -2 }]])
       expect(() => readToWorker(message(adapters))).not.toThrow();
   });
@@ -114,8 +114,8 @@ describe("the message to the worker", () => {
   });
 });
 
-describe("what a merged model is listed by", () => {
-  it("the id of a merged model names each adapter, with its weight where that is not 1", () => {
+describe("the id of a merged model", () => {
+  it("the id of a merged model names each adapter, with its weight unless that is 1", () => {
     const id = withAdapters("hf:gpt2@main", [
       { id: "hf:a/b@main", weight: 1 },
       { id: "http://host/lora/", weight: 0.5 },
@@ -152,7 +152,7 @@ describe("an adapter's version", () => {
   };
   const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 
-  it("an adapter's version is the hash of its files, as their host has them now; they are read once", async () => {
+  it("the version of an adapter is the hash of its current files, which are read once", async () => {
     const adapter = new Adapter(source, 1);
     const expected = `${hash("{}")}-${hash("abc")}`;
     expect(await adapter.version(signal)).toBe(expected);
@@ -163,7 +163,7 @@ describe("an adapter's version", () => {
     expect(opened.every(([, { anew }]) => anew)).toBe(true);
   });
 
-  it("an adapter's version is the hub's commit, where it has one", async () => {
+  it("the version of an adapter is the Hub's commit, if there is one", async () => {
     const version = vi.fn(async (): Promise<string | undefined> => "c1");
     const adapter = new Adapter({ ...source, version }, 1);
     expect(await adapter.version(signal)).toBe("c1");
@@ -233,7 +233,7 @@ describe("the worker opens a model with adapters", () => {
     expect(sent.map(([, key]) => key)).toEqual([expected, expected]);
   });
 
-  it("a model of this device uses the caller's headers for its adapter", async () => {
+  it("a local model uses the caller's headers for its adapter", async () => {
     answer(() => "{}");
     const request = load(
       { kind: "files", files: [], key: "" },

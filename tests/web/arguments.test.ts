@@ -27,7 +27,7 @@ function caught(run: () => unknown): unknown {
   return "nothing was thrown";
 }
 
-it("refuse throws an error for programs", () => {
+it("refuse throws an error that programs can recognize", () => {
   expect(caught(() => refuse("no"))).toEqual(error("no"));
 });
 
@@ -45,12 +45,12 @@ it.each([
   [Symbol("s"), "a symbol"],
   [[1], "an array"],
   [{}, "an object"],
-])("describeValue shows %s", (value, text) => {
+])("describeValue describes a value as %s", (value, text) => {
   expect(describeValue(value)).toBe(text);
 });
 
 describe("readOptions", () => {
-  it("readOptions copies the options that are set", () => {
+  it("readOptions copies the given options", () => {
     const options = { a: 1, b: false, c: 0, d: "", e: undefined, f: null };
     const names = Object.keys(options);
     expect(readOptions("call", options, names)).toStrictEqual({ a: 1, b: false, c: 0, d: "" });
@@ -65,7 +65,7 @@ describe("readOptions", () => {
     );
   });
 
-  it("readOptions names an option that does not exist, and those that do", () => {
+  it("an unknown option is refused by name, with the list of known ones", () => {
     expect(caught(() => readOptions("score", { stride: 1, strid: 2 }, ["stride", "signal"]))).toEqual(
       error('unknown option "strid" of score: did you mean stride? Expected one of stride, signal'),
     );
@@ -182,7 +182,7 @@ describe("token ids", () => {
     Symbol("s"),
     () => 1,
     [1],
-  ])("token ids are not accepted as %s", (id) => {
+  ])("token ids are refused as %s", (id) => {
     expect(caught(() => readTokenIds("ids", [5, id]))).toEqual(
       error(`ids[1] is ${describeValue(id)}, expected a token id`),
     );
@@ -207,7 +207,7 @@ describe("token ids", () => {
     new ArrayBuffer(8),
     new DataView(new ArrayBuffer(8)),
     Symbol("s"),
-  ])("token ids are an array, not %s", (value) => {
+  ])("token ids must be an array, not %s", (value) => {
     expect(caught(() => readTokenIds("ids", value))).toEqual(
       error(`ids is ${describeValue(value)}, expected an array of token ids`),
     );
@@ -219,7 +219,7 @@ describe("token ids", () => {
 });
 
 describe("readGenerateOptions", () => {
-  it("readGenerateOptions passes on what JSON can carry, whatever its name: the engine knows the names", () => {
+  it("readGenerateOptions passes on any JSON value under any name, because the engine checks names", () => {
     const options = {
       temperature: 0.5,
       lookup: false,
@@ -230,7 +230,7 @@ describe("readGenerateOptions", () => {
     expect(readGenerateOptions({ seed: 42n, stop: new Proxy(["a"], {}) })).toEqual({ seed: 42, stop: ["a"] });
   });
 
-  it("readGenerateOptions accepts every option that the engine has, and no other", () => {
+  it("readGenerateOptions accepts every option of the engine, and no other", () => {
     const source = readFileSync(resolve(import.meta.dirname, "../../engine/generate/options.cc"), "utf8");
     const inEngine = [...source.matchAll(/(?:GPT2_NUMBER\(| \{)"(\w+)",/g)].map(([, name]) => name);
     expect([...generateOptionNames].sort()).toEqual([...inEngine, "stop"].sort());

@@ -57,8 +57,8 @@ function press(field: Element, key: string, more: KeyboardEventInit = {}) {
   return { isTaken: event.defaultPrevented, isSeenAbove: above.length > 0 };
 }
 
-describe("a proposal", () => {
-  it("a suggestion comes after a pause in typing, and is said to screen readers", async () => {
+describe("a suggestion", () => {
+  it("a suggestion appears after a pause in typing, and is announced to screen readers", async () => {
     const { field, element, ghost, spoken } = make({ "top-k": "3" });
     element.options = { topP: 0.5, minP: undefined };
     const events = eventsOf(element, "gpt2-token", "gpt2-done");
@@ -83,7 +83,7 @@ describe("a proposal", () => {
     expect(events[2]?.detail).toEqual({ text: " to bed", summary: { finishReason: "length" } });
   });
 
-  it("a suggestion comes as soon as it is told, with the hint that it is told", async () => {
+  it("a suggestion appears at once when requested, with the hint that was set", async () => {
     const { field, spoken } = make({ delay: "50", hint: "Tab!" });
     model.texts = ["x."];
     field.focus();
@@ -92,7 +92,7 @@ describe("a proposal", () => {
     expect(spoken.textContent).toBe("Suggestion: x. Tab!");
   });
 
-  it("a suggestion is said in the language around it, and with the words of the element", async () => {
+  it("a suggestion is announced in the surrounding language, with the element's words", async () => {
     const { field, element, spoken } = make({ lang: "de" });
     await propose(field, [" to bed"]);
     expect(spoken.textContent).toBe("Vorschlag: to bed. Tab übernimmt ihn, Escape verwirft ihn.");
@@ -102,7 +102,7 @@ describe("a proposal", () => {
     expect(spoken.textContent).toBe("at (Tab)");
   });
 
-  it("a suggestion goes on from a space that was typed, which is not written twice", async () => {
+  it("a suggestion continues after a typed space, which is not inserted twice", async () => {
     const { field, ghost } = make();
     await propose(field, [" the", " end"], "At ");
     expect(model.calls[0]?.prompt).toBe("At");
@@ -114,7 +114,7 @@ describe("a proposal", () => {
     expect(ghost.textContent).toBe("");
   });
 
-  it("a suggestion sees the end of a long text", async () => {
+  it("a suggestion takes the end of a long text into account", async () => {
     const { field } = make();
     await propose(field, ["x"], `${"a".repeat(3000)}b`);
     expect(model.calls[0]?.prompt).toBe(`${"a".repeat(1999)}b`);
@@ -123,7 +123,7 @@ describe("a proposal", () => {
     expect(model.calls[1]?.prompt).toBe("a".repeat(1999)); // not half of the face
   });
 
-  it("a suggestion is not made in the midst of a text, of a selection, of nothing, or where nobody may write", async () => {
+  it("there is no suggestion within a text, a selection, an empty field or a field that accepts no typing", async () => {
     const { field, ghost } = make();
     field.focus();
     const quiet = [
@@ -154,7 +154,7 @@ describe("a proposal", () => {
     expect(ghost.textContent).toBe("");
   });
 
-  it("a proposal that nobody waits for is not shown", async () => {
+  it("a suggestion that is no longer awaited is not shown", async () => {
     const { field, element, ghost } = make();
     const events = eventsOf(element, "gpt2-done", "gpt2-error");
     await propose(field, ["a"], "first");
@@ -171,7 +171,7 @@ describe("a proposal", () => {
     expect(events).toHaveLength(1);
   });
 
-  it("a proposal is not shown if a script has changed the text", async () => {
+  it("a suggestion is not shown if a script has changed the text", async () => {
     const { field, ghost } = make();
     load.mockImplementation(async () => {
       await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -185,8 +185,8 @@ describe("a proposal", () => {
   });
 });
 
-describe("while it proposes", () => {
-  it("typing the proposed text keeps the rest of it; typing another text removes it", async () => {
+describe("while a suggestion is shown", () => {
+  it("typing the suggested text keeps its rest; typing another text removes it", async () => {
     const { field, ghost, spoken } = make();
     await propose(field, [" to bed"]);
     const said = spoken.textContent;
@@ -221,7 +221,7 @@ describe("while it proposes", () => {
     expect(press(field, "Tab")).toEqual({ isTaken: false, isSeenAbove: true });
   });
 
-  it("what the browser inserts itself, so that it can be undone, is not inserted again", async () => {
+  it("a suggestion that the browser inserts itself, as an undoable edit, is not inserted again", async () => {
     const { field } = make();
     await propose(field, [" to bed"]);
     execCommand.mockReturnValue(true);
@@ -261,7 +261,7 @@ describe("while it proposes", () => {
     ["ArrowLeft", { ctrlKey: true }],
     ["a", {}],
     ["Tab", { isComposing: true }],
-  ])("%s with %j is left to the page", async (key, keys) => {
+  ])("%s with %j keeps its meaning for the page", async (key, keys) => {
     const { field, ghost } = make();
     await propose(field, [" to bed"]);
     expect(press(field, key, keys)).toEqual({ isTaken: false, isSeenAbove: true });
@@ -314,7 +314,7 @@ describe("a suggestion that no longer fits", () => {
     ["the field was disabled", (field: HTMLInputElement) => void (field.disabled = true)],
     ["the field became one for passwords", (field: HTMLInputElement) => void (field.type = "password")],
     ["the caret was moved", (field: HTMLInputElement) => field.setSelectionRange(0, 0)],
-  ])("a suggestion that no longer fits is neither inserted nor shown where %s", async (_, change) => {
+  ])("a suggestion that no longer fits is neither inserted nor shown: %s", async (_, change) => {
     for (const key of ["Tab", "ArrowRight", undefined]) {
       document.body.replaceChildren();
       const { field, ghost, element } = make({}, "input");
@@ -331,7 +331,7 @@ describe("a suggestion that no longer fits", () => {
     }
   });
 
-  it("a suggestion that no longer fits is cut to what the field takes, and the event says what was inserted", async () => {
+  it("a suggestion is cut to the room in the field, and the event reports what was inserted", async () => {
     const { field, ghost, element } = make();
     const events = eventsOf(element, "gpt2-accept");
     field.maxLength = 11;
@@ -444,8 +444,8 @@ describe("an editor of the page", () => {
   });
 });
 
-describe("its field and its model", () => {
-  it("a model that cannot be loaded is one error, until the field gets the focus again", async () => {
+describe("the field and the model of a suggestion element", () => {
+  it("a model that cannot be loaded causes one error, until the field gets the focus again", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const { field, element } = make();
     const events = eventsOf(element, "gpt2-error");
@@ -463,7 +463,7 @@ describe("its field and its model", () => {
     log.mockRestore();
   });
 
-  it("setting another model during a load is no error", async () => {
+  it("setting another model during a load causes no error", async () => {
     const { field, element, ghost } = make();
     const events = eventsOf(element, "gpt2-error");
     load.mockImplementationOnce(
@@ -477,7 +477,7 @@ describe("its field and its model", () => {
     expect(events).toEqual([]);
   });
 
-  it("the model is loaded when the field first gets the focus, and another when an attribute asks for it", async () => {
+  it("the model loads when the field first gets the focus, and another one when an attribute changes it", async () => {
     const { field, element } = make({ kv: "q8" });
     element.loadOptions = { headers: { a: "b" } };
     const events = eventsOf(element, "gpt2-progress");
@@ -503,7 +503,7 @@ describe("its field and its model", () => {
     expect(load.mock.lastCall?.[0]).toBe("o/");
   });
 
-  it("a suggestion element stays as it is when the focus comes back to the same field, or an attribute is set to what it was", async () => {
+  it("a suggestion element does not change when the same field gets the focus again or an attribute gets its old value", async () => {
     const { field, element, ghost } = make({ kv: "q8" });
     await propose(field, [" to bed"]);
     field.dispatchEvent(new FocusEvent("focusin", { bubbles: true }));
@@ -533,7 +533,7 @@ describe("its field and its model", () => {
     expect(early.outerHTML).toBe('<gpt2-early max-new-tokens="3" for="f" delay="5"></gpt2-early>');
   });
 
-  it("a suggestion element proposes nothing while it is disabled, or for another field", async () => {
+  it("a suggestion element suggests nothing while it is disabled, or in another field", async () => {
     const { field, element } = make({ disabled: "" });
     await propose(field, ["x"]);
     element.removeAttribute("disabled");
@@ -554,7 +554,7 @@ describe("its field and its model", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("a suggestion element keeps its suggestion where it is moved as a whole, and looks for its field in another tree", async () => {
+  it("a suggestion element keeps its suggestion when moved with its field, and searches another tree for its field", async () => {
     const { field, element, ghost } = make();
     await propose(field, [" to bed"]);
     element.connectedMoveCallback();
@@ -566,7 +566,7 @@ describe("its field and its model", () => {
     expect(ghost.textContent).toBe("");
   });
 
-  it("the second element for one field says that it suggests nothing", async () => {
+  it("the second element for one field reports that it suggests nothing", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const { field, element, ghost } = make();
     const other = document.createElement("gpt2-autocomplete");
@@ -586,7 +586,7 @@ describe("its field and its model", () => {
     warn.mockRestore();
   });
 
-  it("a suggestion element finds a field that has the focus already, and lets it go with itself", async () => {
+  it("a suggestion element finds a field that already has the focus, and releases it when removed", async () => {
     const { field, element, ghost } = make();
     element.remove();
     field.focus();
@@ -607,7 +607,7 @@ describe("its field and its model", () => {
     expect(model.dispose).toHaveBeenCalledTimes(1);
   });
 
-  it("an error is an event, and is logged unless the page sees to it", async () => {
+  it("an error fires an event, and is logged unless the page handles it", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const { field, element } = make();
     const events = eventsOf(element, "gpt2-error");
@@ -637,7 +637,7 @@ describe("its field and its model", () => {
     log.mockRestore();
   });
 
-  it("a suggestion element draws into the line of an input, too", async () => {
+  it("a suggestion element draws within the line of an input, too", async () => {
     const { field, ghost } = make({}, "input");
     await propose(field, [" to bed"]);
     expect(ghost.textContent).toBe(" to bed");

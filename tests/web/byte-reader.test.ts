@@ -37,7 +37,7 @@ describe("byteReader", () => {
     expect(first).toHaveLength(0); // its memory has gone on to the next
   });
 
-  it("byteReader reads any other stream as it is, and cancels both", async () => {
+  it("byteReader reads any other stream unchanged, and cancels both kinds", async () => {
     const reader = byteReader(streamOf(2));
     expect(await reader.read()).toEqual(Uint8Array.of(1));
     expect(await reader.read()).toEqual(Uint8Array.of(2));

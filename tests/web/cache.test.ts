@@ -53,7 +53,7 @@ describe("a model that was loaded once", () => {
     expect(second.read.has("generation_config.json")).toBe(false); // the host has none
   });
 
-  it("a model that was loaded once shares what is equal with other models", async () => {
+  it("models share stored pieces that are equal", async () => {
     await load(new Host());
     const other = new Host([bytes(1000, 1), bytes(500, 9)]);
     const { origins } = await load(other, { of: "http://host/other/" });
@@ -64,7 +64,7 @@ describe("a model that was loaded once", () => {
     expect(await blob(bytes(500, 9))).toBeUndefined();
   });
 
-  it("a model that was loaded once is asked for anew where its host has another version, of which only what differs is fetched", async () => {
+  it("if the host has another version of a stored model, only the changed pieces are fetched", async () => {
     await load(new Host());
     const changed = new Host([bytes(1000, 1), bytes(700, 3)], '{"changed":1}');
     const { origins, read } = await load(changed);
@@ -77,7 +77,7 @@ describe("a model that was loaded once", () => {
     expect(await listModels()).toHaveLength(1);
   });
 
-  it("a model that was loaded once stays whole until all of another version is there", async () => {
+  it("a stored model stays complete until all of another version has arrived", async () => {
     const old = new Host();
     await load(old);
     await dieWhile(new Host([bytes(1000, 4), bytes(700, 5)]), 300);
@@ -85,7 +85,7 @@ describe("a model that was loaded once", () => {
     expect((await load(old)).origins).toEqual(["cache", "cache"]);
   });
 
-  it("a model that was loaded once is used at once where its host is slow, whose answer counts the next time", async () => {
+  it("if the host is slow, a stored model loads at once, and the host's answer counts the next time", async () => {
     await load(new Host());
     const changed = new Host([bytes(1000, 1), bytes(700, 3)]);
     let answer: (hasChanged: boolean) => void = () => {};
@@ -102,7 +102,7 @@ describe("a model that was loaded once", () => {
     expect((await load(changed, { revalidation: slow })).origins).toEqual(["cache", "network"]);
   });
 
-  it("a model that was loaded once is not used unasked where the same address may mean another model", async () => {
+  it("a stored model is checked with its host if the same address may mean another model", async () => {
     await load(new Host());
     const other = new Host([bytes(1000, 1), bytes(600, 7)]);
     const { read, origins } = await load(other, { revalidation: undefined });
@@ -111,7 +111,7 @@ describe("a model that was loaded once", () => {
   });
 });
 
-describe("what is damaged", () => {
+describe("damaged data", () => {
   it.each([
     ["a bit of a piece", (file: { bytes: Uint8Array }) => (file.bytes[500] = 255 - (file.bytes[500] ?? 0))],
     ["the end of a piece", (file: { bytes: Uint8Array }) => (file.bytes = file.bytes.slice(0, 400))],
@@ -128,7 +128,7 @@ describe("what is damaged", () => {
     expect(host.given).toBe(given);
   });
 
-  it("a damaged stored model heals itself: a small file, which nobody else would find out", async () => {
+  it("a damaged small file of a stored model is fetched again", async () => {
     const host = new Host();
     await load(host);
     const file = (await disk.folder("blobs")).files.get(hash(new TextEncoder().encode("m")));
@@ -139,7 +139,7 @@ describe("what is damaged", () => {
     expect((await load(host)).origins).toEqual(["cache", "cache"]);
   });
 
-  it("a damaged stored model is refused where the host has another version of a small file, and right the next time", async () => {
+  it("a damaged stored model is refused if the host has another version of a small file, and loads the next time", async () => {
     const host = new Host();
     await load(host);
     const file = (await disk.folder("blobs")).files.get(hash(new TextEncoder().encode("m")));
@@ -153,7 +153,7 @@ describe("what is damaged", () => {
     expect(new TextDecoder().decode(read.get("merges.txt"))).toBe("n");
   });
 
-  it("a damaged stored model heals itself: a record that was cut short is no record", async () => {
+  it("a truncated record of a stored model is ignored, and the model is fetched again", async () => {
     const host = new Host();
     await load(host);
     for (const file of (await disk.folder("models")).files.values()) file.bytes = file.bytes.slice(0, 50);
@@ -184,7 +184,7 @@ describe("a download that is interrupted", () => {
     expect(model?.bytes).toBeLessThan(model?.totalBytes ?? 0);
   });
 
-  it("an interrupted download is never taken for whole, also where what is there is wrong", async () => {
+  it("an interrupted download never counts as complete, even if its data is wrong", async () => {
     const host = new Host();
     await dieWhile(host, 600);
     const part = await blob(bytes(1000, 1));
@@ -194,7 +194,7 @@ describe("a download that is interrupted", () => {
   });
 });
 
-describe("two that load the same at once", () => {
+describe("two loads of the same model at once", () => {
   it("two tabs that load the same model download it once", async () => {
     const host = new Host();
     const [one, two] = await Promise.all([load(host), load(host)]);
@@ -229,7 +229,7 @@ describe("two that load the same at once", () => {
     expect(hash(await bytesOf(next.stream))).toBe(hash(bytes(1000, 1)));
   });
 
-  it("two tabs stream without storing where there are no locks", async () => {
+  it("without locks, two tabs stream without storing", async () => {
     Object.assign(disk.navigator, { locks: undefined });
     const host = new Host();
     expect((await load(host)).origins).toEqual(["network", "network"]);
@@ -278,7 +278,7 @@ class ConvertedHost extends Host {
 }
 
 describe("a model that is converted while it is read", () => {
-  it("a model that is converted while it is read is stored as it was converted, in pieces, and read without its hub", async () => {
+  it("a model that is converted during the load is stored converted, in pieces, and then loads without its Hub", async () => {
     const host = new ConvertedHost(9_000_000);
     const first = await host.read();
     expect(first.from).toBe("host");
@@ -291,7 +291,7 @@ describe("a model that is converted while it is read", () => {
     expect(disk.used()).toBe(0);
   });
 
-  it("a model that is converted while it is read is converted anew when its hub has another version", async () => {
+  it("a converted model is converted again when its Hub has another version", async () => {
     const host = new ConvertedHost(1000);
     await host.read();
     host.commit = "c2";
@@ -300,7 +300,7 @@ describe("a model that is converted while it is read", () => {
     expect(await listModels()).toHaveLength(1);
   });
 
-  it("a model that is converted while it is read is removed where it is damaged, and converted anew the next time", async () => {
+  it("a damaged converted model is removed, and converted again the next time", async () => {
     const host = new ConvertedHost(1000);
     await host.read();
     const file = await blob(host.converted);
@@ -335,7 +335,7 @@ describe("a model that is converted while it is read", () => {
       hash(weights ?? bytes(0, 0)) === hash(host.converted);
     const noted = 8 * 2 * 1024 * 1024;
 
-    it("a model whose first load was interrupted is listed as not complete, and goes on behind what is stored", async () => {
+    it("an interrupted first load is listed as incomplete, and continues after the stored part", async () => {
       const host = await interrupted();
       const [model] = await listModels();
       expect(model).toMatchObject({ id: "hf:a/b@main", isComplete: false, totalBytes: size + 2 });
@@ -354,7 +354,7 @@ describe("a model that is converted while it is read", () => {
       expect(isRight(host, third)).toBe(true);
     });
 
-    it("a model whose first load was interrupted goes on before a piece that is damaged", async () => {
+    it("an interrupted first load continues before a damaged piece", async () => {
       const host = await interrupted();
       const file = await blob(host.converted.slice(3 * 2 * 1024 * 1024, 4 * 2 * 1024 * 1024));
       if (file) file.bytes[7] = 255 - (file.bytes[7] ?? 0);
@@ -362,7 +362,7 @@ describe("a model that is converted while it is read", () => {
       expect(weightsAsked(host)).toEqual([3 * 2 * 1024 * 1024]);
     });
 
-    it("a model whose first load was interrupted begins anew where its hub has another version, or does not say which", async () => {
+    it("an interrupted first load starts again if its Hub has another version, or states none", async () => {
       const host = await interrupted();
       host.commit = "c2";
       expect(isRight(host, await host.read())).toBe(true);
@@ -370,7 +370,7 @@ describe("a model that is converted while it is read", () => {
       expect(await listModels()).toHaveLength(1);
     });
 
-    it("a model whose first load was interrupted is removed with what is stored of it", async () => {
+    it("removing an interrupted first load removes all of its data", async () => {
       await interrupted();
       expect(await removeModel("hf:a/b@main")).toBe(true);
       expect(await listModels()).toEqual([]);
@@ -378,7 +378,7 @@ describe("a model that is converted while it is read", () => {
       expect(disk.used()).toBeLessThanOrEqual(2 * 2 * 1024 * 1024);
     });
 
-    it("a model whose first load was interrupted makes room for what is missing", async () => {
+    it("an interrupted first load frees room only for what is missing", async () => {
       const host = await interrupted();
       await load(new Host(), { of: "http://host/other/" });
       disk.quota = disk.used() + Math.ceil((size - noted) * 1.01) - 1000; // the other model takes 1700
@@ -395,7 +395,7 @@ describe("a model that is converted while it is read", () => {
   });
 });
 
-describe("room", () => {
+describe("storage room", () => {
   it("the model streams and says why if room is missing", async () => {
     // So large that it does not matter whether the model's record is written before or after the room is measured.
     disk.quota = 1_540_000;
@@ -404,7 +404,7 @@ describe("room", () => {
     expect(notStored).toBe("it needs 2.0 MB more, but the browser has only 1.5 MB left for this site");
   });
 
-  it("room that the small files exceed is noticed before a piece is read", async () => {
+  it("if the small files exceed the room, that is noticed before a piece is read", async () => {
     const host = new Host();
     host.files.set("merges.txt", bytes(5000, 3));
     disk.quota = 6500; // the pieces take 1700
@@ -413,7 +413,7 @@ describe("room", () => {
     );
   });
 
-  it("a disk that fills up during the load is noticed, and the stored part is right", async () => {
+  it("a disk that fills up during the load is noticed, and the stored part is correct", async () => {
     const host = new Host();
     disk.navigator.storage.estimate = async () => ({ quota: 1e9, usage: 0 });
     disk.quota = 1600;
@@ -426,7 +426,7 @@ describe("room", () => {
     expect(second.notStored).toBeNull();
   });
 
-  it("room for a model is made by removing what was used longest ago, and nothing that is kept", async () => {
+  it("room for a model is made by removing the least recently used ones that are not marked as kept", async () => {
     await load(new Host([bytes(1000, 1)]), { of: "http://host/kept/" });
     await load(new Host([bytes(1000, 2)]), { of: "http://host/old/" });
     await load(new Host([bytes(1000, 3)]), { of: "http://host/new/" });
@@ -442,7 +442,7 @@ describe("room", () => {
   });
 });
 
-describe("what pages ask", () => {
+describe("the cache API of pages", () => {
   it("the cache API of pages lists, keeps and removes models by their addresses, also relative ones", async () => {
     await load(new Host());
     expect(await listModels()).toEqual([
@@ -461,7 +461,7 @@ describe("what pages ask", () => {
     expect(disk.used()).toBe(0);
   });
 
-  it("the cache API of pages tells what is stored, and what there is room for", async () => {
+  it("the cache API of pages reports what is stored, and how much room there is", async () => {
     await load(new Host());
     disk.quota = 1e6;
     const { modelBytes, kind, quota, usage, persisted, notice } = await storage();
@@ -475,7 +475,7 @@ describe("what pages ask", () => {
     expect(usage).toBeGreaterThan(modelBytes);
   });
 
-  it("the cache API of pages says why nothing is stored where nothing can be", async () => {
+  it("if nothing can be stored, the cache API of pages reports why", async () => {
     vi.stubGlobal("navigator", {});
     expect(await listModels()).toEqual([]);
     expect(await removeModel("m")).toBe(false);

@@ -57,7 +57,7 @@ const record = (more: object) => ({ files: [], ...more }) as unknown as ModelRec
 const { signal } = new AbortController();
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 
-describe("what is stored", () => {
+describe("stored files", () => {
   it.each([
     ["https://host.example/m/", undefined, "https://host.example/m/"],
     ["http://localhost/m/", undefined, "http://localhost/m/"],
@@ -107,7 +107,7 @@ describe("what is stored", () => {
   });
 });
 
-describe("a host is asked", () => {
+describe("the question to a host", () => {
   it("no host is asked if the page's own fetch answers, or if the hub has no versions", async () => {
     const version = async () => "v1";
     expect((await make(sourceOf({ version }), request({ fetchPort: {} }))).revalidation).toBeUndefined();
@@ -118,7 +118,7 @@ describe("a host is asked", () => {
     [{}, 500],
     [{ headers: [["a", "b"]] }, 10_000],
     [{ credentials: "include" }, 10_000],
-  ])("a host is asked with %j, and waited for %i ms", async (more, patienceMs) => {
+  ])("the host is asked with %j, with a time limit of %i ms", async (more, patienceMs) => {
     for (const source of [sourceOf(), sourceOf({ version: async () => "v" })])
       expect((await make(source, request(more))).revalidation?.patienceMs).toBe(patienceMs);
   });

@@ -16,13 +16,13 @@ function flipped(text: string, at: number): Uint8Array {
 }
 
 describe("damageOf", () => {
-  it("damageOf says nothing of a script that is as it was built, and asks the cache first", async () => {
+  it("damageOf reports nothing for an unchanged script, and reads the browser's cache first", async () => {
     const ask = vi.fn(async () => new Response(hashedWorker(script)));
     expect(await damageOf(url, ask)).toBeUndefined();
     expect(ask).toHaveBeenCalledWith(url, expect.objectContaining({ cache: "force-cache" }));
   });
 
-  it("damageOf names the script and both hashes where one bit is another", async () => {
+  it("damageOf names the script and both hashes if one bit differs", async () => {
     for (const at of [0, 13, script.length]) {
       expect(await said(flipped(hashedWorker(script), at))).toMatch(
         /^https:\/\/site\/gpt2-worker\.js has SHA-256 [0-9a-f]{64}, expected [0-9a-f]{64}$/,
@@ -32,14 +32,14 @@ describe("damageOf", () => {
     expect(await said(flipped(hashedWorker(script), last))).toBeDefined();
   });
 
-  it("damageOf says nothing of what others have made of it, or of what says nothing itself", async () => {
+  it("damageOf reports nothing for a script that others have rebuilt, or that has no hash", async () => {
     expect(await said(script)).toBeUndefined();
     expect(await said(hashedScript(script))).toBeUndefined();
     expect(await said(`import "/@vite/env";\n${hashedWorker(script)}`)).toBeUndefined();
     expect(await said("")).toBeUndefined();
   });
 
-  it("damageOf says nothing where the script cannot be read, and does not wait for ever", async () => {
+  it("damageOf reports nothing if the script cannot be read, and does not wait forever", async () => {
     expect(await damageOf(url, () => Promise.reject(new TypeError("no")))).toBeUndefined();
     vi.useFakeTimers();
     const silent = damageOf(url, () => new Promise(() => {}));
@@ -48,7 +48,7 @@ describe("damageOf", () => {
     vi.useRealTimers();
   });
 
-  it("damageOf asks for nothing that is not on a host", async () => {
+  it("damageOf makes no request for a script that is not on a host", async () => {
     const ask = vi.fn();
     expect(await damageOf("file:///src/worker.js", ask)).toBeUndefined();
     expect(ask).not.toHaveBeenCalled();
@@ -56,7 +56,7 @@ describe("damageOf", () => {
 });
 
 describe("withoutHash", () => {
-  it("withoutHash gives what the hash was put behind", () => {
+  it("withoutHash returns the script without its hash", () => {
     expect(withoutHash(hashedWorker(script))).toBe(script);
     expect(withoutHash(hashedScript(script))).toBe(script);
   });

@@ -26,12 +26,12 @@ describe("a delta", () => {
     ["code with other numbers in it", renumbered],
     ["the beginning alone", old.subarray(0, 100)],
     ["code that repeats itself", Buffer.concat([old, old, Buffer.alloc(300), old])],
-  ])("a delta gives %s", (_, code) => {
+  ])("a delta restores %s", (_, code) => {
     expect(roundTrip(old, code).equals(code)).toBe(true);
     expect(roundTrip(Buffer.alloc(0), code).equals(code)).toBe(true);
   });
 
-  it("a delta is nearly all zeros where a fifth of the numbers differ", () => {
+  it("a delta is mostly zeros if a fifth of the numbers differ", () => {
     const delta = createDelta(old, renumbered);
     expect(delta.length).toBeLessThan(5100);
     expect(delta.filter((byte) => byte === 0).length).toBeGreaterThan(3900);
@@ -40,7 +40,7 @@ describe("a delta", () => {
 
 describe("packed bytes", () => {
   it.each([0, 1, 2, 3, 4, 5, 1000])(
-    "packed bytes restore %i bytes, from text that needs no escapes in a script",
+    "packed bytes restore %i bytes, and need no escapes in a script",
     async (length) => {
       const bytes = noise(length);
       const packed = pack(bytes);

@@ -23,7 +23,7 @@ async function stateOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe("Connection", () => {
-  it("a connection sends a request and gives each its own answer, in any order", async () => {
+  it("a connection assigns each answer to its request, in any order", async () => {
     const { worker, connection } = connect();
     const first = connection.request("detokenize", [1]);
     const second = connection.request("detokenize", [2]);
@@ -37,7 +37,7 @@ describe("Connection", () => {
     expect(await second).toBe("two");
   });
 
-  it("a connection hands events on until the answer has come", async () => {
+  it("a connection passes on events until the answer arrives", async () => {
     const { worker, connection } = connect();
     const events: unknown[] = [];
     const request = connection.request(
@@ -53,7 +53,7 @@ describe("Connection", () => {
     expect(events).toEqual([{ done: 1, total: 2 }]);
   });
 
-  it("a connection takes events that nobody asked for", async () => {
+  it("a connection accepts events without a request", async () => {
     const { worker, connection } = connect();
     const request = connection.request("score", { prompt: "", stride: 1 });
     worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
@@ -103,7 +103,7 @@ describe("Connection", () => {
     expect(await next).toBe("one");
   });
 
-  it("a connection tells what the worker says of itself", () => {
+  it("a connection reports what the worker says about itself", () => {
     const { worker, connection } = connect();
     worker.say({ type: "info", info: { threads: 1, notice: "before anybody listens" } });
     const infos: unknown[] = [];
@@ -114,7 +114,7 @@ describe("Connection", () => {
 });
 
 describe("Connection, offline", () => {
-  it("a connection that is offline passes on that the network is back, until it ends", () => {
+  it("a connection passes on that the network is back, until it ends", () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
     vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
@@ -128,7 +128,7 @@ describe("Connection, offline", () => {
   });
 });
 
-describe("Connection, whose worker says what it must not", () => {
+describe("Connection, with invalid messages from the worker", () => {
   it.each([
     ["done", { type: "done", id: 1, result: 5 }, "message.result is 5, expected text"],
     ["failed", { type: "failed", id: 1 }, "message.error is undefined, expected an object"],
@@ -138,7 +138,7 @@ describe("Connection, whose worker says what it must not", () => {
     ["alive", { type: "alive", lock: 5 }, "message.lock is 5, expected text"],
     ["started", { type: "started" }, "message.release is undefined, expected text"],
   ])(
-    "a connection whose worker sends an invalid message dies of a bad %s, and names the field",
+    "an invalid message with a bad %s ends the connection, and the error names the field",
     async (_, data, message) => {
       const { worker, connection } = connect();
       const request = connection.request("detokenize", [1]);
@@ -150,7 +150,7 @@ describe("Connection, whose worker says what it must not", () => {
   );
 
   it.each([null, 5, "done", {}, { type: "toString" }, { type: "webpackOk" }, []])(
-    "a connection whose worker sends an invalid message leaves %j to whom it belongs",
+    "an invalid message ends only its own request: %j",
     async (data) => {
       const { worker, connection } = connect();
       const request = connection.request("detokenize", [1]);
@@ -169,7 +169,7 @@ describe("Connection, aborted", () => {
     expect(worker.received).toEqual([]);
   });
 
-  it("an aborted request rejects at once with the signal's reason, tells the worker, and ignores its answer", async () => {
+  it("an aborted request rejects at once with the signal's reason, notifies the worker, and ignores its answer", async () => {
     const { worker, connection } = connect();
     const controller = new AbortController();
     const events: unknown[] = [];
@@ -189,7 +189,7 @@ describe("Connection, aborted", () => {
     expect(events).toEqual([]);
   });
 
-  it("an aborted request leaves other requests, and requests that have their answer, alone", async () => {
+  it("an abort affects neither other requests nor answered ones", async () => {
     const { worker, connection } = connect();
     const controller = new AbortController();
     const done = connection.request("detokenize", [1], { signal: controller.signal });
@@ -202,7 +202,7 @@ describe("Connection, aborted", () => {
     expect(await other).toBe("two");
   });
 
-  it("an aborted request keeps no listener at a signal whose request has settled", async () => {
+  it("an aborted request leaves no listener on the signal", async () => {
     const { worker, connection } = connect();
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
@@ -219,7 +219,7 @@ describe("Connection, aborted", () => {
     expect(remove).toHaveBeenCalledTimes(2);
   });
 
-  it("an aborted request can be given up by its caller, once", async () => {
+  it("a request can be given up once by its caller", async () => {
     const { worker, connection } = connect();
     const request = connection.open("detokenize", [1]);
     request.cancel(new Error("left"));
@@ -228,7 +228,7 @@ describe("Connection, aborted", () => {
     expect(worker.all("cancel")).toEqual([{ type: "cancel", id: 1 }]);
   });
 
-  it("an aborted request says how much was read, until the request has settled", async () => {
+  it("an aborted request reports how much was read, until the request settles", async () => {
     const { worker, connection } = connect();
     const request = connection.open("detokenize", [1]);
     request.read(64);
@@ -240,7 +240,7 @@ describe("Connection, aborted", () => {
 });
 
 describe("Connection, whose worker is of another release", () => {
-  it("a connection whose worker has another release asks nothing of it, and says to reload", async () => {
+  it("a connection to a worker of another release sends nothing, and its error says to reload", async () => {
     const { worker, connection } = connect();
     const waiting = connection.request("detokenize", [1]);
     worker.say({ type: "started", release: "0.0.9-12345678" });
@@ -303,7 +303,7 @@ describe("Connection, whose worker dies", () => {
   ];
 
   it.each(deaths)(
-    "a connection whose worker dies rejects all that waits, and ends it, when it %s",
+    "a connection whose worker dies rejects all waiting requests and ends the worker, when it %s",
     async (_, die, error) => {
       const made = connect();
       const { worker, connection } = made;
@@ -316,7 +316,7 @@ describe("Connection, whose worker dies", () => {
   );
 
   it.each(deaths)(
-    "a connection whose worker dies answers what comes later with worker-died, when it %s",
+    "a connection whose worker died answers later requests with worker-died, when it %s",
     async (_, die) => {
       const made = connect();
       const { worker, connection } = made;
@@ -334,7 +334,7 @@ describe("Connection, whose worker dies", () => {
     },
   );
 
-  it("a connection whose worker dies waits for the lock that the worker names, and for none where there is none", () => {
+  it("a connection whose worker dies waits for the lock that the worker named, if any", () => {
     const { worker, locks } = connect();
     worker.say(alive);
     expect(locks).toEqual([]);
@@ -344,7 +344,7 @@ describe("Connection, whose worker dies", () => {
 });
 
 describe("Connection, whose worker is silent", () => {
-  it("a connection whose worker is silent waits as long as it takes: who starts the worker knows how long that may be", async () => {
+  it("a connection sets no time limit: whoever starts the worker decides that", async () => {
     const { connection } = connect();
     const request = connection.request("detokenize", [1]);
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -367,7 +367,7 @@ describe("Connection, whose worker's script is damaged", () => {
 });
 
 describe("Connection, disposed of", () => {
-  it("a disposed connection rejects what waits and what comes, and lets the worker end itself", async () => {
+  it("a disposed connection rejects waiting and later requests, and lets the worker end itself", async () => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1]);
     const disposed = connection.dispose();
@@ -384,7 +384,7 @@ describe("Connection, disposed of", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("a disposed connection ends by force a worker that does not answer", async () => {
+  it("a disposed connection terminates a worker that does not answer", async () => {
     const { worker, connection } = connect();
     const disposed = connection.dispose();
     await vi.advanceTimersByTimeAsync(999);
@@ -394,7 +394,7 @@ describe("Connection, disposed of", () => {
     await disposed;
   });
 
-  it("a disposed connection can be disposed of again", async () => {
+  it("disposing a connection twice has no effect", async () => {
     const { worker, connection } = connect();
     const first = connection.dispose();
     const second = connection.dispose();
@@ -403,7 +403,7 @@ describe("Connection, disposed of", () => {
     await Promise.all([first, second]);
   });
 
-  it("a disposed connection stays disposed of, whatever the worker dies of afterwards", async () => {
+  it("a disposed connection stays disposed, even if the worker dies afterwards", async () => {
     const { worker, connection } = connect();
     worker.say({ type: "alive", lock: "l" });
     const disposed = connection.dispose();

@@ -27,7 +27,7 @@ describe("portions", () => {
   /** First byte and size of each. */
   const seen = (given: Iterable<Uint8Array>) => Array.from(given, (bytes) => [bytes[0], bytes.length]);
 
-  it("portions are handed on when they are full, and the rest at the end", () => {
+  it("portions are passed on when full, and the rest at the end", () => {
     const portions = new Portions(0);
     expect(seen(portions.add(of(full - 1, 1)))).toEqual([]);
     expect(seen(portions.add(of(1, 2)))).toEqual([[1, full]]);
@@ -39,13 +39,13 @@ describe("portions", () => {
     expect(seen(portions.rest())).toEqual([]);
   });
 
-  it("portions begin behind what is there already", () => {
+  it("portions start after the stored part", () => {
     const portions = new Portions(5);
     for (const value of [1, 2, 3]) expect(seen(portions.add(of(3, value)))).toEqual([]);
     expect(Array.from(portions.rest(), (bytes) => [...bytes])).toEqual([[2, 3, 3, 3]]);
   });
 
-  it("portions are handed on sooner where nothing has been for a tenth of a second, and at first", () => {
+  it("the first portion is passed on at once, and later ones after a tenth of a second at the latest", () => {
     vi.useFakeTimers();
     const portions = new Portions(0);
     const late = (size: number) => {
@@ -62,7 +62,7 @@ describe("portions", () => {
 });
 
 describe("the head of a safetensors file", () => {
-  it("the head of a safetensors file says how long it is once its length is there, wherever it lies in memory", () => {
+  it("the length of a safetensors header is read as soon as its bytes have arrived, at any address", () => {
     const head = headWith({ a: 4 });
     expect(headSize(head.subarray(0, 7))).toBe(8);
     expect(headSize(head.subarray(0, 8))).toBe(head.length);
@@ -71,7 +71,7 @@ describe("the head of a safetensors file", () => {
     expect(headSize(apart.subarray(3))).toBe(head.length);
   });
 
-  it("the head of a safetensors file names its tensors in the order in which they lie there, empty ones first", () => {
+  it("a safetensors header lists its tensors in the order of their bytes, empty ones first", () => {
     const header = JSON.stringify({
       __metadata__: { format: "pt" },
       last: { data_offsets: [6, 9] },
@@ -88,13 +88,13 @@ describe("the head of a safetensors file", () => {
     expect(endOfTensors(head)).toBe(head.length + 9);
   });
 
-  it("the head of a safetensors file is all of a file without tensors", () => {
+  it("the header of a file without tensors is the whole file", () => {
     const head = headWith({});
     expect(endOfTensors(head)).toBe(head.length);
   });
 });
 
-describe("where a conversion goes on", () => {
+describe("the place where a conversion resumes", () => {
   const hub = headWith({ "transformer.a": 40, mask: 1, "transformer.b": 20, c: 8 });
   const output = headWith({ a: 10, b: 5, c: 2 });
   const at = (offset: number) => ({ file: 0, at: hub.length + offset });
@@ -107,18 +107,18 @@ describe("where a conversion goes on", () => {
     [15, at(61)],
     [17, at(61)],
   ])(
-    "the place where a conversion resumes is the last tensor that begins within the first %i bytes behind the head",
+    "a conversion resumes at the last tensor that begins within the first %i bytes after the header",
     (from, place) => {
       expect(restartPlace([hub], output, output.length + from)).toEqual(place);
     },
   );
 
-  it("the place where a conversion resumes is the first tensor as long as not all of the head is there", () => {
+  it("a conversion resumes at the first tensor until the whole header has arrived", () => {
     expect(restartPlace([hub], output, output.length - 1)).toEqual(at(0));
     expect(restartPlace([hub], output.subarray(0, -1), output.length + 10)).toEqual(at(0));
   });
 
-  it("the place where a conversion resumes may be in another file than the first", () => {
+  it("a conversion can resume in a later file", () => {
     const files = [headWith({ a: 40 }), headWith({ b: 20, c: 8 })];
     const second = files[1]?.length ?? 0;
     expect(restartPlace(files, output, output.length + 9)).toEqual({ file: 0, at: files[0]?.length });
@@ -127,7 +127,7 @@ describe("where a conversion goes on", () => {
   });
 });
 
-describe("zeros in the place of what is not read again", () => {
+describe("zeros in place of skipped bytes", () => {
   const portion = 4 * 1024 * 1024;
   /** Gives a byte for each thousand that it is fed, in two parts. */
   function counting() {
@@ -143,7 +143,7 @@ describe("zeros in the place of what is not read again", () => {
     return { fed, converter: { feed } as unknown as Converter };
   }
 
-  it("zeros in place of bytes that are not read again are fed in portions, and what they become is counted", async () => {
+  it("zeros for skipped bytes are fed in portions, and their output is counted", async () => {
     const { fed, converter } = counting();
     const { signal } = new AbortController();
     expect(await feedZeros(converter, 0, signal)).toBe(0);
@@ -155,7 +155,7 @@ describe("zeros in the place of what is not read again", () => {
     expect(fed).toEqual([6000, portion, portion, 2000]);
   });
 
-  it("zeros are fed in portions between which an abort is handled", async () => {
+  it("an abort is handled between two portions of zeros", async () => {
     const { fed, converter } = counting();
     const controller = new AbortController();
     const feeding = feedZeros(converter, 3 * portion, controller.signal);

@@ -50,7 +50,7 @@ describe("model.safetensors.index.json", () => {
     });
   });
 
-  it("model.safetensors.index.json is not asked for where model.safetensors is there, but cannot be read", async () => {
+  it("model.safetensors.index.json is not requested if model.safetensors exists but cannot be read", async () => {
     await expect(
       open({ "model.safetensors": "broken", "model.safetensors.index.json": "{" }),
     ).rejects.toMatchObject({ code: "network", message: "model.safetensors is broken" });
@@ -70,8 +70,11 @@ it.each([
   [10, 3, false],
   [11, 3, true],
   [12, 3, true],
-])("%i bytes of a file whose header takes %i are all before its tensors: %s", (size, header, isWhole) => {
-  const bytes = new Uint8Array(size + 5);
-  bytes[5] = header; // the first of eight, lowest first
-  expect(isWholeHead(bytes.subarray(5))).toBe(isWhole);
-});
+])(
+  "the first %i bytes of a file with a header of %i bytes contain no tensor: %s",
+  (size, header, isWhole) => {
+    const bytes = new Uint8Array(size + 5);
+    bytes[5] = header; // the first of eight, lowest first
+    expect(isWholeHead(bytes.subarray(5))).toBe(isWhole);
+  },
+);

@@ -69,16 +69,19 @@ const folders: [string, Record<string, Buffer>][] = [
 ];
 
 describe.each(folders)("pytorch_model.bin (%s)", (_, files) => {
-  it.each(["f32", "q8", "q4"] as const)("becomes in %s what model.safetensors becomes", async (weights) => {
-    const expected = await convert(new Folder({ "model.safetensors": data("model.safetensors") }), weights);
-    const found = await convert(new Folder(files), weights);
-    expect(contentOf(found.bytes)).toEqual(contentOf(expected.bytes));
-    const bins = Object.entries(files).filter(([name]) => name.endsWith(".bin"));
-    const size = bins.reduce((sum, [, bytes]) => sum + bytes.length, 0);
-    expect(found.made).toEqual({ readBytes: size, totalBytes: size });
-  });
+  it.each(["f32", "q8", "q4"] as const)(
+    "pytorch_model.bin converts to the same %s as model.safetensors",
+    async (weights) => {
+      const expected = await convert(new Folder({ "model.safetensors": data("model.safetensors") }), weights);
+      const found = await convert(new Folder(files), weights);
+      expect(contentOf(found.bytes)).toEqual(contentOf(expected.bytes));
+      const bins = Object.entries(files).filter(([name]) => name.endsWith(".bin"));
+      const size = bins.reduce((sum, [, bytes]) => sum + bytes.length, 0);
+      expect(found.made).toEqual({ readBytes: size, totalBytes: size });
+    },
+  );
 
-  it("goes on where a conversion was interrupted", async () => {
+  it("an interrupted conversion of pytorch_model.bin resumes where it stopped", async () => {
     const whole = (await convert(new Folder(files))).bytes;
     for (const from of [1, 2000, whole.length - 1]) {
       expect((await convert(new Folder(files), "q8", from)).bytes.equals(whole.subarray(from))).toBe(true);
@@ -109,12 +112,15 @@ it("pytorch_model.bin is read in parts, and then once as a whole", async () => {
 it.each([
   ["exploit.bin", "unsupported", /^pytorch_model\.bin: this file would call posix\.system, /],
   ["config.json", "corrupt", /^pytorch_model\.bin is not a file of weights: it begins with the text/],
-])("pytorch_model.bin is refused by the name of what it would call: %s", async (name, code, message) => {
-  await expect(convert(new Folder({ "pytorch_model.bin": data(name) }))).rejects.toMatchObject({
-    code,
-    message: expect.stringMatching(message) as string,
-  });
-});
+])(
+  "pytorch_model.bin is refused, and the error names the function that it would call: %s",
+  async (name, code, message) => {
+    await expect(convert(new Folder({ "pytorch_model.bin": data(name) }))).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message) as string,
+    });
+  },
+);
 
 it("the zip form of pytorch_model.bin needs a host that states its size; the older form does not", async () => {
   await expect(convert(new Folder({ "pytorch_model.bin": data("zip.bin") }, false))).rejects.toMatchObject({
@@ -124,7 +130,7 @@ it("the zip form of pytorch_model.bin needs a host that states its size; the old
   await convert(new Folder({ "pytorch_model.bin": data("older.bin") }, false));
 });
 
-it("a pytorch_model.bin that changes while it is read is named", async () => {
+it("a pytorch_model.bin that changes while it is read is an error that names it", async () => {
   let opened = 0;
   const [first, second] = [data("zip.bin"), data("one-storage.bin")];
   const changing = new Folder({ "pytorch_model.bin": first });
@@ -142,7 +148,7 @@ it("a pytorch_model.bin that changes while it is read is named", async () => {
   });
 });
 
-it("a folder without weights is refused as such", async () => {
+it("a folder without weights is an error that says so", async () => {
   await expect(convert(new Folder({}))).rejects.toMatchObject({
     code: "not-found",
     message: "there is no model.safetensors",

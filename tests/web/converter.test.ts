@@ -125,7 +125,7 @@ function asBFloat16(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
 
 describe("Converter", () => {
   it.each(models.flatMap((model) => formats.map((weights) => [model, weights] as const)))(
-    "the converter makes of %s in %s what the native tool makes of it",
+    "the converter turns %s into the same %s as the native tool",
     async (model, weights) => {
       const expected = natively(model, weights);
       const found = await convert(configOf(model), [hubFile(model)], weights, 5000);
@@ -147,7 +147,7 @@ describe("Converter", () => {
     }
   });
 
-  it("the converter takes several files one after the other, as it takes one", async () => {
+  it("the converter reads several files one after another like a single file", async () => {
     const tensors = [...readSafetensors(hubFile("tied"))];
     const half = Math.floor(tensors.length / 2);
     const files = [tensors.slice(0, half), tensors.slice(half)].map((part) =>
@@ -158,7 +158,7 @@ describe("Converter", () => {
     expect(found.file.equals(expected.file)).toBe(true);
   });
 
-  it("the converter holds no more than a tensor, and is used again", async () => {
+  it("the converter holds at most one tensor, and can be used again", async () => {
     const converter = await Converter.create(code);
     const before = converter.memoryBytes;
     for (let i = 0; i < 3; ++i) {
@@ -187,7 +187,7 @@ describe("Converter", () => {
     await expect(convert(configOf("tied"), [damage(hubFile("tied"))], "q8")).rejects.toThrow(message);
   });
 
-  it("the converter refuses a model that is quantized, and a file that changes once its head was read", async () => {
+  it("the converter refuses a quantized model, and a file that changes after its header was read", async () => {
     const { config, file } = await convert(configOf("tied"), [hubFile("tied")], "q8");
     await expect(convert(config, [file], "q4")).rejects.toThrow("the model is already converted to q8");
     const tensors = [...readSafetensors(hubFile("tied"))];
@@ -233,7 +233,7 @@ describe("ConvertedSource", () => {
   };
 
   it.each(models)(
-    "a converted source goes on at any byte of what %s becomes, and reads no tensor that is whole by then",
+    "a converted source resumes at any byte of the %s result, and reads no tensor that is already complete",
     async (model) => {
       for (const weights of ["q8", "q4", "f32"] as const) {
         const { file } = await convert(configOf(model), [hubFile(model)], weights);
@@ -256,7 +256,7 @@ describe("ConvertedSource", () => {
     },
   );
 
-  it("a converted source is a converted folder, read in any order and more than once", async () => {
+  it("a converted source acts as a converted folder, read in any order and repeatedly", async () => {
     const expected = await convert(configOf("tied"), [hubFile("tied")], "q8");
     const inner = new MemorySource({
       "config.json": configOf("tied"),
@@ -273,7 +273,7 @@ describe("ConvertedSource", () => {
     expect((await whole(source)).equals(expected.file)).toBe(true);
   });
 
-  it("a converted source finds the files that model.safetensors is cut into", async () => {
+  it("a converted source finds all shards of model.safetensors", async () => {
     const tensors = [...readSafetensors(hubFile("tied"))];
     const [first, second] = [tensors.slice(0, 4), tensors.slice(4)];
     const names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
@@ -292,7 +292,7 @@ describe("ConvertedSource", () => {
     expect(inner.begun).toMatchObject([{ name: names[1] }]);
   });
 
-  it("a converted source names the file where there is none", async () => {
+  it("a converted source names the missing file", async () => {
     const inner = new MemorySource({ "config.json": configOf("tied") });
     await expect(new ConvertedSource(inner, options).open("config.json", { signal })).rejects.toThrow(
       "there is no model.safetensors",
@@ -360,7 +360,7 @@ describe("a LoRA adapter", () => {
   });
 });
 
-describe("a tokenizer that other files than vocab.json and merges.txt describe", () => {
+describe("a tokenizer in files other than vocab.json and merges.txt", () => {
   const texts = { "vocab.json": '{"a":0,"<end>":1}', "merges.txt": "#version: 0.2\n" };
   const read = async (config: object) =>
     (await Converter.create(code)).readTokenizer(
@@ -368,13 +368,13 @@ describe("a tokenizer that other files than vocab.json and merges.txt describe",
       2,
     );
 
-  it("a tokenizer that other files than vocab.json and merges.txt describe is read for the engine, as rules", async () => {
+  it("a tokenizer in other files is read for the engine as rules", async () => {
     const { vocab, merges, rules } = await read({ add_bos_token: true, bos_token: "<end>" });
     expect({ "vocab.json": vocab, "merges.txt": merges }).toEqual(texts);
     expect(rules).toMatchObject({ beginning: [1], end: [] });
   });
 
-  it("a tokenizer that other files than vocab.json and merges.txt describe is refused by the name of the file and the field", async () => {
+  it("a tokenizer that cannot be computed is refused, and the error names the file and the field", async () => {
     await expect(read({ add_eos_token: true })).rejects.toMatchObject({
       code: "unsupported",
       message: expect.stringMatching(/^tokenizer_config\.json: "add_eos_token"/) as string,
@@ -382,7 +382,7 @@ describe("a tokenizer that other files than vocab.json and merges.txt describe",
   });
 });
 
-describe("what goes wrong while a model is converted", () => {
+describe("errors during a conversion", () => {
   type Exports = Record<string, (...args: number[]) => number>;
   const trap = () => {
     throw new WebAssembly.RuntimeError("unreachable");
@@ -569,7 +569,7 @@ function makePair(type: BlockType, isTied = true) {
 }
 
 describe("a GGUF file", () => {
-  it.each(types)("a GGUF file of %s becomes the same as a Hub file with its values", async (type) => {
+  it.each(types)("a GGUF file of %s converts to the same as a Hub file with its values", async (type) => {
     const { file, config, hub } = makePair(type);
     for (const weights of type === "Q4_K" ? formats : (["f32"] as const)) {
       const expected = await convert(config, [hub], weights);
@@ -577,7 +577,7 @@ describe("a GGUF file", () => {
     }
   });
 
-  it("a GGUF file has its config and its tokenizer in it", async () => {
+  it("a GGUF file contains its config and its tokenizer", async () => {
     const { folder } = await convertGguf(makePair("Q4_0").file, "q8", 5);
     expect(JSON.parse(folder.config)).toMatchObject({
       ...wide,
@@ -610,14 +610,14 @@ describe("a GGUF file", () => {
     await expect(source.open("tokenizer.json", { signal })).rejects.toMatchObject({ code: "not-found" });
   });
 
-  it("a GGUF file may have an output matrix of its own", async () => {
+  it("a GGUF file may have its own output matrix", async () => {
     const { file, config, hub } = makePair("Q6_K", false);
     const found = await convertGguf(file, "f32");
     expect(JSON.parse(found.folder.config)).toMatchObject({ tie_word_embeddings: false });
     expect(digests(found.tensors)).toEqual(digests((await convert(config, [hub], "f32")).tensors));
   });
 
-  it("a GGUF file is a converted folder by itself", async () => {
+  it("a GGUF file acts as a converted folder by itself", async () => {
     const { file } = makePair("Q5_K");
     const source = new ConvertedSource(new MemorySource({ "model.gguf": file }), {
       weights: "q4",

@@ -3,7 +3,7 @@
 import { expect, it, vi } from "vitest";
 import "../../web/src/element/index.js";
 
-it("the elements mount in happy-dom without throwing, and stand there", () => {
+it("the elements mount in happy-dom without throwing and stay empty", () => {
   const onError = vi.fn();
   window.addEventListener("error", onError);
   document.body.innerHTML = `<form><gpt2-writer model="m" name="story"></gpt2-writer></form>

@@ -12,14 +12,14 @@ const { LazyModel } = await import("../../web/src/element/lazy-model.js");
 const withAttributes = (attributes: Record<string, string>) =>
   ({ getAttribute: (name: string) => attributes[name] ?? null }) as unknown as Element;
 
-it("imported on a server, they define nothing, and do not fail", async () => {
+it("importing the elements on a server defines nothing and does not fail", async () => {
   const before = Object.keys(globalThis).join();
   const elements = await import("../../web/src/element/index.js");
   expect(Object.keys(elements).sort()).toEqual(["Gpt2Autocomplete", "Gpt2Writer", "define", "setWords"]);
   expect(Object.keys(globalThis).join()).toBe(before);
 });
 
-it("attributes are options, and what is no number is not hidden", () => {
+it("attributes set options, and an invalid number is reported", () => {
   expect(
     readCall(withAttributes({ "max-new-tokens": "5", "top-k": "0", temperature: "warm", stop: "\n" })),
   ).toEqual({ maxNewTokens: 5, topK: 0, temperature: NaN, stop: "\n" });
@@ -56,7 +56,7 @@ describe("an element's model", () => {
     return { lazy, dispose };
   };
 
-  it("an element's model is loaded once, and disposed of when it is released", async () => {
+  it("an element's model is loaded once, and disposed of when released", async () => {
     const { lazy, dispose } = make();
     expect(await lazy.load()).toBe(await lazy.load());
     expect(load).toHaveBeenCalledTimes(1);
@@ -66,7 +66,7 @@ describe("an element's model", () => {
     expect(load).toHaveBeenCalledTimes(2);
   });
 
-  it("an element's model outlives a moment without its element", async () => {
+  it("an element's model survives a moment without its element", async () => {
     vi.useFakeTimers();
     const { lazy, dispose } = make();
     await lazy.load();
@@ -95,7 +95,7 @@ describe("an element's model", () => {
   });
 });
 
-it("custom-elements.json says what every attribute, event, part and property is for", () => {
+it("custom-elements.json describes every attribute, event, part and property", () => {
   const { declarations } = customElementsManifest().modules[0] ?? {};
   const elements = new Map(declarations?.map((each) => [each.tagName, each]));
   expect([...elements.keys()]).toEqual(["gpt2-writer", "gpt2-autocomplete"]);
@@ -113,7 +113,7 @@ it("custom-elements.json says what every attribute, event, part and property is 
   }
 });
 
-it("each attribute is a property that can be set, because frameworks do that", () => {
+it("each attribute has a property that can be set, as frameworks do", () => {
   const { declarations } = customElementsManifest().modules[0] ?? {};
   const classes: Record<string, { prototype: object }> = { Gpt2Autocomplete, Gpt2Writer };
   const hasSetter = (object: object | null, name: string): boolean =>

@@ -62,7 +62,7 @@ describe.skipIf(!existsSync(file))("the engine", () => {
   const small = (bytes: number) =>
     new WebAssembly.Memory({ initial: pages(4 * megabyte), maximum: pages(bytes) });
 
-  it("the engine says that memory is out, and goes on", async () => {
+  it("the engine reports that memory ran out, and continues to work", async () => {
     const engine = await start(small(12 * megabyte));
     const expected = write(engine, "Once");
     const long = "a".repeat(4_000_000); // one word: three times its size, and its own
@@ -78,7 +78,7 @@ describe.skipIf(!existsSync(file))("the engine", () => {
   });
 
   it.each(["q8", "f32"] as const)(
-    "the engine takes as much as was estimated, or a little less: kv %s",
+    "the engine needs as much memory as estimated, or slightly less: kv %s",
     async (kv) => {
       const demo = resolve(root, "web/models/demo");
       const read = (file: string) => readFileSync(resolve(demo, file));
@@ -105,7 +105,7 @@ describe.skipIf(!existsSync(file))("the engine", () => {
     [{ vocab_size: 1e9 }, /"vocab_size" is 1000000000/],
     [{ n_layer: 1024, n_positions: 2 ** 20 }, /a matrix of \d+ values, more than this build can address/],
   ])(
-    "the engine says what is wrong with a config that claims %o, in the memory that is planned for it",
+    "the engine explains what is wrong with a config that claims %o, within the planned memory",
     async (claims, why) => {
       const config = JSON.parse(readFileSync(resolve(folder, "config.json"), "utf8")) as object;
       const wrong = { ...config, ...claims };
@@ -124,7 +124,7 @@ describe.skipIf(!existsSync(file))("the engine", () => {
     },
   );
 
-  it("the engine tokenizes 3 MB in 4 times that and a megabyte", async () => {
+  it("tokenizing 3 MB needs at most four times that and a megabyte", async () => {
     const engine = await start(small(4 * 3 * megabyte + 3 * megabyte)); // and the engine itself with its model
     for (const word of ["a", "ab ", "aaa bbbb"]) {
       const text = word.repeat(3 * megabyte).slice(0, 3 * megabyte);
@@ -134,14 +134,14 @@ describe.skipIf(!existsSync(file))("the engine", () => {
     }
   });
 
-  it("the engine takes a prompt of 10 MB", async () => {
+  it("the engine accepts a prompt of 10 MB", async () => {
     const engine = await start(small(16 * megabyte));
     const end = " the end of it all, forty-eight tokens and more in all of it";
     const ids = write(engine, "ab ".repeat(3_333_333) + end);
     expect(ids).toEqual(write(engine, end));
   });
 
-  it("the engine hands out the scores of 300,000 tokens while it computes them", async () => {
+  it("the engine returns the scores of 300,000 tokens while it computes them", async () => {
     const engine = await start(small(8 * megabyte));
     const ids = Array.from({ length: 300_000 }, (_, i) => 33 + (i % 90));
     engine.start("_gpt2_score", ids, { stride: 47 });

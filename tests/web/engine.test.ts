@@ -77,7 +77,7 @@ describe("Engine", () => {
   it.each([
     [() => 0, "out-of-memory"],
     [trap, "worker-died"],
-  ])("the engine object is not created where there is no memory, or it traps", async (reply, code) => {
+  ])("creating the engine object fails if memory is missing or the engine traps", async (reply, code) => {
     await expect(create({ _gpt2_create: reply })).rejects.toMatchObject({ code });
   });
 
@@ -92,7 +92,7 @@ describe("Engine", () => {
     });
   });
 
-  it("the engine object gives the engine's own errors with their code", async () => {
+  it("the engine object passes on the engine's errors with their code", async () => {
     const module = new FakeModule();
     module.replies = {
       _gpt2_step: () => module.reply({ error: { code: "corrupt", message: "tensor h.0" } }),
@@ -104,7 +104,7 @@ describe("Engine", () => {
     expect(engine.call("_gpt2_summary")).toEqual({}); // and can be asked again
   });
 
-  it("the engine object gives numbers, and what was suspended, on to the engine", async () => {
+  it("the engine object passes numbers and suspended generations to the engine", async () => {
     const seen: [string, number[]][] = [];
     const record =
       (name: string, answer: number) =>
@@ -136,12 +136,12 @@ describe("Engine", () => {
     ]);
   });
 
-  it("the engine object is not exact where the engine says so", async () => {
+  it("the engine object is inexact if the engine reports that", async () => {
     const { engine } = await create({ _gpt2_is_exact: () => 0 });
     expect(engine.isExact).toBe(false);
   });
 
-  it("the engine object says where memory is short", async () => {
+  it("the engine object reports which request ran out of memory", async () => {
     const { engine, module } = await create();
     module.replies = { _gpt2_allocate: () => 0 };
     expect(() => engine.loadWeights(new Uint8Array(5))).toThrow(
@@ -158,7 +158,7 @@ describe("Engine", () => {
     });
   }
 
-  it("the engine object reads what a step has to say", async () => {
+  it("the engine object reads the result of a step", async () => {
     const text = new TextEncoder().encode("\u{feff}€😀é");
     const { engine, module } = await create({ _gpt2_step: () => 0, _gpt2_output: () => 256 });
     putWords(module.memory, 256, [512, 5, 768, text.length, 5, 6, 1]);
@@ -197,7 +197,7 @@ describe("Engine", () => {
     expect(engine.output()).toEqual({ tokens: [], done: 1, total: 6, isDone: false });
   });
 
-  it("the engine object copies bytes in and frees them, whatever comes of them", async () => {
+  it("the engine object copies bytes in and frees them, also after an error", async () => {
     const { engine, module } = await create();
     let seen: number[] = [];
     module.replies = {
@@ -231,13 +231,13 @@ describe("an engine that trapped", () => {
     expect(module.calls.length).toBe(calls);
   });
 
-  it("an engine that trapped is not even asked to free what it was given", async () => {
+  it("an engine that trapped is not called to free its arguments", async () => {
     const { engine, module } = await create({ _gpt2_load_weights: trap });
     expect(() => engine.loadWeights(Uint8Array.of(1))).toThrow("unreachable");
     expect(module.calls.at(-1)).toBe("_gpt2_load_weights");
   });
 
-  it("ran out of memory: the first error says so, those that follow that it is over", async () => {
+  it("after running out of memory, the first error says so and later ones that the engine is gone", async () => {
     const { engine } = await create({
       _gpt2_step: () => {
         throw new WebAssembly.RuntimeError("Aborted(OOM)");
@@ -248,7 +248,7 @@ describe("an engine that trapped", () => {
   });
 });
 
-it("an engine that was destroyed says so, and is destroyed once", async () => {
+it("a destroyed engine says so, and is destroyed only once", async () => {
   const { engine, module } = await create();
   engine.destroy();
   engine.destroy();
@@ -256,7 +256,7 @@ it("an engine that was destroyed says so, and is destroyed once", async () => {
   expect(() => engine.step("_gpt2_step")).toThrow(expect.objectContaining({ code: "disposed" }));
 });
 
-it("takes token ids that are whole numbers from 0 on, and names the first that is not", async () => {
+it("token ids must be whole numbers from 0 on; an error names the first other value", async () => {
   const given: number[] = [];
   const { engine, module } = await create({
     _gpt2_detokenize: (_engine = 0, ids = 0, count = 0) => {

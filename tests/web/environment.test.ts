@@ -24,7 +24,7 @@ const describeWithout = (facts: Partial<Facts>) => describeEnvironment({ ...ever
 afterEach(() => vi.unstubAllGlobals());
 
 describe("describeEnvironment", () => {
-  it("describeEnvironment finds nothing to change where everything is there", () => {
+  it("describeEnvironment suggests no change if nothing is missing", () => {
     const environment = describeEnvironment(everything);
     for (const [name, capability] of Object.entries(environment)) {
       expect(capability, name).toMatchObject({ has: true, remedy: null });
@@ -77,7 +77,7 @@ describe("describeEnvironment", () => {
 });
 
 describe("explainEnvironment", () => {
-  it("explainEnvironment looks at what there is", async () => {
+  it("explainEnvironment describes the current environment", async () => {
     vi.stubGlobal("crossOriginIsolated", true);
     vi.stubGlobal("isSecureContext", true);
     const estimate = async () => ({ quota: 100, usage: 40 });
@@ -89,14 +89,14 @@ describe("explainEnvironment", () => {
     expect(memory.mostBytes).toBe(2 ** 32);
   });
 
-  it("explainEnvironment bears that hardly anything is there", async () => {
+  it("explainEnvironment works if almost nothing is available", async () => {
     vi.stubGlobal("navigator", undefined);
     vi.stubGlobal("WebAssembly", undefined);
     const environment = await explainEnvironment();
     expect(Object.values(environment).map(({ has }) => has)).toEqual(Array(6).fill(false));
   });
 
-  it("explainEnvironment tells a policy that forbids WebAssembly from a browser without", async () => {
+  it("explainEnvironment distinguishes a policy that forbids WebAssembly from a browser without it", async () => {
     vi.stubGlobal("navigator", {});
     class Module {
       constructor() {
@@ -112,7 +112,7 @@ describe("explainSpeed", () => {
   const info = (changes: Partial<ModelInfo>) =>
     ({ variant: "threads-relaxed", threads: 4, notice: null, ...changes }) as ModelInfo;
 
-  it("explainSpeed says what runs, and that nothing would help", () => {
+  it("explainSpeed says which build runs, and that nothing would speed it up", () => {
     const { speed, threads } = explainSpeed(info({}), describeEnvironment(everything));
     expect(speed).toEqual({
       has: true,
@@ -122,7 +122,7 @@ describe("explainSpeed", () => {
     expect(threads.has).toBe(true);
   });
 
-  it("explainSpeed says what keeps it back, and what would help", () => {
+  it("explainSpeed says what slows the model down, and what would help", () => {
     const slow = info({ variant: "simd", threads: 1, notice: "Running on one thread: why." });
     const { speed } = explainSpeed(slow, describeWithout({ isIsolated: false, relaxedSimd: false }));
     expect(speed.has).toBe(false);

@@ -8,7 +8,7 @@ const chunk = await import("../../web/src/shared/errors.js");
 
 const kinds = ["InvalidArgumentError", "CapacityError", "LoadError", "WorkerError"] as const;
 
-describe("an error of a chunk", () => {
+describe("an error of a separately loaded part", () => {
   it.each([
     ["invalid-argument", "InvalidArgumentError"],
     ["capacity", "CapacityError"],
@@ -26,14 +26,14 @@ describe("an error of a chunk", () => {
     expect(failureOf(error)).toBe(error);
   });
 
-  it("the error of a chunk is of no narrower class than its code says", () => {
+  it("an error of a separately loaded part has exactly the class of its code", () => {
     const error = new chunk.Gpt2Error("out-of-memory", "no memory for 5 bytes");
     expect(error).toBeInstanceOf(own.Gpt2Error);
     expect(kinds.filter((kind) => error instanceof own[kind])).toEqual([]);
     expect(failureOf(error)).toBe(error);
   });
 
-  it("the error of a chunk is none of an embedder's own, narrower class", () => {
+  it("an error of a separately loaded part does not become a narrower class of the embedder", () => {
     class Mine extends own.LoadError {}
     expect(new Mine("network", "mine")).toBeInstanceOf(Mine);
     expect(new Mine("network", "mine")).toBeInstanceOf(own.LoadError);
@@ -49,7 +49,7 @@ it.each([
   [new Error("why")],
   [Object.assign(new Error("why"), { name: "LoadError", code: "network" })],
   [Object.assign(new Error("no such file"), { code: "ENOENT" })],
-])("what others throw is none of ours: %s", (error) => {
+])("an error of other code is not taken for one of ours: %s", (error) => {
   expect(error instanceof own.Gpt2Error).toBe(false);
   expect(error instanceof own.LoadError).toBe(false);
 });

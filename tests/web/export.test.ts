@@ -34,7 +34,7 @@ describe("the command", () => {
     expect(found.status).toBe(status);
   });
 
-  it("the command does not replace a file unless it is told to", () => {
+  it("the command replaces a file only if told to", () => {
     const file = join(folder, "there.html");
     writeFileSync(file, "mine");
     const found = run("--model", demo, "-o", file);
@@ -69,7 +69,7 @@ async function compose(
   return html;
 }
 
-describe("the file", () => {
+describe("the one-file page", () => {
   const hash = sha256(Uint8Array.of(1, 2, 3, 4));
   const index = JSON.stringify({ size: 4, pieces: [{ path: "w.000", size: 4, sha256: hash }] });
   const texts = { "config.json": () => chunks([123, 125]) };
@@ -158,7 +158,7 @@ describe("the file", () => {
     expect(() => modelFiles(text)).toThrow(sentence);
   });
 
-  it("the one-file page takes the one file of a folder without an index", () => {
+  it("the one-file page takes the single file of a folder without an index", () => {
     expect(modelFiles(undefined).map(({ name }) => name)).toContain("model.safetensors");
   });
 });

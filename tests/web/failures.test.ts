@@ -12,7 +12,7 @@ import {
 const thrown = (name: string, message: string) => Object.assign(new Error(message), { name });
 
 describe("failureOf", () => {
-  it("failureOf gives this module's own errors back as they are", () => {
+  it("failureOf returns this module's own errors unchanged", () => {
     const error = new LoadError("corrupt", "tensor h.0 ...");
     expect(failureOf(error)).toBe(error);
   });
@@ -56,7 +56,7 @@ describe("failureOf", () => {
     [null, "worker-died"],
     [{ status: 1 }, "worker-died"],
     [{ message: "no name" }, "worker-died"],
-  ])("whatever else is thrown has a code: %s", (value, code) => {
+  ])("every other thrown value gets a code: %s", (value, code) => {
     const failure = failureOf(value);
     expect(failure).toBeInstanceOf(Gpt2Error);
     expect(failure.code).toBe(code);
@@ -69,11 +69,11 @@ describe("failureOf", () => {
     ["Aborted(cut off", "the engine failed (cut off)"],
     ["Was Aborted(a reason)", "the engine failed (Was Aborted(a reason))"],
     ["unreachable", "the engine failed (unreachable)"],
-  ])("failureOf says %s in plain words", (message, sentence) => {
+  ])("failureOf describes %s in plain words", (message, sentence) => {
     expect(failureOf(thrown("RuntimeError", message)).message).toBe(sentence);
   });
 
-  it("failureOf says what went wrong", () => {
+  it("failureOf describes what went wrong", () => {
     expect(failureOf(thrown("RuntimeError", "Aborted(OOM)")).message).toBe("there is not enough memory: OOM");
     expect(failureOf(thrown("RangeError", "Maximum call stack size exceeded")).message).toBe(
       "the engine failed (Maximum call stack size exceeded)",
@@ -121,13 +121,13 @@ describe("workerFailure", () => {
       "the worker's script s.js has not started in time: its host is slow, or",
     ],
     ["SyntaxError", false, "unsupported", "this browser cannot run s.js (SyntaxError): Chrome"],
-  ])("workerFailure turns %s, run: %s into %s", (message, hasRun, code, sentence) => {
+  ])("workerFailure turns %s (has run: %s) into %s", (message, hasRun, code, sentence) => {
     const failure = workerFailure(message, hasRun, "s.js");
     expect(failure.code).toBe(code);
     expect(failure.message.startsWith(sentence)).toBe(true);
   });
 
-  it("workerFailure says that there is no network where a browser says so", () => {
+  it("workerFailure reports a missing network if the browser does", () => {
     vi.stubGlobal("navigator", { onLine: false });
     const { code, message } = workerFailure("", false, "s.js");
     expect([code, message]).toEqual([
@@ -137,7 +137,7 @@ describe("workerFailure", () => {
     vi.unstubAllGlobals();
   });
 
-  it("workerFailure says what a policy has to allow", () => {
+  it("workerFailure names what a policy has to allow", () => {
     const refused = "This document requires 'TrustedScriptURL' assignment.";
     expect(noWorkerFailure(thrown("TypeError", refused)).message).toContain("trusted-types gpt2-wasm");
     const forbidden =
@@ -148,7 +148,7 @@ describe("workerFailure", () => {
     });
   });
 
-  it("workerFailure has a failure for a worker that cannot be created", () => {
+  it("workerFailure returns an error for a worker that cannot be created", () => {
     expect(noWorkerFailure(thrown("SecurityError", "file://"))).toMatchObject({
       code: "unsupported",
       message: "the engine needs a worker, and cannot start one: file://",

@@ -47,8 +47,8 @@ beforeEach(() => {
   document.body.replaceChildren();
 });
 
-describe("text in somebody else's field", () => {
-  it("ghost text in another field stands where the field's own text ends, in its letters", () => {
+describe("ghost text in a field of the page", () => {
+  it("ghost text appears at the end of the field's own text, in its font", () => {
     const { ghost, overlay, lines, field, place } = draw();
     field.scrollLeft = 4;
     field.scrollTop = 9;
@@ -67,14 +67,14 @@ describe("text in somebody else's field", () => {
     expect([overlay.style.left, overlay.style.top]).toEqual(["26px", "45px"]);
   });
 
-  it("ghost text in an input is one line in its middle", () => {
+  it("ghost text in an input is one line at its vertical middle", () => {
     const { ghost, lines, place } = draw("input");
     ghost.show(place, " home");
     expect([lines.style.whiteSpace, lines.style.width]).toEqual(["pre", "max-content"]);
     expect(lines.style.lineHeight).toBe("32px");
   });
 
-  it("ghost text in another field follows the field where that moves or is scrolled, and is laid out no more than that", () => {
+  it("ghost text follows its field when that moves or scrolls, and is laid out only then", () => {
     const { ghost, overlay, lines, field, place, move } = draw();
     ghost.show(place, " home");
     field.scrollTop += 10;
@@ -94,7 +94,7 @@ describe("text in somebody else's field", () => {
     expect(lines.style.transform).toBe("translate(0px, -10px)");
   });
 
-  it("ghost text in another field counts as seen where its first letter is within the field", () => {
+  it("ghost text counts as visible if its first letter is within the field", () => {
     const { ghost, place } = draw();
     ghost.show(place, "  home");
     const letter = vi.spyOn(Range.prototype, "getBoundingClientRect");
@@ -118,7 +118,7 @@ describe("text in somebody else's field", () => {
     ["right", "rtl", "auto"],
     ["left", "rtl", "0px"],
   ])(
-    "ghost text in text that is aligned %s and runs %s is %s wide, so that it moves nothing",
+    "ghost text in text aligned %s that runs %s is %s wide, so that it moves nothing",
     (align, direction, width) => {
       const { ghost, overlay, field, place } = draw();
       Object.assign(field.style, { textAlign: align, direction });
@@ -127,7 +127,7 @@ describe("text in somebody else's field", () => {
     },
   );
 
-  it("ghost text in another field stands at the caret of an editor, up to the editor's end", () => {
+  it("ghost text appears at the caret of an editor, up to the editor's end", () => {
     const { ghost, overlay, lines, field } = draw();
     const caret = { right: 60, top: 70, height: 18 } as DOMRect;
     const editor = document.createElement("div");
@@ -155,7 +155,7 @@ describe("text in somebody else's field", () => {
     },
   );
 
-  it("ghost text in another field goes from one field to another", () => {
+  it("ghost text moves from one field to another", () => {
     const { ghost, lines, place, makeField } = draw();
     ghost.show(place, " home");
     const other = makeField();
@@ -164,7 +164,7 @@ describe("text in somebody else's field", () => {
     expect(lines.textContent).toBe("Once upon");
   });
 
-  it("ghost text in another field is taken by a tap, which leaves the focus where it is", () => {
+  it("a tap takes ghost text and leaves the focus in the field", () => {
     const { root, onTap } = draw();
     const letters = root.querySelector("[part=ghost]");
     for (const type of ["pointerdown", "mousedown"]) {
@@ -178,14 +178,14 @@ describe("text in somebody else's field", () => {
   });
 });
 
-describe("elements", () => {
-  it("elements are made of attributes and children", () => {
+describe("helpers for elements", () => {
+  it("helpers for elements create them from attributes and children", () => {
     const link = make("a", { href: "x", part: "y" }, "text", make("b"));
     expect(link.outerHTML).toBe('<a href="x" part="y">text<b></b></a>');
     expect(Base).toBe(HTMLElement);
   });
 
-  it("elements share a sheet of the same styles", () => {
+  it("elements with the same styles share one sheet", () => {
     const [one, two, three] = [1, 2, 3].map(() =>
       document.createElement("div").attachShadow({ mode: "open" }),
     ) as [ShadowRoot, ShadowRoot, ShadowRoot];
@@ -198,14 +198,14 @@ describe("elements", () => {
     expect(one.adoptedStyleSheets[0]?.cssRules.length).toBeGreaterThan(0);
   });
 
-  it("elements are defined once", () => {
+  it("elements are defined only once", () => {
     class First extends HTMLElement {}
     define("x-once", First);
     define("x-once", class extends HTMLElement {});
     expect(customElements.get("x-once")).toBe(First);
   });
 
-  it("elements take the properties that were set before they had accessors, and no others", () => {
+  it("elements accept properties that were set before they were defined, and no others", () => {
     class WithAccessor extends HTMLElement {
       seen: string[] = [];
       set word(word: string) {

@@ -50,7 +50,7 @@ describe("a redirect to another origin", () => {
     ["Chrome/119.0.0.0", undefined],
     ["Gecko/20100101 Firefox/114.0", undefined],
   ])(
-    "a redirect to another origin gets no token from %s, though old ones would send it",
+    "a redirect to another origin gets no token from %s, though old versions would send it",
     async (userAgent, redirect) => {
       vi.stubGlobal("navigator", { userAgent: `Mozilla/5.0 (X11) ${userAgent} Safari/537.36` });
       const fetchSpy = vi.fn(fetch);
@@ -61,7 +61,7 @@ describe("a redirect to another origin", () => {
     },
   );
 
-  it("a redirect to another origin gets no other header, after whichever redirect", async () => {
+  it("a redirect to another origin gets no custom header, after any kind of redirect", async () => {
     expect(await (await ask(`${hosts.own}/m/twice`, { headers: [token, key] })).text()).toBe("other/x");
     expect(seen()).toEqual([
       ["own", "/m/twice", "Bearer t", "k", "bytes=1-"],
@@ -93,7 +93,7 @@ it("a request to another origin gets none of the headers", async () => {
   expect(seen()).toEqual([["other", "/m/x", undefined, undefined, "bytes=1-"]]);
 });
 
-it("a redirect leads to no file of this device, and to no end but 20 others", async () => {
+it("a redirect to a local file is refused, and so are more than 20 redirects", async () => {
   vi.stubGlobal("fetch", fetchFileToo(fetch));
   hosts.answers["/m/file"] = redirectTo("file:///etc/hostname");
   hosts.answers["/m/round"] = redirectTo("/m/round");
@@ -105,7 +105,7 @@ it("a redirect leads to no file of this device, and to no end but 20 others", as
   await expect(ask(`${hosts.own}/m/none`, { headers: [key] })).rejects.toMatchObject({ code: "network" });
 });
 
-it("a browser, which does not tell where a redirect leads, follows none with headers of that kind", async () => {
+it("in a browser, which hides the target of a redirect, requests with secret headers follow none", async () => {
   const hidden = Object.defineProperties(new Response(null), {
     type: { value: "opaqueredirect" },
     status: { value: 0 },

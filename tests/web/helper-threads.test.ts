@@ -42,7 +42,7 @@ function startFrom(...scripts: string[]): { workers: NativeWorker[]; failures: (
 }
 
 describe("HelperThreads", () => {
-  it("HelperThreads starts each in a worker of its own, which is told what to run", () => {
+  it("HelperThreads starts each thread in its own worker, with the code to run", () => {
     const { workers, failures } = startFrom("engine-1a2b.js", "engine-3c4d.js");
     expect(workers.map(({ script }) => script)).toEqual(["engine-1a2b.js", "engine-3c4d.js"]);
     for (const { options, posted } of workers) {
@@ -52,7 +52,7 @@ describe("HelperThreads", () => {
     expect(failures()).toBe(0);
   });
 
-  it("HelperThreads counts one that fails once, and keeps its errors from the worker that started it", () => {
+  it("HelperThreads counts a failed thread once, and hides its errors from the worker that started it", () => {
     const { workers, failures } = startFrom("s.js", "s.js");
     for (const round of [1, 2]) {
       const event = new Event("error", { cancelable: true });
@@ -62,7 +62,7 @@ describe("HelperThreads", () => {
     }
   });
 
-  it("HelperThreads counts one that cannot be made", () => {
+  it("HelperThreads counts a thread that cannot be created", () => {
     const { workers, failures } = startFrom("refused", "s.js");
     expect(workers).toHaveLength(1);
     expect(failures()).toBe(1);
@@ -85,17 +85,17 @@ describe("gatherThreads", () => {
     };
   }
 
-  it("gatherThreads waits for all of them", async () => {
+  it("gatherThreads waits for all threads", async () => {
     const engine = engineWith([1, 2, 2, 4]);
     expect(await gatherThreads(engine, 4, () => 0, signal)).toBe(4);
     expect(engine.dropped).toBe(1);
   });
 
-  it("gatherThreads does not wait for one that failed", async () => {
+  it("gatherThreads does not wait for a failed thread", async () => {
     expect(await gatherThreads(engineWith([1, 3]), 4, () => 1, signal)).toBe(3);
   });
 
-  it("gatherThreads does not wait for the only one", async () => {
+  it("gatherThreads does not wait if the failed thread is the only one", async () => {
     const start = performance.now();
     expect(await gatherThreads(engineWith([1]), 1, () => 0, signal)).toBe(1);
     expect(performance.now() - start).toBeLessThan(1000);

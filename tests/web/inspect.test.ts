@@ -32,7 +32,7 @@ function make() {
 }
 
 describe("inspect", () => {
-  it("inspect prefills up to the position, and sorts what comes by layers and heads", async () => {
+  it("inspect prefills up to the position, and sorts the values by layers and heads", async () => {
     const { engine, asked, look } = make();
     const whole = await inspect(look, config, { prompt: "abcdefg", position: 4, top: 2 }, signal, tell);
     expect(engine.requests).toEqual([
@@ -51,7 +51,7 @@ describe("inspect", () => {
       expect(share).toBeCloseTo((shares[i % 5] ?? 0) / 16, 4);
   });
 
-  it("inspect reads a long text as a generation does, and tells how far it is", async () => {
+  it("inspect reads a long text as a generation does, and reports progress", async () => {
     const { engine, look } = make();
     const told: unknown[] = [];
     const prompt = Array.from({ length: 80 }, (_, id) => id);
@@ -69,7 +69,7 @@ describe("inspect", () => {
     expect(told.at(-1)).toEqual({ done: 78, total: 80 });
   });
 
-  it("inspect gives the attention of one head", async () => {
+  it("inspect returns the attention of one head", async () => {
     const { look } = make();
     const { heads, attention, layer } = await inspect(
       look,
@@ -99,7 +99,7 @@ describe("inspect", () => {
     expect(engine.calls).toEqual([]);
   });
 
-  it("inspect refuses a position behind the context, and takes one in it of a longer text", async () => {
+  it("inspect refuses a position after the context, and accepts one within it in a longer text", async () => {
     const prompt = Array.from({ length: 12 }, (_, id) => id);
     await expect(inspect(make().look, config, { prompt }, signal, tell)).rejects.toMatchObject({
       code: "capacity",

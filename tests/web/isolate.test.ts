@@ -34,7 +34,7 @@ describe("isolate", () => {
     expect(reload).toHaveBeenCalledTimes(1);
   });
 
-  it("isolate has nothing to do where the page is isolated", async () => {
+  it("isolate does nothing if the page is isolated", async () => {
     vi.stubGlobal("crossOriginIsolated", true);
     expect(await isolate()).toBe(true);
     expect(register).not.toHaveBeenCalled();
@@ -46,7 +46,7 @@ describe("isolate", () => {
     ["in a frame", () => vi.stubGlobal("window", { parent: {} })],
     ["without session storage", () => vi.stubGlobal("sessionStorage", undefined)],
     ["where the script is refused", () => register.mockRejectedValue(new TypeError("404"))],
-  ])("isolate goes on as it is %s", async (_, spoil) => {
+  ])("isolate continues without isolation %s", async (_, spoil) => {
     spoil();
     expect(await isolate()).toBe(false);
     expect(reload).not.toHaveBeenCalled();
@@ -57,7 +57,7 @@ describe("isolate", () => {
     ["does not come", never],
     ["never gets ready", Promise.resolve()],
   ])(
-    "isolate waits no longer than it is told to, and for three seconds at most: the script %s",
+    "isolate waits as long as its option says, at most three seconds: the script %s",
     async (_, registered) => {
       register.mockReturnValue(registered);
       vi.stubGlobal("navigator", { serviceWorker: { register, ready: never } });

@@ -17,7 +17,7 @@ const vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n中\nab\n##c\n";
 const read = (files: Record<string, string>, size = 100) => LanguageTokenizer.read(code, files, size);
 
 describe("the module of tokenizers", () => {
-  it("the module of tokenizers has the functions of its header, and asks for memory and numbers alone", () => {
+  it("the tokenizer module exports the functions of its header, and imports only memory and numbers", () => {
     const declared = [...header.matchAll(/^[\w*\s]*?\b(gpt2_languages_\w+)\(/gm)].map(([, name]) => name);
     const exported = WebAssembly.Module.exports(code).map(({ name }) => name);
     expect(declared.length).toBeGreaterThan(5);
@@ -27,7 +27,7 @@ describe("the module of tokenizers", () => {
     );
   });
 
-  it("the module of tokenizers makes ids of a text, and text of ids", async () => {
+  it("the tokenizer module turns a text into ids, and ids into text", async () => {
     const tokenizer = await read({ "vocab.txt": vocabulary });
     expect(tokenizer.encode("ABC 中[SEP]?", true, "both")).toEqual([2, 5, 6, 4, 3, 1, 3]);
     expect(tokenizer.encode("ABC 中", false, "beginning")).toEqual([2, 5, 6, 4]);
@@ -35,7 +35,7 @@ describe("the module of tokenizers", () => {
     expect(JSON.parse(tokenizer.tokens)).toHaveLength(7);
   });
 
-  it("the module of tokenizers reads the scores of a Unigram model as JavaScript does", async () => {
+  it("the tokenizer module reads the scores of a Unigram model as JavaScript does", async () => {
     const vocab = [
       ["<unk>", 0],
       ["a", -1.5],
@@ -47,7 +47,7 @@ describe("the module of tokenizers", () => {
     expect(tokenizer.encode("ab", false, "both")).toEqual([3]);
   });
 
-  it("the module of tokenizers reads a SentencePiece file, given as a character for each byte", async () => {
+  it("the tokenizer module reads a SentencePiece file, passed as one character per byte", async () => {
     const pieces: [string, number, number?][] = [
       ["<unk>", 0, pieceTypes.unknown],
       ["▁", -2],
@@ -62,7 +62,7 @@ describe("the module of tokenizers", () => {
     await expect(read({ "spiece.model": "\u2581" })).rejects.toThrow("no byte");
   });
 
-  it("the module of tokenizers names the field that it does not compute", async () => {
+  it("the tokenizer module names a field that it does not support", async () => {
     const json = { normalizer: { type: "Nmt" }, model: { type: "WordLevel", vocab: { a: 0 } } };
     const reading = read({ "tokenizer.json": JSON.stringify(json) });
     await expect(reading).rejects.toMatchObject({ code: "unsupported" });

@@ -23,7 +23,7 @@ describe("A signal that outlives its requests", () => {
   it.each([
     { type: "done", id: 1, result: "text" } as const,
     { type: "failed", id: 1, error: { code: "corrupt", message: "why" } } as const,
-  ])("A signal that outlives its requests is left by them: $type", async (answer) => {
+  ])("finished requests leave no listener on a long-lived signal: $type", async (answer) => {
     const { worker, connection } = connect();
     const signal = new CountingSignal();
     const request = connection.request("detokenize", [1], { signal: signal as unknown as AbortSignal });
@@ -35,7 +35,7 @@ describe("A signal that outlives its requests", () => {
 });
 
 describe("Progress that nobody asked for", () => {
-  it("Progress that nobody asked for is no error of generate, complete and score", async () => {
+  it("a progress event without a listener is no error in generate, complete and score", async () => {
     const { worker, connection } = connect();
     const model = new Model(connection, { threads: 1, notice: null } as ModelInfo);
     void model.generate("p").next();
@@ -50,7 +50,7 @@ describe("Progress that nobody asked for", () => {
 });
 
 describe("A model that was disposed of", () => {
-  it("A model that was disposed of says so to whoever waits", async () => {
+  it("requests that wait for a disposed model are rejected", async () => {
     const { connection } = connect();
     const request = connection.request("detokenize", [1]);
     void connection.dispose();

@@ -31,7 +31,7 @@ function endless(size?: number) {
 
 const giving = (file: OpenFile): ModelSource => ({ open: async () => file });
 
-describe("a file that is read whole", () => {
+describe("a file that is read as a whole", () => {
   it.each([
     ["config.json", 16],
     ["weights.json", 16],
@@ -40,7 +40,7 @@ describe("a file that is read whole", () => {
     ["vocab.json", 64],
     ["merges.txt", 64],
   ])(
-    "a file that is read as a whole is refused before its first byte where its host says that %s is larger than %i MiB",
+    "a file is refused before its first byte if its host says that %s is larger than %i MiB",
     async (name, most) => {
       const { state, file } = endless(most * mebibyte + 1);
       await expect(readText(giving(file), name, signal)).rejects.toMatchObject({
@@ -51,7 +51,7 @@ describe("a file that is read whole", () => {
     },
   );
 
-  it("a file that is read as a whole is left as soon as it is larger than its host said", async () => {
+  it("reading stops as soon as a file is larger than its host said", async () => {
     const { state, file } = endless(10);
     await expect(readText(giving(file), "config.json", signal)).rejects.toThrow(
       "config.json: found 17825792 bytes, expected at most 16777216",
@@ -59,7 +59,7 @@ describe("a file that is read whole", () => {
     expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true });
   });
 
-  it("a file that is read as a whole may be as large as allowed", async () => {
+  it("a file that is read as a whole may have the largest allowed size", async () => {
     const file = { size: 16 * mebibyte, stream: new Blob([new Uint8Array(16 * mebibyte).fill(32)]).stream() };
     expect(await readText(giving(file), "config.json", signal)).toHaveLength(16 * mebibyte);
   });
@@ -115,13 +115,13 @@ describe("a record of the cache", () => {
     expect(await isRead(record({ missing: pieces(mostListed + 1).map(({ path }) => path) }))).toBe(false);
   });
 
-  it("a record of the cache is not read where it is larger than a weights.json may be", async () => {
+  it("a record of the cache that is larger than a weights.json may be is not read", async () => {
     expect(await isRead(record({}), 1000)).toBe(true);
     expect(await isRead(record({}), mostRecordBytes)).toBe(false);
   });
 });
 
-it("the metadata of a safetensors file are no tensor, whatever they are called", () => {
+it("the metadata of a safetensors file are not taken for a tensor, whatever their name", () => {
   const text = JSON.stringify({ __metadata__: { data_offsets: "99" }, a: { data_offsets: [0, 4] } });
   const head = new Uint8Array(8 + text.length);
   new TextEncoder().encodeInto(text, head.subarray(8));

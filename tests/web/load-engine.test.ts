@@ -273,7 +273,7 @@ describe("loadEngine", () => {
     expect(books.calls).not.toContain("load_end");
   });
 
-  it("loadEngine streams a hub's one file, whether or not the host says its size", async () => {
+  it("loadEngine streams the single file of a Hub model, whether or not the host states its size", async () => {
     const { books, progress, loaded } = load({ files: hub });
     await loaded;
     expect(books.weights).toEqual([...weights]);
@@ -285,10 +285,10 @@ describe("loadEngine", () => {
     expect(unknown.progress.at(-1)?.totalBytes).toBe(0);
   });
 
-  describe("a folder of floats", () => {
+  describe("a folder of float weights", () => {
     const converted = { ...hub, "model.safetensors": weights.subarray(0, 6) };
 
-    it("a folder of floats is converted while it is read where it is to be stored, and tells of the bytes that come", async () => {
+    it("a folder of floats is converted during the load if it will be stored, and the progress counts the received bytes", async () => {
       const { books, progress, opened, request, loaded } = load({
         files: hub,
         converted,
@@ -301,7 +301,7 @@ describe("loadEngine", () => {
       expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 40, totalBytes: 40 });
     });
 
-    it("a folder of floats is quantized by the engine where nothing of it would be found again", async () => {
+    it("a folder of floats is quantized by the engine if nothing can be stored", async () => {
       const { books, opened, loaded } = load({ files: hub, converted });
       await loaded;
       expect(opened).toHaveLength(1);
@@ -326,17 +326,17 @@ describe("loadEngine", () => {
     });
   });
 
-  describe("a load that fails, of a source that has something else to load,", () => {
+  describe("a failed load whose source has an alternative", () => {
     const broken = { ...indexed, "w.000": "no weights" };
 
-    it("a failed load whose source has an alternative loads that, as the stored version where the host's newer one is broken", async () => {
+    it("after a failed load of the host's newer version, the stored version is loaded", async () => {
       const { books, opened, loaded } = load({ files: broken, another: () => folder(indexed) });
       await loaded;
       expect(opened).toHaveLength(1);
       expect(books.weights.slice(-weights.length)).toEqual([...weights]);
     });
 
-    it("a failed load whose source has an alternative begins anew, as where the stored copy was damaged and has been removed", async () => {
+    it("a failed load starts again if the stored copy was damaged and has been removed", async () => {
       const files: Record<string, Uint8Array | string> = { ...broken };
       const another = () => {
         Object.assign(files, indexed);
@@ -348,13 +348,13 @@ describe("loadEngine", () => {
       expect(books.weights.slice(-weights.length)).toEqual([...weights]);
     });
 
-    it("a failed load whose source has an alternative fails where that fails, too", async () => {
+    it("a failed load fails if its alternative fails, too", async () => {
       const { loaded } = load({ files: broken, another: () => folder(broken) });
       await expect(loaded).rejects.toMatchObject({ code: "corrupt" });
     });
   });
 
-  describe("a weights.json that is damaged, or changes meanwhile,", () => {
+  describe("a weights.json that is damaged or changes during the load", () => {
     const index = String(indexed["weights.json"]);
     const flip = (from: string | RegExp, to: string) => {
       const changed = index.replace(from, to);
@@ -367,7 +367,7 @@ describe("loadEngine", () => {
       ["another hash", flip(/(?<="sha256":\s*")[0-9a-f]{4}/, "beef")],
       ["a name", flip("w.001", "w.0p1")],
       ["the end", index.slice(0, -1)],
-    ])("a damaged or changed weights.json is read once more past all caches: %s", async (_, damaged) => {
+    ])("a damaged or changed weights.json is read again past all caches: %s", async (_, damaged) => {
       const files: Record<string, Uint8Array | string> = { ...indexed, "weights.json": damaged };
       const { books, opened, loaded } = load({
         files,
@@ -378,7 +378,7 @@ describe("loadEngine", () => {
       expect(books.weights.slice(-weights.length)).toEqual([...weights]);
     });
 
-    it("a damaged or changed weights.json leaves no engine of the first attempt behind, which may only just be starting", async () => {
+    it("after a damaged or changed weights.json, the engine of the first attempt is destroyed, even while it starts", async () => {
       const files: Record<string, Uint8Array | string> = {
         ...indexed,
         "weights.json": flip("w.000", "w.0p0"),
@@ -398,7 +398,7 @@ describe("loadEngine", () => {
       expect(lives.map((call) => call.split(" ")[0])).toEqual(["create", "destroy", "create"]);
     });
 
-    it("a damaged or changed weights.json is an error where its host has no other", async () => {
+    it("a damaged or changed weights.json is an error if its host has no other", async () => {
       let asked = 0;
       const damaged = flip("w.001", "w.0p1");
       const files = { ...indexed, "weights.json": damaged };
@@ -408,7 +408,7 @@ describe("loadEngine", () => {
     });
   });
 
-  describe("weights that are asked for of a model that is converted already", () => {
+  describe("the option weights for a converted model", () => {
     const made = (to: string) => ({
       ...indexed,
       "config.json": JSON.stringify({ ...JSON.parse(config), quantization_config: { weights: to } }),
@@ -419,7 +419,7 @@ describe("loadEngine", () => {
       ["f32", "f32"],
       ["f16", "f32"],
     ] as const)(
-      "the option weights for a converted model may be what it is: %s, and %s is wanted",
+      "the option weights accepts the format of a converted model: it has %s, %s is requested",
       async (to, wanted) => {
         const { books, loaded } = load({ files: made(to), request: { weights: wanted } });
         await loaded;
@@ -432,7 +432,7 @@ describe("loadEngine", () => {
       ["q4", "f32"],
       ["f16", "q8"],
     ] as const)(
-      "the option weights for a converted model may not be others: %s, and %s is wanted",
+      "the option weights refuses another format than a converted model has: it has %s, %s is requested",
       async (to, wanted) => {
         const { books, loaded } = load({ files: made(to), request: { weights: wanted } });
         await expect(loaded).rejects.toMatchObject({
@@ -444,7 +444,7 @@ describe("loadEngine", () => {
     );
   });
 
-  it("loadEngine says why a file is asked for once more, and that it is no longer", async () => {
+  it("loadEngine reports why a file is requested again, until its bytes arrive", async () => {
     const onOpen = (onRetry: (reason: string | null) => void) => {
       onRetry("the host answered 503");
       onRetry(null);
@@ -520,13 +520,13 @@ describe("loadEngine", () => {
       expect(JSON.parse(String(books.texts[3]))).toEqual({ generationConfig: defaults });
     });
 
-    it("the model's own defaults are not asked for where the list of an index lacks them", async () => {
+    it("the model's own defaults are not requested if the index does not list them", async () => {
       const { books, loaded } = load({ files: withIndex({ version: 2, files: [] }) });
       await loaded;
       expect(books.texts[3]).toBe("{}");
     });
 
-    it("the model's own defaults have to be there where the index lists them", async () => {
+    it("the model's own defaults must exist if the index lists them", async () => {
       const { "generation_config.json": _, ...files } = withIndex(listed);
       await expect(load({ files }).loaded).rejects.toMatchObject({
         code: "not-found",
@@ -535,13 +535,13 @@ describe("loadEngine", () => {
     });
   });
 
-  it("loadEngine passes the cache's format on", async () => {
+  it("loadEngine passes on the format of the cache", async () => {
     const { books, loaded } = load({ request: { kv: "f32" } });
     await loaded;
     expect(books.texts[3]).toBe('{"kv":"f32"}');
   });
 
-  it("loadEngine measures no threads where it is known how many pay, or there are no others", async () => {
+  it("loadEngine measures no threads if the best count is known or there is only one thread", async () => {
     for (const setting of [{ request: { threads: 3 } }, { features: { threads: false } }]) {
       const { measure, info } = await load(setting).loaded;
       expect(measure).toBeUndefined();
@@ -549,7 +549,7 @@ describe("loadEngine", () => {
     }
   });
 
-  it("loadEngine goes on without threads that failed, says so, and remembers nothing of it", async () => {
+  it("loadEngine continues without failed threads, reports them, and stores no measurement", async () => {
     const books = new Books();
     books.startedThreads = 3;
     const { info, measure } = await load({ books, failed: 1 }).loaded;
@@ -559,12 +559,12 @@ describe("loadEngine", () => {
     expect(books.calls).toContain("drop");
   });
 
-  it("loadEngine says why it is slower than it could be", async () => {
+  it("loadEngine reports why it is slower than possible", async () => {
     const { info } = await load({ features: { threads: false, isIsolated: false } }).loaded;
     expect(info.notice).toContain("cross-origin isolated");
   });
 
-  it("loadEngine takes the build without relaxed SIMD where that computes wrong", async () => {
+  it("loadEngine takes the build without relaxed SIMD if that computes wrong results", async () => {
     const books = new Books();
     let looks = 0;
     Object.defineProperty(books, "isExact", { get: () => looks++ > 0 });
@@ -575,7 +575,7 @@ describe("loadEngine", () => {
     expect(info.notice).toContain("without relaxed SIMD");
   });
 
-  it("loadEngine takes one thread where the builds with more do not compile", async () => {
+  it("loadEngine takes one thread if the builds with more do not compile", async () => {
     const books = new Books();
     books.startedThreads = 1;
     const { fetched, loaded } = load({ books, refused: ["threads-relaxed", "threads"] });
@@ -599,26 +599,23 @@ describe("loadEngine", () => {
     });
   });
 
-  it.each([indexed, hub])(
-    "loadEngine gives the engine's error while a file streams, as it is",
-    async (files) => {
-      const books = new Books();
-      books.refusal = new Gpt2Error("unsupported", "tensor h.0.x has type F64");
-      await expect(load({ books, files }).loaded).rejects.toMatchObject({
-        code: "unsupported",
-        message: "tensor h.0.x has type F64",
-      });
-      expect(books.calls).not.toContain("load_end");
-    },
-  );
+  it.each([indexed, hub])("loadEngine passes on the engine's error while a file streams", async (files) => {
+    const books = new Books();
+    books.refusal = new Gpt2Error("unsupported", "tensor h.0.x has type F64");
+    await expect(load({ books, files }).loaded).rejects.toMatchObject({
+      code: "unsupported",
+      message: "tensor h.0.x has type F64",
+    });
+    expect(books.calls).not.toContain("load_end");
+  });
 
-  it("loadEngine refuses a browser that cannot, before it fetches", async () => {
+  it("loadEngine refuses an unsupported browser before it fetches anything", async () => {
     const { fetched, loaded } = load({ features: { simd: false } });
     await expect(loaded).rejects.toMatchObject({ code: "unsupported" });
     expect(fetched).toEqual([]);
   });
 
-  it("loadEngine hands the engine out before it is loaded, and stops where that aborts", async () => {
+  it("loadEngine passes on the engine before it is loaded, and stops if that aborts", async () => {
     const controller = new AbortController();
     const { books, loaded } = load({
       signal: controller.signal,

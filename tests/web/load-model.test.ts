@@ -42,7 +42,7 @@ describe("loadModel", () => {
     ["/m//", "http://host/m/"],
     ["http://other/x?v=2#y", "http://other/x/"],
     [new URL("http://other/y"), "http://other/y/"],
-  ])("loadModel finds %s relative to the page", (url, folder) => {
+  ])("loadModel resolves %s relative to the page", (url, folder) => {
     expect(load(url).worker.all("request")[0]?.args).toEqual({
       source: { kind: "folder", url: folder },
       threads: undefined,
@@ -59,7 +59,7 @@ describe("loadModel", () => {
     });
   });
 
-  it("loadModel finds it relative to a worker that has no page", () => {
+  it("loadModel resolves an address relative to a worker that has no page", () => {
     vi.stubGlobal("document", undefined);
     vi.stubGlobal("location", { href: "http://host/worker/w.js" });
     expect(load("m").worker.all("request")[0]?.args).toMatchObject({
@@ -67,7 +67,7 @@ describe("loadModel", () => {
     });
   });
 
-  it("loadModel passes its options on", () => {
+  it("loadModel passes on its options", () => {
     const options = { threads: 3, kv: "f32", variant: "simd", headers: [["a", "b"]], credentials: "include" };
     expect(load("m", options).worker.all("request")[0]?.args).toMatchObject(options);
   });
@@ -116,7 +116,7 @@ describe("loadModel", () => {
     await expect(loadModel(url as string, options as object)).rejects.toEqual(refusal(message));
   });
 
-  it("loadModel gives the model, and tells how far it is", async () => {
+  it("loadModel returns the model and reports progress", async () => {
     const events: unknown[] = [];
     const { worker, model } = load("m", { onProgress: (event: unknown) => events.push(event), signal: null });
     const event: LoadProgress = {
@@ -136,7 +136,7 @@ describe("loadModel", () => {
     expect(worker.all("end")).toEqual([]);
   });
 
-  it("loadModel remembers the threads that were measured", async () => {
+  it("loadModel stores the measured thread count", async () => {
     const { worker, model } = load("m");
     worker.say({ type: "done", id: 1, result: { info: { ...info } } });
     await model;
@@ -151,7 +151,7 @@ describe("loadModel", () => {
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("loadModel lets the model know what has changed", async () => {
+  it("loadModel reports changes to the model", async () => {
     const { worker, model } = load("m");
     worker.say({ type: "done", id: 1, result: { info: { ...info } } });
     await model;
@@ -166,7 +166,7 @@ describe("loadModel", () => {
     expect(worker.all("end").length).toBe(1);
   });
 
-  it("loadModel gives back the error of a worker that cannot be started", async () => {
+  it("loadModel passes on the error of a worker that cannot be started", async () => {
     const start = () => {
       throw new Error("no worker");
     };
@@ -175,7 +175,7 @@ describe("loadModel", () => {
 });
 
 describe("startWorker", () => {
-  it("startWorker says that there are no workers", async () => {
+  it("startWorker reports that workers are not supported", async () => {
     vi.stubGlobal("Worker", undefined);
     await expect(loadModel("m")).rejects.toMatchObject({
       code: "unsupported",
@@ -183,7 +183,7 @@ describe("startWorker", () => {
     });
   });
 
-  it("startWorker starts the module beside it, and waits for its lock where there are locks", async () => {
+  it("startWorker starts the module beside it, and waits for its lock if locks are supported", async () => {
     const made: { url: URL; options: WorkerOptions; onmessage: (event: object) => void }[] = [];
     vi.stubGlobal(
       "Worker",
@@ -209,7 +209,7 @@ describe("startWorker", () => {
     return expect(connection.request("detokenize", [1])).rejects.toMatchObject({ code: "worker-died" });
   });
 
-  it("startWorker does not mind a lock that is refused", async () => {
+  it("startWorker ignores a refused lock", async () => {
     vi.stubGlobal("navigator", { locks: { query: async () => Promise.reject(new Error("not active")) } });
     vi.stubGlobal(
       "Worker",
@@ -226,7 +226,7 @@ describe("startWorker", () => {
 });
 
 describe("thread choices", () => {
-  it("stored thread choices are added to those that there are", () => {
+  it("a new thread choice is added to the stored ones", () => {
     rememberThreads({ key: "a", threads: 2 });
     rememberThreads({ key: "b", threads: 3 });
     rememberThreads({ key: "a", threads: 4, speed: 1e9 });
@@ -246,7 +246,7 @@ describe("thread choices", () => {
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("stored thread choices keep what is right beside what is not", () => {
+  it("valid stored thread choices are kept beside invalid ones", () => {
     storage.items.set(
       "gpt2-wasm:threads",
       '{"browser":"Browser/1","a":{"threads":1},"b":{"threads":64},"c":{"threads":-1}}',
@@ -254,7 +254,7 @@ describe("thread choices", () => {
     expect(readThreadChoices()).toEqual({ a: { threads: 1 }, b: { threads: 64 } });
   });
 
-  it("stored thread choices are measured anew by another version of the browser, which keeps none of the old ones", () => {
+  it("another version of the browser measures thread choices again, and removes the old ones", () => {
     rememberThreads({ key: "a", threads: 2 });
     vi.stubGlobal("navigator", { userAgent: "Browser/2" });
     expect(readThreadChoices()).toEqual({});
@@ -264,12 +264,12 @@ describe("thread choices", () => {
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("stored thread choices choices without a browser, as older pages stored them, are measured again", () => {
+  it("thread choices without a browser version, as older pages stored them, are measured again", () => {
     storage.items.set("gpt2-wasm:threads", '{"a":{"threads":1}}');
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("stored thread choices are nowhere where nothing may be stored", () => {
+  it("thread choices are not stored if nothing may be stored", () => {
     vi.stubGlobal("localStorage", undefined);
     rememberThreads({ key: "a", threads: 2 });
     expect(readThreadChoices()).toEqual({});

@@ -35,7 +35,7 @@ describe("progress", () => {
     ]);
   });
 
-  it("the progress of a load is told twenty times a second at most, and the last of it always", async () => {
+  it("the progress of a load is reported at most twenty times a second, and always at the end", async () => {
     report.set({ totalBytes: 1000 });
     report.onBytes(100, "cache");
     expect(last()).toMatchObject({ stage: "download", loadedBytes: 100, totalBytes: 1000, source: "cache" });
@@ -62,7 +62,7 @@ describe("progress", () => {
     expect(last()).toMatchObject({ stage: "check", loadedBytes: 1000 });
   });
 
-  it("the progress of a load has its rate from the last three seconds, once it is no chance", () => {
+  it("the rate of a load is that of the last three seconds, once it is reliable", () => {
     report.set({ totalBytes: 100_000 });
     const go = (ms: number, bytes: number) => {
       vi.advanceTimersByTime(ms);
@@ -78,7 +78,7 @@ describe("progress", () => {
     expect(go(500, 10)[0]).toBe(0); // it begins anew
   });
 
-  it("the progress of a load progress has no total if the host states none, and a later total if the host sends more", () => {
+  it("the progress of a load has no total if the host states none, and a larger total if the host sends more", () => {
     report.onBytes(100, "network");
     vi.advanceTimersByTime(1000);
     report.onBytes(1100, "network");
@@ -94,7 +94,7 @@ describe("progress", () => {
     expect(last()).toMatchObject({ totalBytes: 3000, stage: "check" });
   });
 
-  it("the progress of a load says why a file is asked for once more, until its bytes come", () => {
+  it("the progress of a load says why a file is requested again, until its bytes arrive", () => {
     report.onBytes(10, "network");
     report.onRetry("the connection broke");
     expect(last()).toMatchObject({ retry: "the connection broke", loadedBytes: 10 });
@@ -104,7 +104,7 @@ describe("progress", () => {
   });
 });
 
-describe("sizes as people read them", () => {
+describe("readable sizes", () => {
   it.each([
     [0, "0 kB"],
     [12_345, "12 kB"],
@@ -155,7 +155,7 @@ describe("a model without model.safetensors", () => {
   });
 
   it.each([[["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]])(
-    "a model without weights (%j) is not found",
+    "a model without weights (%j) is reported as not found",
     async (files) => {
       expect(await of(files, "hf:a/b")).toBe(missing);
       expect(await withoutWeights({ open: vi.fn() }, missing, signal)).toBe(missing);
@@ -163,7 +163,7 @@ describe("a model without model.safetensors", () => {
   );
 });
 
-describe("a model that is converted where it has to be", () => {
+describe("a model that must be converted", () => {
   const { signal } = new AbortController();
   const sourceOf = (files: Record<string, string>, more: object = {}) =>
     ({
@@ -181,7 +181,7 @@ describe("a model that is converted where it has to be", () => {
   const read = async (source: ModelSource, name: string) =>
     new Response((await source.open(name, { signal })).stream as ReadableStream).text();
 
-  it("a model that needs a conversion is read as it is where it was converted", async () => {
+  it("a model that needs a conversion is read unchanged after it was converted", async () => {
     const version = vi.fn(async () => "v");
     const source = new ConvertibleSource(
       sourceOf({ "weights.json": "{}", "config.json": "mine", "tokenizer.json": "{}" }, { version }),
@@ -195,7 +195,7 @@ describe("a model that is converted where it has to be", () => {
     expect(await read(source, "tokenizer.json")).toBe("{}");
   });
 
-  it("a model that needs a conversion says what is missing, and what is broken", async () => {
+  it("a model that needs a conversion reports what is missing or damaged", async () => {
     packConverter();
     const without = new ConvertibleSource(sourceOf({ "tf_model.h5": "x", "config.json": "{}" }), options);
     await expect(without.open("weights.json", { signal })).rejects.toMatchObject({ code: "not-found" });

@@ -52,7 +52,7 @@ function collect() {
 }
 
 describe("loadPieces", () => {
-  it("loadPieces hands on all bytes in order and reports them", async () => {
+  it("loadPieces passes on all bytes in order and reports them", async () => {
     const { files, index } = twoPieces();
     const { taken, progress, sink } = collect();
     await loadPieces(memorySource(files), index, sink, noSignal);
@@ -61,7 +61,7 @@ describe("loadPieces", () => {
     expect(progress).toHaveLength(4);
   });
 
-  it.each(["a", "b"])("loadPieces hands on nothing of a piece whose hash is wrong: %s", async (name) => {
+  it.each(["a", "b"])("loadPieces passes on nothing of a piece with a wrong hash: %s", async (name) => {
     const { files, index } = twoPieces();
     files[name]?.fill(99, 1, 2);
     const { taken, sink } = collect();
@@ -102,7 +102,7 @@ describe("loadPieces", () => {
     ["another byte", [1, 2, 99, 4, 5, 6, 7]],
     ["too little", [1, 2]],
     ["too much", [1, 2, 3, 4, 5, 6, 7, 8]],
-  ])("loadPieces fetches a piece past the caches that have kept %s of it", async (_, damaged) => {
+  ])("loadPieces fetches a piece past the caches if they hold %s of it", async (_, damaged) => {
     const { asked, source, index } = cachedBadly("a", Uint8Array.from(damaged));
     const { taken, progress, sink } = collect();
     await loadPieces(source, index, sink, noSignal);
@@ -162,7 +162,7 @@ describe("loadPlainFile", () => {
     expect(progress).toEqual([3, 4]);
   });
 
-  it("loadPlainFile gives what the engine says of the bytes as it is, and reads no further", async () => {
+  it("loadPieces passes on the engine's error unchanged, and stops reading", async () => {
     let isCancelled = false;
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(Uint8Array.of(1)),
@@ -194,7 +194,7 @@ describe("loadPlainFile", () => {
     expect(take).not.toHaveBeenCalled();
   });
 
-  it("loadPlainFile calls a stream that breaks a broken connection", async () => {
+  it("loadPieces reports a stream that breaks as a broken connection", async () => {
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error("reset")),
     });
@@ -215,7 +215,7 @@ describe("loadPlainFile", () => {
 describe("UrlSource", () => {
   const answer = (response: Response) => new UrlSource("http://host/m/", async () => response);
 
-  it("UrlSource names the address and what the host answered", async () => {
+  it("UrlSource names the address and the host's answer", async () => {
     await expect(
       answer(new Response("", { status: 404 })).open("x", { signal: noSignal }),
     ).rejects.toMatchObject({
@@ -229,12 +229,12 @@ describe("UrlSource", () => {
     });
   });
 
-  it("UrlSource takes a web page for a missing file", async () => {
+  it("UrlSource treats a web page as a missing file", async () => {
     const page = new Response("<!doctype html>", { headers: { "content-type": "text/html; charset=utf-8" } });
     await expect(answer(page).open("x", { signal: noSignal })).rejects.toMatchObject({ code: "not-found" });
   });
 
-  it("UrlSource calls what fails before an answer the network's fault, but for an abort", async () => {
+  it("UrlSource reports a failure before an answer as a network error, except an abort", async () => {
     const source = new UrlSource("http://host/m/", async () => Promise.reject(new TypeError("offline")));
     await expect(source.open("x", { signal: noSignal })).rejects.toMatchObject({
       code: "network",
@@ -245,7 +245,7 @@ describe("UrlSource", () => {
     );
   });
 
-  it("UrlSource takes an answer without a body for an empty file", async () => {
+  it("UrlSource treats an answer without a body as an empty file", async () => {
     const { size, stream } = await answer(new Response(null, { status: 204 })).open("x", {
       signal: noSignal,
     });
@@ -253,7 +253,7 @@ describe("UrlSource", () => {
     expect((await stream.getReader().read()).done).toBe(true);
   });
 
-  it("UrlSource does not believe the length of a compressed answer", async () => {
+  it("UrlSource ignores the length of a compressed answer", async () => {
     const headers = { "content-length": "5", "content-encoding": "gzip" };
     expect(
       (await answer(new Response("abc", { headers })).open("x", { signal: noSignal })).size,
@@ -276,7 +276,7 @@ describe("parseWeightsIndex", () => {
     expect(parseWeightsIndex(text)).toEqual({ size: 4, pieces: [piece] });
   });
 
-  it("parseWeightsIndex refuses arrays inside each other, however many", () => {
+  it("parseWeightsIndex refuses nested arrays of any depth", () => {
     const nested = "[".repeat(100_000) + "]".repeat(100_000);
     expect(() => parseWeightsIndex(nested)).toThrow("expected");
   });

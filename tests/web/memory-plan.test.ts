@@ -29,11 +29,11 @@ describe("planMemory", () => {
     ["what is not said", { quantization_config: {} }, 2.04],
     ["null", { quantization_config: null }, 2.04],
     ["text", { quantization_config: "q8" }, 2.04],
-  ])("planMemory takes memory for each byte of the file: %s", (_, config, each) => {
+  ])("planMemory counts memory for each byte of the file: %s", (_, config, each) => {
     expectAbout(initial(config, 1e9) - initial(config, 0), each * 1e9);
   });
 
-  it("planMemory has some for the engine itself, and more to grow into", () => {
+  it("planMemory adds memory for the engine itself, and room to grow", () => {
     expect(planMemory({}, 0, undefined)).toEqual({
       initial: (24 * megabyte) / page,
       maximum: ((1.25 * 24 + 64) * megabyte) / page,
@@ -47,7 +47,7 @@ describe("planMemory", () => {
     ["q8", "f32", 4],
     ["f32", undefined, 4],
     ["f16", undefined, 4],
-  ] as const)("planMemory has a cache of keys and values: weights %s, kv %s", (weights, kv, each) => {
+  ] as const)("planMemory counts the cache of keys and values: weights %s, kv %s", (weights, kv, each) => {
     const shape = { n_embd: 1000, n_layer: 10, n_positions: 5000 };
     const cache = added(shape, kv, weights) - added({ ...shape, n_layer: 0 }, kv, weights);
     expectAbout(cache, 1000 * 10 * 5000 * 2 * each);
@@ -57,7 +57,7 @@ describe("planMemory", () => {
     expect(added({ ...shape, n_ctx: 1 }, kv, weights)).toBe(added(shape, kv, weights));
   });
 
-  it("planMemory has one key and value for all heads of a GPT-BigCode", () => {
+  it("planMemory counts one key and value for all heads of a GPT-BigCode model", () => {
     const shape = { model_type: "gpt_bigcode", n_embd: 1000, n_head: 10, n_layer: 10, n_positions: 5000 };
     const cache = (more: object) => added({ ...shape, ...more }) - added({ ...shape, ...more, n_layer: 0 });
     const all = 1000 * 10 * 5000 * 2 * 1.2;
@@ -68,7 +68,7 @@ describe("planMemory", () => {
     expectAbout(cache({ n_head: undefined }), all);
   });
 
-  it("planMemory has positions, activations, logits and the tokenizer", () => {
+  it("planMemory counts positions, activations, logits and the tokenizer", () => {
     expectAbout(added({ n_embd: 10_000 }), 10_000 * 64 * 16 * 4);
     expectAbout(
       added({ n_embd: 10_000, n_positions: 10_000 }) - added({ n_embd: 10_000 }),
@@ -95,28 +95,28 @@ describe("planMemory", () => {
     { ...shape, n_layer: 1024, n_positions: 2 ** 20, n_embd: 65536 },
     { ...shape, n_layer: 1e300, n_embd: 1e300 },
     { n_embd: 1e6, n_positions: 1e6 },
-  ])("planMemory takes little to have the engine refuse %o", (config) => {
+  ])("planMemory needs little memory for the engine to refuse %o", (config) => {
     expect(initial({ ...stored("q8"), ...config }, 13e6)).toBe(24 * megabyte);
   });
 
-  it("planMemory takes what GPT-2 1.5B needs with a cache of floats", () => {
+  it("planMemory covers what GPT-2 1.5B needs with a float cache", () => {
     const largest = { n_embd: 1600, n_layer: 48, n_positions: 1024, vocab_size: 50257 };
     expect(initial({ ...stored("q4"), ...largest }, 900e6, "f32")).toBeGreaterThan(1.5e9);
   });
 
-  it.each([null, 3, "text", [], undefined])("planMemory plans for a config that is none: %s", (config) => {
+  it.each([null, 3, "text", [], undefined])("planMemory works for an invalid config: %s", (config) => {
     expect(planMemory(config, 0, undefined)).toEqual(planMemory({}, 0, undefined));
   });
 
   it.each(["768", -768, NaN, Infinity, null, {}, true])(
-    "planMemory takes a width of %s for none",
+    "planMemory treats a width of %s as missing",
     (width) => {
       const rest = { n_layer: 10, n_positions: 1000 };
       expect(planMemory({ ...rest, n_embd: width }, 0, undefined)).toEqual(planMemory(rest, 0, undefined));
     },
   );
 
-  it("planMemory begins with half of what 32 bits address at most, and ends with all of it", () => {
+  it("planMemory starts with at most half of what 32 bits can address, and grows to at most all of it", () => {
     expect(planMemory({}, 1e12, undefined)).toEqual({ initial: 32768, maximum: 65536 });
   });
 });

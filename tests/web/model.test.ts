@@ -14,7 +14,7 @@ const refusal = (message: string) => expect.objectContaining({ code: "invalid-ar
 const token = (id: number, index = 0): Token => ({ index, id, text: `${id} `, logprob: -1, rank: 1 });
 
 describe("Model sends", () => {
-  it("Model requests a generation that is read token by token, and one that is taken whole", () => {
+  it("Model requests a generation that is read token by token, or as a whole", () => {
     const { worker, model } = make();
     const signal = new AbortController().signal;
     void model.generate("p", { topK: 3, signal, onPrompt: () => {}, onSummary: () => {} }).next();
@@ -290,7 +290,7 @@ describe("Model makes", () => {
   });
 });
 
-describe("what a callback throws", () => {
+describe("errors in callbacks", () => {
   const mine = new Error("mine");
   const call = () => {
     throw mine;
@@ -314,7 +314,7 @@ describe("what a callback throws", () => {
   ];
 
   it.each(calls)(
-    "an error that a callback throws rejects the call, and no other: %s",
+    "an error thrown by a callback rejects its call and no other: %s",
     async (_, start, message) => {
       for (const callback of callbacks) {
         const { worker, model } = make();
@@ -346,7 +346,7 @@ describe("every call can be aborted", () => {
     expect(calls.map(([name]) => name).sort()).toEqual(names.sort());
   });
 
-  it.each(calls)("%s", async (_, call) => {
+  it.each(calls)("an abort rejects the call: %s", async (_, call) => {
     const { worker, model } = make();
     const controller = new AbortController();
     const waiting = call(model, controller.signal);
@@ -360,7 +360,7 @@ describe("every call can be aborted", () => {
 
 describe("garbage collection", () => {
   /** Models are registered with what disposes of them, and with nothing that holds them. */
-  it("garbage collection disposes of a model that nobody holds", async () => {
+  it("garbage collection disposes of an unreferenced model", async () => {
     const collect = (globalThis as { gc?: () => void }).gc;
     expect(collect, "tests run with --expose-gc").toBeDefined();
     const { worker, connection } = connect();
@@ -381,7 +381,7 @@ describe("garbage collection", () => {
     });
   });
 
-  it("garbage collection disposes of one whose generation nobody reads any more", async () => {
+  it("garbage collection disposes of a model whose generation is no longer read", async () => {
     const { worker, connection } = connect();
     await (async () => {
       const stream = new Model(connection, {} as ModelInfo).generate("p");
@@ -395,7 +395,7 @@ describe("garbage collection", () => {
     });
   });
 
-  it("garbage collection leaves a model alone whose generation is being read", async () => {
+  it("garbage collection does not dispose of a model whose generation is being read", async () => {
     const { worker, connection } = connect();
     const stream = new Model(connection, {} as ModelInfo).generate("p");
     const first = stream.next();
@@ -410,7 +410,7 @@ describe("garbage collection", () => {
 });
 
 describe("TokenQueue", () => {
-  it("TokenQueue gives what waits before it ends", async () => {
+  it("TokenQueue returns the waiting tokens before it ends", async () => {
     for (const fails of [false, true]) {
       const queue = new TokenQueue(() => {}, 64);
       queue.push(token(1));
@@ -423,7 +423,7 @@ describe("TokenQueue", () => {
     }
   });
 
-  it("TokenQueue wakes a reader that waits, for a token and for the end", async () => {
+  it("TokenQueue wakes a waiting reader for a token and for the end", async () => {
     const queue = new TokenQueue(() => {}, 64);
     const first = queue.next();
     queue.push(token(1));

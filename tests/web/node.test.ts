@@ -91,12 +91,12 @@ describe("fetch", async () => {
     expect(other).not.toHaveBeenCalled();
   });
 
-  it.each(["none", "sub", "c/below"])("fetch has no file %s", async (name) => {
+  it.each(["none", "sub", "c/below"])("fetch reports the missing file %s", async (name) => {
     const response = await fetch(address(name).href);
     expect([response.status, response.statusText]).toEqual([404, "no such file"]);
   });
 
-  it("fetch says what else is wrong, and reads no file that is not wanted any more", async () => {
+  it("fetch reports other errors, and does not read a file after an abort", async () => {
     await expect(fetch(address("x".repeat(300)))).rejects.toMatchObject({ code: "ENAMETOOLONG" });
     const reason = new Error("enough");
     await expect(fetch(address("c"), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -106,7 +106,7 @@ describe("fetch", async () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  it("fetch leaves other addresses to the one that there is", async () => {
+  it("fetch passes other addresses to the original fetch", async () => {
     const init = { method: "POST" };
     expect(await (await fetch("https://h.example/x", init)).text()).toBe("fetched");
     expect(other).toHaveBeenCalledWith("https://h.example/x", init);
@@ -120,7 +120,7 @@ describe("the thread of the engine", async () => {
   const portOf = (connection: Connection) => (connection as unknown as { worker: WorkerPort }).worker;
   const start = (baseUrl?: string) => ({ connection: startThread(baseUrl), thread: lastThread() });
 
-  it("the engine's thread runs the script beside the module, or in the folder that it is told, without the program's own options", () => {
+  it("the engine's thread runs the script beside the module or in the given folder, without the program's options", () => {
     expect(start().thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
     const { thread } = start("file:///app/gpt2/");
     expect(thread.address.href).toBe("file:///app/gpt2/gpt2-node-worker.js");
@@ -154,7 +154,7 @@ describe("the thread of the engine", async () => {
     expect(thread.isReferenced).toBe(false);
   });
 
-  it("the engine's thread says what becomes of it as a worker does, and is ended with it", () => {
+  it("the engine's thread reports its end like a worker, and ends with it", () => {
     const { connection, thread } = start();
     const port = portOf(connection);
     const onerror = (port.onerror = vi.fn());
@@ -171,14 +171,14 @@ describe("the thread of the engine", async () => {
   });
 });
 
-describe("a worker in the engine's thread", async () => {
+describe("a worker within the engine's thread", async () => {
   const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js");
   const start = (...more: [] | [WorkerOptions]) => {
     const worker = new ThreadAsWorker(new URL("file:///engine.js"), ...more);
     return { worker, thread: lastThread() };
   };
 
-  it("a worker in the engine's thread is a thread with the same script, that does not keep the process alive", () => {
+  it("a worker within the engine's thread is a thread with the same script, which does not keep the process alive", () => {
     const { worker, thread } = start({ name: "gpt2-thread" });
     expect(thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
     expect(thread.options).toEqual({
@@ -192,7 +192,7 @@ describe("a worker in the engine's thread", async () => {
     expect(thread.posted).toEqual([[code]]);
   });
 
-  it("a worker in the engine's thread tells its error to who listens", () => {
+  it("a worker within the engine's thread reports its error to its listeners", () => {
     const { worker, thread } = start();
     thread.say("error", new Error("nobody listens"));
     const onError = vi.fn<(event: Event) => void>();
@@ -266,12 +266,12 @@ describe("the script of a thread", () => {
     expect(await (await fetch(pathToFileURL(join(tmpdir(), "gpt2-node.json")))).json()).toEqual({});
   });
 
-  it("the script of a thread counts processors where Node.js has no navigator", async () => {
+  it("the script of a thread counts processors if Node.js has no navigator", async () => {
     await run({ script, name: "" }, null);
     expect(navigator.hardwareConcurrency).toBeGreaterThan(0);
   });
 
-  it("the script of a thread hears messages once it listens, whoever listens last", async () => {
+  it("the script of a thread receives messages once it listens, whichever listener is added last", async () => {
     await run({ script, name: "" });
     expect(threads.parentPort.on).not.toHaveBeenCalled();
     const scope = globalThis as unknown as { onmessage: ((event: unknown) => void) | null };
@@ -291,14 +291,14 @@ describe("the script of a thread", () => {
     hear("three");
   });
 
-  it("the script of a thread is the engine's worker where nothing else is said", async () => {
+  it("the script of a thread is the engine's worker by default", async () => {
     await expect(run(undefined)).rejects.toThrow(/gpt2-worker\.js/);
     expect((globalThis as { name?: string }).name).toBe("gpt2");
     vi.restoreAllMocks();
   });
 });
 
-describe("what a model is loaded from", () => {
+describe("model sources", () => {
   const asked = async (...call: Parameters<typeof import("../../web/src/node/index.js").loadModel>) => {
     const { loadModel } = await import("../../web/src/node/index.js");
     expect(await loadModel(...call)).toBe("a model");
@@ -358,13 +358,13 @@ describe("what a model is loaded from", () => {
     expect(await asked(source)).toEqual([fileUrl(source), {}]);
   });
 
-  it("an id is a path, where there is such a folder", async () => {
+  it("an id is read as a path if such a folder exists", async () => {
     vi.spyOn(process, "cwd").mockReturnValue(join(import.meta.dirname, "../.."));
     expect(await asked("tests/web")).toEqual([pathToFileURL(import.meta.dirname).href, {}]);
     vi.restoreAllMocks();
   });
 
-  it("anything else, and the ids of a hub, are left as they are", async () => {
+  it("other values, and ids of the Hub, are passed on unchanged", async () => {
     const url = new URL("file:///x");
     expect(await asked(url)).toEqual([url, {}]);
     const options = { hub: "https://hub.example" } as never;
@@ -373,7 +373,7 @@ describe("what a model is loaded from", () => {
     expect((await asked("gpt2", null as never))[0]).toBe(fileUrl("gpt2"));
   });
 
-  it("an old Node.js is told which one is needed", async () => {
+  it("an old Node.js version gets an error that names the required version", async () => {
     const { loadModel } = await import("../../web/src/node/index.js");
     const versions = (node: string) =>
       vi.spyOn(process, "versions", "get").mockReturnValue({ ...process.versions, node });

@@ -85,7 +85,7 @@ describe("completions.create", () => {
     });
   });
 
-  it("completions.create hands its options on, and leaves out what is null", async () => {
+  it("completions.create passes on its options, except null", async () => {
     const { client, model } = fakeModel();
     const stop = ["\n"];
     await client.create({
@@ -110,7 +110,7 @@ describe("completions.create", () => {
     expect(model.complete.mock.calls[1]?.[1]).toMatchObject({ maxNewTokens: 16, n: 1 });
   });
 
-  it("completions.create numbers the choices of several prompts on", async () => {
+  it("completions.create numbers the choices of several prompts in sequence", async () => {
     const { client, model } = fakeModel();
     const { choices, usage } = await client.create({ prompt: ["one", "three"], n: 2 });
     expect(choices.map(({ index, text, finish_reason }) => [index, text, finish_reason])).toEqual([
@@ -125,14 +125,14 @@ describe("completions.create", () => {
     expect(model.complete.mock.calls.slice(2).map(([prompt]) => prompt)).toEqual([[1, 2], [1], [2, 3]]);
   });
 
-  it("completions.create gives the likeliest of best_of", async () => {
+  it("completions.create returns the most probable of best_of", async () => {
     const { client } = fakeModel([[" dull"], [" worse"]]);
     const { choices, usage } = await client.create({ best_of: 2 });
     expect(choices.map(({ text }) => text)).toEqual([" dull"]);
     expect(usage.completion_tokens).toBe(2);
   });
 
-  it("completions.create says where tokens begin and what else was likely", async () => {
+  it("completions.create returns the offsets of tokens, and the alternatives", async () => {
     const { client } = fakeModel();
     const { choices } = await client.create({ prompt: "ab", logprobs: 1 });
     expect(choices[0]?.logprobs).toEqual({
@@ -202,7 +202,7 @@ describe("completions.create", () => {
   });
 });
 
-describe("what JSON has no form for", () => {
+describe("values that JSON cannot express", () => {
   const circular: Record<string, unknown> = {};
   circular.self = circular;
   it.each([
@@ -216,7 +216,7 @@ describe("what JSON has no form for", () => {
     [{ echo: Symbol("e") }, "echo is a symbol, expected true or false"],
     [{ suffix: "x".repeat(1e6) }, `suffix is "${"x".repeat(40)}…", but GPT-2`],
     [{ ["x".repeat(1e6)]: 1 }, `a completion request has the unknown member "${"x".repeat(40)}…"`],
-  ])("a value that JSON cannot express is refused in few words", async (request, message) => {
+  ])("a value that JSON cannot express is refused with a short message", async (request, message) => {
     const { client } = fakeModel();
     const error: unknown = await client.create(request as object).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
@@ -234,7 +234,7 @@ describe("a stream", () => {
     return chunks;
   };
 
-  it("a stream gives each choice token by token, its end, and the usage where it is asked for", async () => {
+  it("a stream gives each choice token by token, its end, and the usage if requested", async () => {
     const { client } = fakeModel();
     const request = {
       prompt: "ab",
@@ -263,7 +263,7 @@ describe("a stream", () => {
     expect(chunks[0]).not.toHaveProperty("usage");
   });
 
-  it("a stream says where each token begins", async () => {
+  it("a stream has the offset of each token", async () => {
     const { client } = fakeModel();
     const chunks = await read(await client.create({ prompt: "ab", logprobs: 1, stream: true }));
     expect(chunks.slice(0, 2).map(({ choices }) => choices[0]?.logprobs?.text_offset)).toEqual([[2], [4]]);
@@ -284,14 +284,14 @@ describe("a stream", () => {
     await expect(early).rejects.toThrow(/abort/);
   });
 
-  it("a stream throws the reason that it is aborted for", async () => {
+  it("an aborted stream throws the abort's reason", async () => {
     const { client } = fakeModel();
     const stream = await client.create({ prompt: "ab", stream: true });
     stream.controller.abort(new Error("enough"));
     await expect(read(stream)).rejects.toThrow("enough");
   });
 
-  it("a stream is read twice after tee, and as lines of JSON", async () => {
+  it("a stream can be read twice after tee, and as lines of JSON", async () => {
     const { client } = fakeModel();
     const [one, two] = (await client.create({ prompt: "ab", stream: true })).tee();
     const chunks = await read(one);
@@ -303,7 +303,7 @@ describe("a stream", () => {
     expect(textOf(lines.map((line) => JSON.parse(line) as CompletionChunk))).toEqual(textOf(chunks));
   });
 
-  it("a stream is stopped by leaving the loop, and then its controller is aborted", async () => {
+  it("leaving the loop stops a stream and aborts its controller", async () => {
     const { client } = fakeModel();
     const stream = await client.create({ prompt: "ab", stream: true });
     for await (const { choices } of stream) {
@@ -316,7 +316,7 @@ describe("a stream", () => {
     expect(whole.controller.signal.aborted).toBe(false);
   });
 
-  it("a stream is read once: again, or beside what tee gave, is an error that names tee", async () => {
+  it("reading a stream twice, or beside its tee, is an error that names tee", async () => {
     const { client } = fakeModel();
     const stream = await client.create({ prompt: "ab", stream: true });
     await read(stream);
@@ -327,7 +327,7 @@ describe("a stream", () => {
     await expect(read(other)).rejects.toThrow("use `.tee()`");
   });
 
-  it("a stream comes with the response of a server, of which nothing is read before its body is", async () => {
+  it("a stream comes with a Response, whose body is read only on demand", async () => {
     const { client } = fakeModel();
     const { data, response } = await client.create({ prompt: "ab", stream: true }).withResponse();
     expect((await read(data)).length).toBeGreaterThan(1);
@@ -343,7 +343,7 @@ describe("completionsFetch", () => {
   const post = (body: string, url = "https://any.example/v1/completions") =>
     [url, { method: "POST", body }] as const;
 
-  it("completionsFetch answers as a server does: with a result, a stream of events, or an error", async () => {
+  it("completionsFetch answers like a server: with a result, a stream of events, or an error", async () => {
     const { fetch } = fakeModel();
     const whole = await fetch(...post(JSON.stringify({ prompt: "ab", model: "mine" })));
     expect(await whole.json()).toMatchObject({ object: "text_completion", model: "mine" });
@@ -370,7 +370,7 @@ describe("completionsFetch", () => {
     }
   });
 
-  it("a prompt that does not fit is the request's fault, so that clients do not repeat it", async () => {
+  it("a prompt that does not fit is answered with 400, so that clients do not repeat it", async () => {
     const { fetch, model } = fakeModel();
     model.complete.mockRejectedValue(new CapacityError("capacity", "too long"));
     const response = await fetch(...post('{"prompt":"ab"}'));
@@ -390,7 +390,7 @@ describe("completionsFetch", () => {
     await expect(response.text()).rejects.toThrow(/abort/); // a part of it does not pass for all
   });
 
-  it("completionsFetch is stopped by its caller's signal also after the garbage was collected", async () => {
+  it("completionsFetch follows its caller's signal also after a garbage collection", async () => {
     const { fetch } = fakeModel();
     const stopped = new AbortController();
     const [url, init] = post('{"prompt":"ab","stream":true}');

@@ -44,7 +44,7 @@ function chunks(count: number) {
   return { state, body };
 }
 
-it("the page's fetch returns bytes, status and headers, and gets its headers and credentials", async () => {
+it("the page's fetch returns bytes, status and headers, and receives headers and credentials", async () => {
   const fetchFile = vi.fn(
     async () => new Response(chunks(100).body, { status: 206, headers: { "X-A": "1" } }),
   );
@@ -59,7 +59,7 @@ it("the page's fetch returns bytes, status and headers, and gets its headers and
   });
 });
 
-it("the page's fetch is asked for the rest of a file after a broken connection, with its own headers", async () => {
+it("after a broken connection, the page's fetch is called for the rest of the file, with its own headers", async () => {
   const asked: [string | null, string | null][] = [];
   const fetchFile = async (_: string, init: RequestInit) => {
     const headers = new Headers(init.headers);
@@ -77,13 +77,13 @@ it("the page's fetch is asked for the rest of a file after a broken connection, 
   ]);
 });
 
-it("the page's fetch answers several requests at once", async () => {
+it("the page's fetch can answer several requests at once", async () => {
   const ask = through(async (url: string) => new Response(`text of ${url}`));
   const texts = await Promise.all(["a", "b", "c"].map(async (url) => (await ask(url)).text()));
   expect(texts).toEqual(["text of a", "text of b", "text of c"]);
 });
 
-it("the page's fetch may answer without a body", async () => {
+it("the page's fetch can answer without a body", async () => {
   const ask = through(async () => new Response(null, { status: 204 }));
   expect((await bytesOf(await ask("a"))).length).toBe(0);
   const source = new UrlSource(
@@ -105,7 +105,7 @@ it("the page's fetch is read only a few chunks ahead", async () => {
   await vi.waitFor(() => expect(state.isCancelled).toBe(true));
 });
 
-it("chunks of the page's fetch stay usable for their maker", async () => {
+it("chunks of the page's fetch remain usable for the page", async () => {
   const kept = Uint8Array.of(1, 2, 3);
   const body = new ReadableStream({
     start(controller) {

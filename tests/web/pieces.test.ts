@@ -61,7 +61,7 @@ describe("NetworkPieces", () => {
     ["space", text(" \n"), 20, "a is 2 bytes, weights.json says 20"],
     ["no UTF-8", [0x61, 0xff], 20, "a is 2 bytes, weights.json says 20"],
     ["other bytes", [0x61, 0x01], 20, "a is 2 bytes, weights.json says 20"],
-  ])("NetworkPieces quotes what came where it is text: %s", async (_, bytes, size, message) => {
+  ])("NetworkPieces quotes an unexpected answer if it is text: %s", async (_, bytes, size, message) => {
     const pieces = new NetworkPieces(source({ a: bytes }), async () => "other");
     const reading = pieces.read(piece("a", size), Promise.resolve(new Uint8Array(size)), {
       signal: noSignal,
@@ -71,7 +71,7 @@ describe("NetworkPieces", () => {
   });
 
   it.each([3, 4])(
-    "NetworkPieces fetches a piece whole again after its rest was another version's %i times, at most three",
+    "after %i answers from another version, NetworkPieces fetches the whole piece again, at most three times",
     async (times) => {
       const asked: boolean[] = [];
       const changing: ModelSource = {
@@ -101,7 +101,7 @@ describe("NetworkPieces", () => {
   );
 });
 
-it("pieces are hashed one after the other, also after a failure", async () => {
+it("pieces are hashed one after another, also after a failure", async () => {
   const events: string[] = [];
   const hash = async ([number = 0]: Bytes) => {
     events.push(`begins ${number}`);
@@ -175,7 +175,7 @@ function loadTold(count: number, signal = noSignal) {
 }
 
 describe("loadPieces", () => {
-  it("loadPieces has three pieces under way, which begin one after the other, and takes them in order as they end", async () => {
+  it("loadPieces downloads three pieces at a time, starts them in order, and passes them on in order", async () => {
     const { pieces, taken, startEngine, loading } = loadTold(6);
     startEngine();
     await settle();
@@ -195,7 +195,7 @@ describe("loadPieces", () => {
     expect(taken).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it("loadPieces never has more than three buffers, however slow one piece or the engine is", async () => {
+  it("loadPieces never has more than three buffers, however slow a piece or the engine is", async () => {
     const { pieces, taken, startEngine, loading } = loadTold(20);
     await pieces.part(0, 1); // and no more
     for (let path = 1; path < 20; path += 1) await pieces.end(path);
@@ -214,7 +214,7 @@ describe("loadPieces", () => {
     expect(pieces.buffers.size).toBe(3);
   });
 
-  it.each(["fails", "is aborted"])("loadPieces ends all that is under way where one %s", async (what) => {
+  it.each(["fails", "is aborted"])("loadPieces ends all downloads if one of them %s", async (what) => {
     const controller = new AbortController();
     const { pieces, startEngine, loading, taken } = loadTold(6, controller.signal);
     startEngine();
@@ -228,7 +228,7 @@ describe("loadPieces", () => {
     expect(pieces.underWay).toHaveLength(3); // none has begun since
   });
 
-  it("loadPieces fails at once where the engine does", async () => {
+  it("loadPieces fails at once if the engine does", async () => {
     const ready = Promise.reject(new Error("no engine"));
     const pieces = new ToldPieces();
     const index = { size: 3, pieces: [piece("0", 3)], files: [] };
@@ -241,7 +241,7 @@ describe("loadPieces", () => {
 describe("UrlSource", () => {
   afterEach(() => vi.unstubAllGlobals());
 
-  it("UrlSource asks with the browser's own fetch, and can be aborted", async () => {
+  it("UrlSource uses the browser's own fetch, and can be aborted", async () => {
     const { signal } = new AbortController();
     const fetched = vi.fn(async () => new Response("abc"));
     vi.stubGlobal("fetch", fetched);
@@ -249,7 +249,7 @@ describe("UrlSource", () => {
     expect(fetched).toHaveBeenCalledWith("http://host/m/x", { signal });
   });
 
-  it("UrlSource asks for the rest of a file", async () => {
+  it("UrlSource requests the rest of a file", async () => {
     const asked: (string | null)[] = [];
     const ask = async (_: unknown, init?: RequestInit) => {
       asked.push(new Headers(init?.headers).get("range"));
@@ -264,7 +264,7 @@ describe("UrlSource", () => {
     expect(await new Response(stream).text()).toBe("bc");
   });
 
-  it("UrlSource says that a web page came instead of the file", async () => {
+  it("UrlSource reports a web page in place of the file", async () => {
     const page = new Response("", { headers: { "content-type": "text/html" } });
     await expect(
       new UrlSource("http://host/", async () => page).open("x", { signal: noSignal }),

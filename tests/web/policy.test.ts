@@ -16,27 +16,24 @@ const violate = (effectiveDirective: string, blockedURI: string, disposition = "
 const url = "https://host.example/m/config.json#x";
 const failing = async () => Promise.reject(new TypeError("Failed to fetch"));
 
-describe("a request that fails", () => {
+describe("a failed request", () => {
   it.each([
     ["before", () => violate("connect-src", "https://host.example/m/config.json")],
     ["after", () => void setTimeout(() => violate("connect-src", "https://host.example/m/config.json"))],
-  ])(
-    "a request that fails is named by the directive, also where the browser tells of it %s",
-    async (_, tell) => {
-      const request = namingPolicy(url, () => {
-        tell();
-        return failing();
-      });
-      await expect(request).rejects.toMatchObject({
-        code: "network",
-        message:
-          `cannot fetch ${url}: the Content-Security-Policy forbids it. ` +
-          "Add https://host.example, and each host that it redirects to, to connect-src",
-      });
-    },
-  );
+  ])("a blocked request's error names the directive, even if the browser reports it %s", async (_, tell) => {
+    const request = namingPolicy(url, () => {
+      tell();
+      return failing();
+    });
+    await expect(request).rejects.toMatchObject({
+      code: "network",
+      message:
+        `cannot fetch ${url}: the Content-Security-Policy forbids it. ` +
+        "Add https://host.example, and each host that it redirects to, to connect-src",
+    });
+  });
 
-  it("a request that fails keeps its own error where nothing forbids it", async () => {
+  it("a failed request keeps its own error if no policy forbids it", async () => {
     const request = namingPolicy(url, () => {
       violate("connect-src", "https://host.example/m/other.json");
       violate("connect-src", "https://host.example/m/config.json", "report");
@@ -45,13 +42,13 @@ describe("a request that fails", () => {
     await expect(request).rejects.toThrow(TypeError);
   });
 
-  it("a request that fails keeps it where nobody tells of policies, as in Node.js", async () => {
+  it("a failed request keeps its own error without policies, as in Node.js", async () => {
     vi.stubGlobal("document", undefined);
     await expect(namingPolicy(url, failing)).rejects.toThrow(TypeError);
   });
 });
 
-it("a watch hears nothing after its end", () => {
+it("a stopped watch receives nothing", () => {
   const watch = new PolicyWatch();
   violate("worker-src", "blob");
   expect(watch.blockedBy("worker-src")).toBe("blob");

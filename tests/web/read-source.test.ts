@@ -32,7 +32,7 @@ describe("an id", () => {
     expect(await readSource(source, undefined)).toEqual(request);
   });
 
-  it("an id is another hub's where that is named", async () => {
+  it("an id is looked up on another hub if that is set", async () => {
     expect(await readSource("models/demo", "https://hub.example/sub")).toEqual({
       kind: "hub",
       hub: "https://hub.example/sub/",
@@ -102,7 +102,7 @@ describe("an address", () => {
     await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
   });
 
-  it("an address is relative to the page's, without the password that the page was opened with", async () => {
+  it("an address is relative to the page's, without the password in the page's address", async () => {
     vi.stubGlobal("document", { baseURI: "https://user:secret@host/page/a@b.html" });
     expect(await readSource("models/demo/", undefined)).toMatchObject({
       url: "https://host/page/models/demo/",
@@ -117,13 +117,13 @@ describe("an address", () => {
   });
 });
 
-describe("files", () => {
+describe("local files", () => {
   const namesOf = async (source: object) => {
     const request = (await readSource(source, undefined)) as FilesRequest;
     return { names: request.files.map(({ name }) => name), file: request.file };
   };
 
-  it("local files are those of the one folder that has a config.json", async () => {
+  it("local files come from the one folder with a config.json", async () => {
     const files = [
       file("readme.md", "drop"),
       file("config.json", "drop/gpt2"),
@@ -134,7 +134,7 @@ describe("files", () => {
     expect(await namesOf(new Set(files))).toEqual(await namesOf(files));
   });
 
-  it("local files are a GGUF file, by itself or among others", async () => {
+  it("a GGUF file is used by itself or among other files", async () => {
     expect(await namesOf(file("a.gguf"))).toEqual({ names: ["a.gguf"], file: "a.gguf" });
     expect(await namesOf([file("a.GGUF"), file("config.json")])).toEqual({
       names: ["a.GGUF"],
@@ -144,7 +144,7 @@ describe("files", () => {
     expect((await namesOf(both)).file).toBeUndefined();
   });
 
-  it("local files are the same for the same files, in whatever list", async () => {
+  it("the same local files give the same id, in any kind of list", async () => {
     const files = [file("config.json"), file("weights.json")];
     const keyOf = async (source: object) => ((await readSource(source, undefined)) as FilesRequest).key;
     expect(await keyOf([...files])).toBe(await keyOf(files));
@@ -173,7 +173,7 @@ describe("files", () => {
   });
 });
 
-describe("a handle", () => {
+describe("directory handles", () => {
   const handle = (kind: "file" | "directory", permission?: PermissionState, answer?: PermissionState) => ({
     kind,
     name: "gpt2",
@@ -190,7 +190,7 @@ describe("a handle", () => {
     }),
   });
 
-  it("a handle gives its files, once the page may read them", async () => {
+  it("a directory handle gives its files once the page may read them", async () => {
     expect(await readSource(handle("directory"), undefined)).toMatchObject({
       files: [{ name: "config.json" }, { name: "weights.json" }],
     });
@@ -203,10 +203,13 @@ describe("a handle", () => {
   it.each([
     ["denied", undefined],
     ["prompt", "denied"],
-  ] as const)("a handle that may not be read is named: %s", async (permission, answer) => {
-    await expect(readSource(handle("directory", permission, answer), undefined)).rejects.toMatchObject({
-      code: "not-found",
-      message: expect.stringContaining('this page may not read "gpt2"'),
-    });
-  });
+  ] as const)(
+    "a directory handle without permission is an error that names it: %s",
+    async (permission, answer) => {
+      await expect(readSource(handle("directory", permission, answer), undefined)).rejects.toMatchObject({
+        code: "not-found",
+        message: expect.stringContaining('this page may not read "gpt2"'),
+      });
+    },
+  );
 });

@@ -31,8 +31,8 @@ const failing = (code: string): ModelSource => ({
 const listing = (path: string, text: string): IndexPromise =>
   Promise.resolve({ size: 0, pieces: [], files: [{ path, size: text.length, sha256: hashOf(text) }] });
 
-describe("a text", () => {
-  it("a text is put together across chunks", async () => {
+describe("reading a text file", () => {
+  it("a text is joined across chunks", async () => {
     const stream = new Blob([bytes("aé€😀")]).stream().pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform: (chunk, controller) => chunk.forEach((byte) => controller.enqueue(Uint8Array.of(byte))),
@@ -43,7 +43,7 @@ describe("a text", () => {
     expect(await readText(source(bytes("é").slice(0, 1)).files, "f", signal)).toBe("\ufffd");
   });
 
-  it("a text may be missing where it is optional, and only missing", async () => {
+  it("an optional text may be missing, but other errors are reported", async () => {
     expect(await readOptionalText(source(bytes("x")).files, "f", signal)).toBe("x");
     expect(await readOptionalText(failing("not-found"), "f", signal)).toBeUndefined();
     await expect(readOptionalText(failing("network"), "f", signal)).rejects.toMatchObject({
@@ -51,7 +51,7 @@ describe("a text", () => {
     });
   });
 
-  it("a text is read from its beginning again, once, where its rest is another version's", async () => {
+  it("a text is read again once from its start if its rest comes from another version", async () => {
     const changed = new ChangedFileError("http://host/f");
     const open = vi.fn<ModelSource["open"]>().mockRejectedValueOnce(changed);
     open.mockImplementation(async (...asked) => source(bytes("x")).files.open(...asked));
@@ -61,7 +61,7 @@ describe("a text", () => {
     expect(open.mock.calls.map(([, { anew }]) => anew)).toEqual([false, true]);
   });
 
-  it("a text may not be missing where weights.json lists it", async () => {
+  it("a text that weights.json lists must exist", async () => {
     await expect(
       readOptionalText(failing("not-found"), "f", signal, listing("f", "x")),
     ).rejects.toMatchObject({
@@ -72,19 +72,19 @@ describe("a text", () => {
 });
 
 describe("a text that weights.json lists", () => {
-  it("a text that weights.json lists is asked for once where it is right", async () => {
+  it("a listed text is requested once if it is correct", async () => {
     const { asked, files } = source(bytes("right"));
     expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
     expect(asked).toEqual(["f"]);
   });
 
-  it("a text that weights.json lists is asked for once more, past all caches, where it is wrong", async () => {
+  it("a wrong listed text is requested once more, past all caches", async () => {
     const { asked, files } = source(bytes("wrong"), bytes("right"));
     expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
     expect(asked).toEqual(["f", "f, anew"]);
   });
 
-  it("a text that weights.json lists is refused with its name and both hashes where it stays wrong", async () => {
+  it("a listed text that stays wrong is refused with its name and both hashes", async () => {
     const { asked, files } = source(bytes("wrong"));
     await expect(readText(files, "f", signal, listing("f", "right"))).rejects.toMatchObject({
       code: "corrupt",
@@ -93,7 +93,7 @@ describe("a text that weights.json lists", () => {
     expect(asked).toEqual(["f", "f, anew"]);
   });
 
-  it("a text that weights.json lists is not believed before weights.json has come", async () => {
+  it("a listed text is not accepted before weights.json has arrived", async () => {
     let arrive: (index: Awaited<IndexPromise>) => void = () => {};
     const index: IndexPromise = new Promise((resolve) => (arrive = resolve));
     let text: string | undefined;
@@ -114,7 +114,7 @@ describe("SHA-256", () => {
     for (const text of texts) expect(await sha256(bytes(text))).toBe(hashOf(text));
   });
 
-  it("SHA-256 is spelled in hexadecimal", () => {
+  it("SHA-256 is written in hexadecimal", () => {
     expect(toHex(Uint8Array.of(0, 15, 255))).toBe("000fff");
   });
 });

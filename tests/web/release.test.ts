@@ -5,7 +5,7 @@ describe("a release", () => {
   const changelog =
     "# Changelog\n\n## Versions\n\ntext\n\n## 1.3.0: other bits\n\n- new\n\n## 1.2.0\n\n- old\n";
 
-  it("a release finds the notes of its version, also in a heading that says more", () => {
+  it("a release finds the notes of its version, also in a longer heading", () => {
     expect(notesOf(changelog, "1.3.0")).toContain("- new");
     expect(notesOf(changelog, "1.2.0")).toContain("- old");
   });
@@ -25,7 +25,7 @@ describe("a release", () => {
     expect(publishedManifest(manifest, undefined)).toEqual({ name: "x", exports: { ".": "./a.js" } });
   });
 
-  it("a release takes the addresses from the repository that it runs in, and refuses what is none", () => {
+  it("a release reads the addresses from its repository, and refuses an invalid one", () => {
     expect(publishedManifest({}, "owner/name")).toEqual({
       homepage: "https://github.com/owner/name#readme",
       repository: { type: "git", url: "git+https://github.com/owner/name.git" },

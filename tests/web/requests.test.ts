@@ -13,7 +13,7 @@ vi.mock("../../web/src/worker/yield-to-messages.js", () => ({
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 describe("generate", () => {
-  it("generate gives every token in order, then the summary", async () => {
+  it("generate yields every token in order, then the summary", async () => {
     const { model } = await loadFake();
     const ids: number[] = [];
     let summary: unknown;
@@ -27,7 +27,7 @@ describe("generate", () => {
     expect(summary).toMatchObject({ finishReason: "length", seed: 7, promptTokens: 5, reusedTokens: 2 });
   });
 
-  it("complete gives the same at once", async () => {
+  it("complete returns the same tokens at once", async () => {
     const { model } = await loadFake();
     let summary: unknown;
     const completion = await model.complete("p", {
@@ -56,7 +56,7 @@ describe("generate", () => {
     await stream.return(undefined as never);
   });
 
-  it("generate stops the model when the loop is left", async () => {
+  it("leaving the loop stops the model", async () => {
     const { model, engine, port } = await loadFake();
     for await (const token of model.generate("p", { maxNewTokens: 1e9 })) if (token.id === 10) break;
     await vi.waitFor(() =>
@@ -71,15 +71,15 @@ describe("generate", () => {
     expect((await model.complete("p", { maxNewTokens: 3 })).tokens.length).toBe(3);
   });
 
-  it("generate cancels nothing when it has come to its end", async () => {
+  it("a generation that ended by itself sends no cancellation", async () => {
     const { model, port } = await loadFake();
     for await (const _ of model.generate("p", { maxNewTokens: 3 }));
     expect(port.sent.map(({ type }) => type)).not.toContain("cancel");
   });
 });
 
-describe("a reader that does not read", () => {
-  it("a reader that does not read stops the model after a few hundred tokens, and lets others go first", async () => {
+describe("a reader that stops reading", () => {
+  it("generation pauses a few hundred tokens ahead of its reader, and other requests run first", async () => {
     const { model, engine } = await loadFake();
     const stream = model.generate("p", { maxNewTokens: 2000 });
     const ids = [(await stream.next()).value];
@@ -93,7 +93,7 @@ describe("a reader that does not read", () => {
     expect(engine.suspended).toBe(0);
   });
 
-  it("a reader that does not read goes on as soon as a batch was read", async () => {
+  it("a paused generation continues as soon as a batch is read", async () => {
     const { model, engine, port } = await loadFake();
     const stream = model.generate("p", { maxNewTokens: 2000 });
     for (let i = 0; i < 63; ++i) await stream.next();
@@ -107,7 +107,7 @@ describe("a reader that does not read", () => {
     await stream.return(undefined as never);
   });
 
-  it("a reader that does not read may be one of many", async () => {
+  it("several readers may pause at the same time", async () => {
     const { model, engine } = await loadFake();
     const streams = numbers(4).map(() => model.generate("p", { maxNewTokens: 700 }));
     for (const stream of streams) await stream.next();
@@ -122,7 +122,7 @@ describe("a reader that does not read", () => {
     for (const ids of rest) expect(ids).toEqual(numbers(700).slice(1));
   });
 
-  it("a reader that does not read is forgotten when it is aborted", async () => {
+  it("a paused reader is removed when it is aborted", async () => {
     const { model, engine } = await loadFake();
     const controller = new AbortController();
     const stream = model.generate("p", { maxNewTokens: 2000, signal: controller.signal });
@@ -138,7 +138,7 @@ describe("a reader that does not read", () => {
 });
 
 describe("an abort", () => {
-  it("an abort lets no further token through, though hundreds have arrived", async () => {
+  it("after an abort no further token is delivered, even if hundreds have arrived", async () => {
     const { model } = await loadFake();
     const controller = new AbortController();
     const seen: number[] = [];
@@ -155,7 +155,7 @@ describe("an abort", () => {
     expect(seen).toEqual(numbers(6));
   });
 
-  it("an abort settles what waits for its turn at once", async () => {
+  it("an abort rejects a waiting request at once", async () => {
     const { model } = await loadFake();
     const controller = new AbortController();
     const running = model
@@ -203,8 +203,8 @@ describe("an abort", () => {
   });
 });
 
-describe("an engine in trouble", () => {
-  it("an engine in trouble gives its own error, after the tokens before it", async () => {
+describe("an engine with an error", () => {
+  it("an engine's error arrives after the tokens before it", async () => {
     const { model, engine } = await loadFake();
     const seen: number[] = [];
     const loop = async (call: GenerateCall) => {
@@ -236,7 +236,7 @@ describe("an engine in trouble", () => {
 });
 
 describe("dispose", () => {
-  it("dispose ends engine and worker, whatever is under way", async () => {
+  it("dispose ends engine and worker, whatever request is running", async () => {
     const { model, engine, port } = await loadFake();
     engine.stepMs = 0.5;
     const calls = [model.complete("p", { maxNewTokens: 1e9 }), model.detokenize([1])];

@@ -15,7 +15,7 @@ it.each([
   [503, {}, ""],
   [429, {}, ": try again later"],
   [401, {}, ": set the option headers or credentials"],
-])("the error for the answer %i with %o has the advice '%s'", async (status, headers, advice) => {
+])("the error for the answer %i with %o gives the advice '%s'", async (status, headers, advice) => {
   const answer = new Response(null, { status, headers, statusText: "No" });
   await expect(fetchFile("http://host/f", signal, async () => answer)).rejects.toMatchObject({
     code: "network",
@@ -23,7 +23,7 @@ it.each([
   });
 });
 
-it("the advice comes, too, where the host is busy in the middle of a file", async () => {
+it("the advice also appears if the host becomes busy in the middle of a file", async () => {
   const half = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(10)),
     pull: (controller) => controller.error(new TypeError("reset")),

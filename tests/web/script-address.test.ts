@@ -7,12 +7,12 @@ afterEach(() => vi.unstubAllGlobals());
 const load = () => import("../../web/src/shared/script-address.js");
 
 describe("trusted", () => {
-  it("trustedScriptUrl is the address itself where there are no Trusted Types", async () => {
+  it("trustedScriptUrl returns the address itself without Trusted Types", async () => {
     const { trustedScriptUrl } = await load();
     expect(trustedScriptUrl("http://host/a.js")).toBe("http://host/a.js");
   });
 
-  it("trustedScriptUrl is what the policy gpt2-wasm makes of it, which is made once, when it is needed", async () => {
+  it("trustedScriptUrl uses the policy gpt2-wasm, which is created once on first use", async () => {
     const createPolicy = vi.fn((_name: string, rules: object) => rules);
     vi.stubGlobal("trustedTypes", { createPolicy });
     const { trustedScriptUrl } = await load();
@@ -21,7 +21,7 @@ describe("trusted", () => {
     expect(createPolicy.mock.calls.map(([name]) => name)).toEqual(["gpt2-wasm"]);
   });
 
-  it("trustedScriptUrl is the address itself where the page does not allow the policy", async () => {
+  it("trustedScriptUrl returns the address itself if the page does not allow the policy", async () => {
     vi.stubGlobal("trustedTypes", {
       createPolicy() {
         throw new TypeError("not in the list");
@@ -40,7 +40,7 @@ describe("a script's address", () => {
     ["https://page/x.js", true],
     ["blob:http://page/1", false],
     ["blob:null/1", false], // of a sandboxed frame, whose origin has no name
-  ])("%s: at another origin is %s", async (address, expected) => {
+  ])("the address of a script at another origin: %s becomes %s", async (address, expected) => {
     vi.stubGlobal("self", { origin: "http://page", location: { href: "http://page/a/" } });
     expect((await load()).isCrossOrigin(address)).toBe(expected);
   });
@@ -63,14 +63,14 @@ describe("a script's address", () => {
     return { worker, imported, thrown };
   }
 
-  it("the script's address on a page without an origin is a data URL", async () => {
+  it("on a page without an origin, the script's address is a data URL", async () => {
     vi.stubGlobal("self", { origin: "null" });
     const address = (await load()).asOwnScript("http://cdn/x.js");
     expect(address).toMatch(/^data:text\/javascript,/);
     expect(decodeURIComponent(address)).toContain('import("http://cdn/x.js")');
   });
 
-  it("a script's address imports the script that lies elsewhere, which gets what was sent meanwhile", async () => {
+  it("the local script imports the one of another origin, which receives messages sent meanwhile", async () => {
     vi.stubGlobal("self", { origin: "http://page" });
     const blob = resolveObjectURL((await load()).asOwnScript('http://cdn/"x".js'));
     expect(blob?.type).toBe("text/javascript");
@@ -89,7 +89,7 @@ describe("a script's address", () => {
     expect(thrown).toEqual([]);
   });
 
-  it("a script's address throws what is known if it cannot be had", async () => {
+  it("the local script throws the known reason if the other cannot be loaded", async () => {
     vi.stubGlobal("self", { origin: "http://page" });
     const { asOwnScript, notImported } = await load();
     const blob = resolveObjectURL(asOwnScript("http://cdn/x.js"));

@@ -40,10 +40,10 @@ function serve(engine = new FakeEngine(), load = loadsAtOnce(engine)) {
 }
 const request = { prompt: "p", options: { maxNewTokens: 2, seed: 1 }, ahead: Infinity };
 
-describe("the threads that pay", () => {
+describe("the best thread count", () => {
   const infos = (said: FromWorker[]) => said.filter(({ type }) => type === "info");
 
-  it("the best thread counts are measured once a text is written, while nobody asks for anything, and told", async () => {
+  it("thread counts are measured after a text while the model is idle, and reported", async () => {
     const engine = new FakeEngine();
     const { ask, answer, said, server } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
     await answer(ask("load", {}));
@@ -66,7 +66,7 @@ describe("the threads that pay", () => {
     expect(engine.measurements).toBe(3); // once
   });
 
-  it("the best thread counts are not remembered where threads are missing, nor measured where they are known", async () => {
+  it("the best thread count is not stored if threads are missing, and not measured if it is known", async () => {
     const engine = new FakeEngine();
     const { ask, answer, said } = serve(engine, loadsAtOnce(engine, { measureAs: undefined }));
     await answer(ask("load", {}));
@@ -80,7 +80,7 @@ describe("the threads that pay", () => {
     expect(known.engine.measurements).toBe(0);
   });
 
-  it("the best thread counts are no matter any more when the worker ends", async () => {
+  it("a measurement ends with the worker", async () => {
     const engine = new FakeEngine();
     const { ask, answer, server, said } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
     await answer(ask("load", {}));
@@ -91,7 +91,7 @@ describe("the threads that pay", () => {
   });
 });
 
-describe("the speed of threads that are known", () => {
+describe("the speed of a known thread count", () => {
   const summaryOf = (tokensPerSecond: number, { steps = 40, n = 1, accepted = 0 } = {}) =>
     ({
       finishReasons: Array(n).fill("length"),
@@ -103,7 +103,7 @@ describe("the speed of threads that are known", () => {
     }) as unknown as GenerateSummary;
   const known = { key: "k", threads: 2 };
 
-  it("the speed of known threads is remembered, as bytes of weights in a second", () => {
+  it("the speed is stored as bytes of weights per second", () => {
     expect(speedToRemember(known, summaryOf(50), 1000)).toEqual({ ...known, speed: 50_000 });
     expect(speedToRemember(known, summaryOf(50, { accepted: 20 }), 1000)).toEqual({
       ...known,
@@ -113,7 +113,7 @@ describe("the speed of threads that are known", () => {
     expect(speedToRemember(known, summaryOf(50, { n: 2 }), 1000)).toBeUndefined();
   });
 
-  it("the speed of known threads makes them be measured anew where it is far from what it was", () => {
+  it("a speed that differs much from the stored one causes a new measurement", () => {
     const before = { ...known, speed: 50_000 };
     for (const tokensPerSecond of [21, 50, 124])
       expect(speedToRemember(before, summaryOf(tokensPerSecond), 1000)).toBeUndefined();
@@ -121,7 +121,7 @@ describe("the speed of threads that are known", () => {
       expect(speedToRemember(before, summaryOf(tokensPerSecond), 1000)).toEqual({ key: "k", threads: 0 });
   });
 
-  it("the speed of known threads is told after a text, once", async () => {
+  it("the speed is reported once, after a text", async () => {
     const choices = (said: FromWorker[]) =>
       said.flatMap((message) => (message.type === "info" ? [message.threadChoice] : []));
     const long = { ...request, options: { maxNewTokens: 40, seed: 1 } };
@@ -150,7 +150,7 @@ describe("Server", () => {
     },
   );
 
-  it("the server refuses them after a load that failed, too", async () => {
+  it("the server refuses requests after a failed load, too", async () => {
     const engine = new FakeEngine();
     const { ask, answer } = serve(engine, async (_, { onEngine }) => {
       onEngine(asEngine(engine));
@@ -164,7 +164,7 @@ describe("Server", () => {
     });
   });
 
-  it("the server has one model", async () => {
+  it("the server loads only one model", async () => {
     const { ask, answer } = serve();
     expect(await answer(ask("load", {}))).toMatchObject({ type: "done", result: { info: { threads: 4 } } });
     expect(await answer(ask("load", {}))).toMatchObject({
@@ -205,7 +205,7 @@ describe("Server", () => {
     expect(said.filter((message) => message.type === "event" && message.id === 5).length).toBe(2);
   });
 
-  it("the server drops what was cancelled while it waited", async () => {
+  it("the server drops a request that was cancelled while it waited", async () => {
     const { engine, server, ask, answer } = serve();
     await answer(ask("load", {}));
     const first = ask("generate", { ...request, options: { maxNewTokens: 500 } });
@@ -218,7 +218,7 @@ describe("Server", () => {
     server.receive({ type: "read", id: first, tokens: 1 });
   });
 
-  it("the server destroys an engine that comes after the end", async () => {
+  it("the server destroys an engine that starts after the end", async () => {
     const engine = new FakeEngine();
     let goOn: () => void = () => {};
     const { server, said, ask, answer } = serve(engine, async (request, around) => {
@@ -234,7 +234,7 @@ describe("Server", () => {
     expect(engine.isDestroyed).toBe(true);
   });
 
-  it("the server tells a load, and nobody else, of threads that are lost before it is done", async () => {
+  it("threads lost during a load are reported only to that load", async () => {
     let failed = -1;
     const engine = new FakeEngine();
     const { server, said, ask, answer } = serve(engine, (request, around) => {
@@ -256,7 +256,7 @@ describe("Server", () => {
   });
 });
 
-describe("a message that is not one", () => {
+describe("invalid messages", () => {
   const limitsOf = (stop: unknown) => ({ prompt: "p", options: { stop }, ahead: 1 });
   it.each([
     ["generate", null, "message.args is null, expected an object"],
@@ -282,7 +282,7 @@ describe("a message that is not one", () => {
     ["constructor", {}, 'message.name is "constructor"'],
     [undefined, {}, "message.name is undefined"],
   ])(
-    "an invalid message as a request for %s is answered once, by an error that names the field",
+    "an invalid request for %s is answered once, with an error that names the field",
     async (name, args, message) => {
       const { engine, server, said } = serve();
       server.receive({ type: "request", id: 7, name, args });
@@ -304,14 +304,14 @@ describe("a message that is not one", () => {
     [{ type: "cancel" }, "message.id is undefined"],
     [{ type: "read", id: 1, tokens: -1 }, "message.tokens is -1"],
     [{ type: "request", id: "1", name: "tokenize" }, 'message.id is "1"'],
-  ])("an invalid message is answered to nobody: %j", (data, message) => {
+  ])("an invalid message without a request gets no answer: %j", (data, message) => {
     const { server, said } = serve();
     server.receive(data);
     const error = { message: expect.stringContaining(message) as string };
     expect(said).toMatchObject([{ type: "failed", id: 0, error }]);
   });
 
-  it("an invalid message does not end the request whose id it has", async () => {
+  it("an invalid message does not end the running request with the same id", async () => {
     const { server, said, ask, answer } = serve();
     await answer(ask("load", {}));
     const id = ask("generate", request);
@@ -331,7 +331,7 @@ describe("prefill", () => {
   };
   const stepsOf = (engine: FakeEngine) => engine.calls.filter((name) => name === "_gpt2_prefill_step").length;
 
-  it("prefill runs all but the last token, and tells how far it is", async () => {
+  it("prefill runs all tokens but the last, and reports progress", async () => {
     const { ask, answer, said, engine } = await ready();
     const id = ask("prefill", text);
     expect(await answer(id)).toMatchObject({
@@ -345,7 +345,7 @@ describe("prefill", () => {
   });
 
   it.each(["generate", "prefill", "score"] as const)(
-    "prefill is ended by a %s that comes meanwhile",
+    "a %s that arrives during a prefill ends it",
     async (name) => {
       const { ask, answer, engine, said } = await ready();
       const step = engine.step.bind(engine);
@@ -363,7 +363,7 @@ describe("prefill", () => {
     },
   );
 
-  it("prefill has nothing to do for an empty text", async () => {
+  it("prefill does nothing for an empty text", async () => {
     const { ask, answer, engine } = await ready();
     expect(await answer(ask("prefill", { ...text, prompt: "" }))).toMatchObject({
       result: { promptTokens: 0, reusedTokens: 0, cachedTokens: 0 },
@@ -371,7 +371,7 @@ describe("prefill", () => {
     expect(engine.calls).toEqual([]);
   });
 
-  it("prefill runs no token where one waits already, nor after its abort", async () => {
+  it("prefill runs no token if a request already waits, nor after its abort", async () => {
     const { ask, answer, engine, server } = await ready();
     const [first, second] = [ask("prefill", text), ask("generate", request)];
     expect(await answer(first)).toMatchObject({ result: { cachedTokens: 2 } });
@@ -383,7 +383,7 @@ describe("prefill", () => {
     expect(stepsOf(engine)).toBe(0);
   });
 
-  it("prefill lets others in who need no cache, and goes on", async () => {
+  it("prefill lets requests run that do not need the cache, and continues", async () => {
     const { ask, answer, engine } = await ready();
     const [first, second] = [ask("prefill", text), ask("tokenize", { text: "ab", allowSpecial: false })];
     expect(await answer(second)).toMatchObject({ result: [97, 98] });
@@ -392,7 +392,7 @@ describe("prefill", () => {
     expect(engine.calls).toEqual(["_gpt2_generate", "tokenize", step, step]);
   });
 
-  it("prefill is not ended by a generation that waits for its reader", async () => {
+  it("a generation that waits for its reader does not end a prefill", async () => {
     const { ask, answer, server } = await ready();
     const slow = ask("generate", { ...request, ahead: 0 });
     expect(await answer(ask("prefill", text))).toMatchObject({ result: { cachedTokens: 4 } });
@@ -409,7 +409,7 @@ describe("generate", () => {
     pause: async (ready: Promise<void>) => ready,
   });
 
-  it("generate draws a seed where none was given, and reports it", async () => {
+  it("generate draws a seed if none is given, and reports it", async () => {
     const engine = new FakeEngine();
     const { seed } = await generate(
       asEngine(engine),
@@ -426,7 +426,7 @@ describe("generate", () => {
     expect(again.seed).not.toBe(seed);
   });
 
-  it("generate tells how far the prompt is, until the first token", async () => {
+  it("generate reports the progress of the prompt until the first token", async () => {
     const engine = new FakeEngine();
     const token = (id: number) => ({ index: 0, id, text: "", logprob: -1, rank: 1 });
     const steps = [
@@ -469,7 +469,7 @@ describe("generate", () => {
     expect(decodedTokensPerSecond).toBeCloseTo(1000 / (totalMs - firstTokenMs), 6);
   });
 
-  it("generate tells the first token at once, and what follows it a few milliseconds' worth at a time", async () => {
+  it("generate sends the first token at once, and later tokens in batches of a few milliseconds", async () => {
     const told: { tokens: Token[] }[] = [];
     await generate(asEngine(new FakeEngine()), { ...request, options: { maxNewTokens: 200 } }, around(told));
     expect(told[0]?.tokens).toHaveLength(1);
@@ -479,7 +479,7 @@ describe("generate", () => {
     expect(told.length).toBeLessThan(100);
   });
 
-  it("generate tells what was written before a step that fails", async () => {
+  it("generate sends what was written before a step fails", async () => {
     const engine = new FakeEngine();
     const step = engine.step.bind(engine);
     const told: { tokens: Token[] }[] = [];
@@ -492,7 +492,7 @@ describe("generate", () => {
     expect(told.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual([0, 1, 2]);
   });
 
-  it("generate counts no time in which it waited for its reader", async () => {
+  it("the measured time excludes waiting for the reader", async () => {
     const engine = new FakeEngine();
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -521,7 +521,7 @@ describe("generate", () => {
     expect(engine.calls).not.toContain("_gpt2_suspend");
   });
 
-  it("generate writes nothing where nothing was asked for", async () => {
+  it("generate writes no text if no tokens are requested", async () => {
     const engine = new FakeEngine();
     const { timings, finishReason } = await generate(
       asEngine(engine),

@@ -111,7 +111,7 @@ describe("isolation", () => {
     ["Firefox", firefox, { [opener]: "same-origin", [embedder]: "credentialless" }],
     ["Firefox on Android", androidFirefox, { [opener]: "same-origin", [embedder]: "require-corp" }],
     ["Safari", safari, { [opener]: "same-origin", [embedder]: "require-corp" }],
-  ])("isolation is asked of %s in the mildest way that it knows", async (_, navigator, expected) => {
+  ])("%s gets isolation in the mildest way that it supports", async (_, navigator, expected) => {
     vi.stubGlobal("navigator", navigator);
     const { isolate } = await load();
     const response = isolate(
@@ -125,7 +125,7 @@ describe("isolation", () => {
     expect([response.status, response.statusText, await response.text()]).toEqual([203, "so so", "body"]);
   });
 
-  it("isolation leaves alone what the host isolates itself, and what cannot be rebuilt", async () => {
+  it("isolation does not change answers that the host already isolates, or that cannot be rebuilt", async () => {
     const { isolate } = await load();
     for (const name of [own, embedder]) {
       const response = new Response("", { headers: { [name]: "x" } });
@@ -135,7 +135,7 @@ describe("isolation", () => {
     expect(isolate(opaque)).toBe(opaque);
   });
 
-  it("isolation asks other hosts for what they share with everyone, where nothing else would be shown", async () => {
+  it("requests to other hosts are made without credentials if nothing else would be shown", async () => {
     vi.stubGlobal("navigator", safari);
     const { fetchShared } = await load();
     serve("https://other.example/picture.png", "picture");
@@ -153,7 +153,7 @@ describe("isolation", () => {
     expect(fetchShared(picture)).toBeUndefined();
   });
 
-  it("isolation takes what a host gives that shares nothing", async () => {
+  it("answers of hosts that share nothing are passed on", async () => {
     vi.stubGlobal("navigator", safari);
     const { fetchShared } = await load();
     const picture = asking("https://other.example/picture.png", { mode: "no-cors" });
@@ -171,7 +171,7 @@ describe("isolation", () => {
 describe("isolate.js", () => {
   beforeEach(() => import("../../web/src/service-worker/isolate-only.js"));
 
-  it("isolate.js is there at once, for the pages that are open, too", async () => {
+  it("isolate.js is active at once, also for open pages", async () => {
     await tell("install");
     expect(skipWaiting).toHaveBeenCalledTimes(1);
     await tell("activate");
@@ -187,7 +187,7 @@ describe("isolate.js", () => {
     },
   );
 
-  it("isolate.js leaves everything else to the browser, but what would not be shown", async () => {
+  it("isolate.js leaves other requests to the browser, except those that isolation would block", async () => {
     const quiet = { request: asking("https://other.example/p", { destination: "image", mode: "no-cors" }) };
     expect((await tell("fetch", quiet)).answer).toBeUndefined();
     vi.stubGlobal("navigator", safari);
@@ -198,7 +198,7 @@ describe("isolate.js", () => {
   });
 });
 
-describe("the page's", () => {
+describe("the page's service worker", () => {
   const page = "<title>page</title>";
   const release = {
     app: [
@@ -234,7 +234,7 @@ describe("the page's", () => {
   };
   const becomesActive = () => (registration.active = {});
 
-  it("first release takes over at once, and keeps what the page loads through it", async () => {
+  it("the first release takes over at once, and stores what the page loads through it", async () => {
     await start();
     serveRelease();
     await tell("install");
@@ -257,7 +257,7 @@ describe("the page's", () => {
     ]);
   });
 
-  it("keeps no file that is not this release's, but shows it", async () => {
+  it("a file of another release is served but not stored", async () => {
     await start();
     serve("app.js", "of the next release");
     expect(await (await ask("app.js"))?.text()).toBe("of the next release");
@@ -279,7 +279,7 @@ describe("the page's", () => {
     ["no bytes", () => new Uint8Array()],
   ];
 
-  it.each(damages)("replaces a kept file that is damaged: %s", async (_, change) => {
+  it.each(damages)("a damaged stored file is replaced: %s", async (_, change) => {
     await start();
     serveRelease();
     await keep(true);
@@ -296,7 +296,7 @@ describe("the page's", () => {
     expect(await (await ask("app.js"))?.text()).toBe("app");
   });
 
-  it("answers with no damaged file, not even offline", async () => {
+  it("a damaged file is never served, not even offline", async () => {
     await start();
     serveRelease();
     await keep(true);
@@ -309,7 +309,7 @@ describe("the page's", () => {
   it.each([
     ["fails", () => Promise.reject(new Error("Unexpected internal error."))],
     ["never answers", () => new Promise<never>(() => {})],
-  ])("answers from the host where Cache Storage %s", async (_, match) => {
+  ])("answers come from the host if Cache Storage %s", async (_, match) => {
     await start();
     serveRelease();
     await keep(true);
@@ -321,7 +321,7 @@ describe("the page's", () => {
     expect(await (await asking)?.text()).toBe("app");
   });
 
-  it("leaves alone what is not of the release", async () => {
+  it("requests outside the release are left to the browser", async () => {
     await start();
     expect(await ask("other.js", { destination: "script" })).toBeUndefined();
     expect(await ask("app.js", { method: "POST" })).toBeUndefined();
@@ -335,7 +335,7 @@ describe("the page's", () => {
     expect(await shared?.text()).toBe("picture");
   });
 
-  it("keeps the rest when the page asks, and says whether all is kept", async () => {
+  it("the remaining files are stored when the page asks, and the answer says whether all are stored", async () => {
     await start();
     serveRelease();
     expect(await keep(false)).toEqual([true]);
@@ -348,7 +348,7 @@ describe("the page's", () => {
     expect(fetched).toHaveLength(before);
   });
 
-  it("says that not all is kept, where something is another release's or cannot be had", async () => {
+  it("the answer says that files are missing if one is of another release or unavailable", async () => {
     await start();
     serveRelease();
     serve("model/weights", "others");
@@ -358,7 +358,7 @@ describe("the page's", () => {
     expect(await keep(false)).toEqual([true]);
   });
 
-  it("next release waits until all of it is there, the model only where it was kept", async () => {
+  it("the next release waits until all its files are stored, and its model only if the old one had it", async () => {
     await start();
     serveRelease();
     becomesActive();
@@ -378,7 +378,7 @@ describe("the page's", () => {
     expect(kept()["model"]).toEqual([`model/weights?__WB_REVISION__=${hash("weights")}`]);
   });
 
-  it("next release is not there where one of its files is not right", async () => {
+  it("the next release is not installed if one of its files is wrong", async () => {
     await start();
     serveRelease();
     serve("app.js", "of another release");
@@ -386,7 +386,7 @@ describe("the page's", () => {
     await expect(tell("install")).rejects.toThrow();
   });
 
-  it("does what the page tells it", async () => {
+  it("the service worker follows the page's messages", async () => {
     await start();
     await tell("message", { data: { type: "take-over" } });
     expect(skipWaiting).toHaveBeenCalledTimes(1);

@@ -58,7 +58,7 @@ describe("two loads", () => {
     await vi.waitFor(() => expect(workers.length).toBe(2));
   });
 
-  it("two loads tell both how far they are, and the later one where they are by now", async () => {
+  it("two loads both report progress, and the later one starts with the current state", async () => {
     const told: [string, number][] = [];
     const tell = (name: string) => ({
       onProgress: ({ loadedBytes }: { loadedBytes: number }) => void told.push([name, loadedBytes]),
@@ -79,7 +79,7 @@ describe("two loads", () => {
     ]);
   });
 
-  it("a load fails with what its own onProgress throws, and the other load goes on", async () => {
+  it("an error thrown by onProgress fails its own load, and the other load continues", async () => {
     const told: number[] = [];
     const mine = new Error("mine");
     const thrown = load({
@@ -102,7 +102,7 @@ describe("two loads", () => {
     expect(workers.map((worker) => worker.all("end").length)).toEqual([1]);
   });
 
-  it("two loads end with the last one whose onProgress throws", async () => {
+  it("the shared load ends with the last load whose onProgress throws", async () => {
     const failing = load({
       onProgress: () => {
         throw new Error("mine");
@@ -141,7 +141,7 @@ describe("two loads", () => {
   });
 });
 
-describe("two models of one worker", () => {
+describe("two models that share a worker", () => {
   async function two() {
     const models = [load(), load()];
     finishLoad();
@@ -150,7 +150,7 @@ describe("two models of one worker", () => {
     return { first, second, worker: workers[0] };
   }
 
-  it("two models of one worker are disposed of on their own", async () => {
+  it("two models that share a worker are disposed of separately", async () => {
     const { first, second, worker } = await two();
     const mine = first.tokenize("a");
     const other = second.tokenize("b");
@@ -165,7 +165,7 @@ describe("two models of one worker", () => {
     expect(await other).toEqual([1]);
   });
 
-  it("two models of one worker end it with the last of them, and a load after that starts anew", async () => {
+  it("the last of two models ends the worker, and a later load starts anew", async () => {
     const { first, second, worker } = await two();
     await second.dispose();
     let isOver = false;
@@ -180,7 +180,7 @@ describe("two models of one worker", () => {
     expect(worker?.terminations).toBe(1);
   });
 
-  it("two models of one worker die together, and the next load starts anew", async () => {
+  it("two models that share a worker die together, and the next load starts anew", async () => {
     const { first, second, worker } = await two();
     const waiting = [first.tokenize("a"), second.tokenize("b")].map((request) =>
       expect(request).rejects.toMatchObject({ code: "worker-died" }),
@@ -195,7 +195,7 @@ describe("two models of one worker", () => {
     expect(workers.length).toBe(2); // what the dead ones left behind ends nothing new
   });
 
-  it("two models of one worker are disposed of by `await using`", async () => {
+  it("`await using` disposes of each of two models that share a worker", async () => {
     const { first, second, worker } = await two();
     await first.dispose();
     const end = second[Symbol.asyncDispose]();

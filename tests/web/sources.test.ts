@@ -54,7 +54,7 @@ describe("a folder", () => {
   const folder = { kind: "folder", url: "http://host/m%C3%BC/" } as const;
   afterEach(() => vi.unstubAllGlobals());
 
-  it("a folder gives the file of a GGUF address as its caller wrote it, with its query", async () => {
+  it("a GGUF address is requested exactly as written, with its query", async () => {
     const asked = vi.fn(async (_: string) => new Response("GGUF"));
     vi.stubGlobal("fetch", asked);
     const source = new UrlSource(folder.url, fetch, "a%20b%2Fc.gguf?sign=%2F#1");
@@ -67,7 +67,7 @@ describe("a folder", () => {
   });
 
   it.each(["../x", "http://other/x", "//other/x", "\\\\other\\x", "/x", "a/../../x", "x\n"])(
-    "a folder gives no file %j",
+    "a folder has no file %j",
     async (name) => {
       const asked = vi.fn();
       await expect(new UrlSource(folder.url, asked).open(name, { signal })).rejects.toMatchObject({
@@ -92,7 +92,7 @@ describe("a hub", () => {
   const request = (revision = "main") =>
     ({ kind: "hub", hub: `${origin}/`, id: "user/tale", revision }) as const;
 
-  it("a hub gives small and large files, with the page's headers", async () => {
+  it("a hub returns small and large files, with the page's headers", async () => {
     const source = open(request());
     expect(await readText(source, "config.json", signal)).toBe("{}");
     expect(await readText(source, "model.safetensors", signal)).toBe("weights");
@@ -103,13 +103,13 @@ describe("a hub", () => {
     ]);
   });
 
-  it("a hub takes revisions with slashes", async () => {
+  it("a hub accepts revisions with slashes", async () => {
     hub.revisions.push("refs/pr/1");
     expect(await readText(open(request("refs/pr/1")), "config.json", signal)).toBe("{}");
     expect(hub.asked[0]?.path).toBe("/user/tale/resolve/refs%2Fpr%2F1/config.json");
   });
 
-  it("a hub names its version and its files, and no files where it does not tell", async () => {
+  it("a hub states its version and its files, and no files if it does not list them", async () => {
     const source = open(request());
     expect(source.id).toBe(`${origin}/user/tale@main`);
     expect(await source.version?.(signal)).toBe(commit);
@@ -119,7 +119,7 @@ describe("a hub", () => {
     expect(await source.version?.(signal)).toBeUndefined();
   });
 
-  it("a hub is asked for the version and the files that are read, whatever the branch has by then", async () => {
+  it("version and files are requested for the pinned commit, whatever the branch contains later", async () => {
     hub.revisions.push("a/b");
     const source = open(request("a/b"));
     await source.version?.(signal);
@@ -132,7 +132,7 @@ describe("a hub", () => {
     ]);
   });
 
-  it("a hub gives up asking for its files where the load is aborted, and says why", async () => {
+  it("an aborted load stops waiting for the hub's list, and rejects with its reason", async () => {
     const controller = new AbortController();
     controller.abort(new Error("enough"));
     await expect(open(request()).list?.(controller.signal)).rejects.toThrow("enough");
@@ -148,7 +148,7 @@ describe("a hub", () => {
     });
   });
 
-  it("a hub is asked again where the address that it signed has expired", async () => {
+  it("the hub is asked again if its signed address has expired", async () => {
     hub.usesOfAddress = 0;
     const reading = readText(open(request()), "model.safetensors", signal);
     await vi.waitFor(() => expect(hub.asked).toHaveLength(2));
@@ -179,7 +179,7 @@ describe("a hub", () => {
       `the hub received too many requests from your network: try again later, or ${token}`,
     ],
     [451, undefined, "network", "for config.json it answered 451"],
-  ])("a hub says what %i with %s means", async (status, errorCode, code, reason) => {
+  ])("the hub's answer %i with %s is explained", async (status, errorCode, code, reason) => {
     Object.assign(hub, { status, errorCode, retryAfter: "0" });
     const { host } = new URL(origin);
     await expect(readText(open(request("v1")), "config.json", signal)).rejects.toMatchObject({
@@ -200,7 +200,7 @@ describe("a hub", () => {
   });
 });
 
-it("a model of the usual hub has the id that its user wrote", () => {
+it("a model of the default hub has the id that the user wrote", () => {
   const source = open({ kind: "hub", hub: "https://huggingface.co/", id: "user/tale", revision: "v1" });
   expect(source.id).toBe("hf:user/tale@v1");
 });
@@ -216,35 +216,29 @@ describe("a name that may be a folder's or an id", () => {
     [() => new Response("<p>", { headers: { "Content-Type": "text/html" } }), "http://hub/user/tale@main"],
     [() => new Response(null, { status: 403 }), either.url],
     [() => Promise.reject(new TypeError("no network")), either.url],
-  ])(
-    "a name that may be a folder's or an id is an id only where the host says that there is no folder: %s",
-    async (answer, id) => {
-      const asked = vi.fn(async (_: string) => answer());
-      vi.stubGlobal("fetch", asked);
-      expect((await opened(either)).id).toBe(id);
-      expect(asked.mock.calls.map(([url]) => url)).toEqual(["http://host/user/tale/config.json"]);
-    },
-  );
+  ])("a name is read as an id only if the host says that there is no such folder: %s", async (answer, id) => {
+    const asked = vi.fn(async (_: string) => answer());
+    vi.stubGlobal("fetch", asked);
+    expect((await opened(either)).id).toBe(id);
+    expect(asked.mock.calls.map(([url]) => url)).toEqual(["http://host/user/tale/config.json"]);
+  });
 
   it.each([
     [200, { "http://host": [null, "Bearer t"] }],
     [401, { "http://host": [null, "Bearer t"] }],
     [404, { "http://host": [null], "http://hub": ["Bearer t", "Bearer t"] }],
-  ])(
-    "a name that may be a folder's or an id gets the caller's headers only where the model is: the folder answers %s",
-    async (status, expected) => {
-      const sent: Record<string, (string | null)[]> = {};
-      vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
-        (sent[new URL(url).origin] ??= []).push(new Headers(init?.headers).get("authorization"));
-        return new Response("{}", { status: new URL(url).host === "host" ? status : 200 });
-      });
-      const source = await opened(either);
-      await source.open("weights.json", { signal }).catch(() => undefined);
-      expect(sent).toEqual(expected);
-    },
-  );
+  ])("the caller's headers go only where the model is: the folder answers %s", async (status, expected) => {
+    const sent: Record<string, (string | null)[]> = {};
+    vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
+      (sent[new URL(url).origin] ??= []).push(new Headers(init?.headers).get("authorization"));
+      return new Response("{}", { status: new URL(url).host === "host" ? status : 200 });
+    });
+    const source = await opened(either);
+    await source.open("weights.json", { signal }).catch(() => undefined);
+    expect(sent).toEqual(expected);
+  });
 
-  it("a name that may be a folder's or an id is no longer looked for where the load is aborted", async () => {
+  it("an aborted load stops looking for the name", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
     const controller = new AbortController();
     controller.abort(new Error("enough"));
@@ -255,20 +249,23 @@ describe("a name that may be a folder's or an id", () => {
     [true, true, "http://hub/user/tale@main"],
     [true, false, either.url], // a part of it is of no use without network
     [false, true, either.url],
-  ])("a name without network is the stored model: asked %s, complete %s", async (cache, isComplete, id) => {
-    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
-    const others = { id: "http://hub/user/other@main", isComplete: true };
-    const models = [others, { id: "http://hub/user/tale@main", isComplete }];
-    vi.doMock("../../web/src/cache/index.js", () => ({ listModels: async () => models }));
-    try {
-      expect((await opened(either, { cache })).id).toBe(id);
-    } finally {
-      vi.doUnmock("../../web/src/cache/index.js");
-    }
-  });
+  ])(
+    "without a network a name means the stored model: requested %s, complete %s",
+    async (cache, isComplete, id) => {
+      vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
+      const others = { id: "http://hub/user/other@main", isComplete: true };
+      const models = [others, { id: "http://hub/user/tale@main", isComplete }];
+      vi.doMock("../../web/src/cache/index.js", () => ({ listModels: async () => models }));
+      try {
+        expect((await opened(either, { cache })).id).toBe(id);
+      } finally {
+        vi.doUnmock("../../web/src/cache/index.js");
+      }
+    },
+  );
 });
 
-describe("files", () => {
+describe("local files", () => {
   const request = (files: File[]) =>
     ({ kind: "files", files: files.map((file) => ({ name: file.name, file })), key: "" }) as const;
 
@@ -282,7 +279,7 @@ describe("files", () => {
     });
   });
 
-  it("local files are all known, and named where one is missing, up to eight", async () => {
+  it("local files are listed in the error for a missing one, up to eight", async () => {
     const names = Array.from({ length: 9 }, (_, i) => `${i}`);
     const source = open(request(names.map((name) => new File([], name))));
     expect(await source.list?.(signal)).toEqual(names);
@@ -298,12 +295,12 @@ describe("files", () => {
     await expect(opening).rejects.toThrow("enough");
   });
 
-  it("local files are read from where it is wanted", async () => {
+  it("local files can be read from any offset", async () => {
     const { size, stream } = await open(request([new File(["0123"], "w")])).open("w", { signal, from: 3 });
     expect([size, String.fromCharCode(...(await bytesOf(stream)))]).toEqual([undefined, "3"]);
   });
 
-  it("files that have changed since they were picked are named", async () => {
+  it("files that changed since they were picked are an error that names them", async () => {
     const file = new File(["{}"], "config.json");
     const gone = new ReadableStream({
       pull: () => Promise.reject(new DOMException("gone", "NotReadableError")),
@@ -318,7 +315,7 @@ describe("files", () => {
   });
 });
 
-describe("what has to be converted", () => {
+describe("models that need a conversion", () => {
   const folder = { kind: "folder", url: "http://host/m/" } as const;
   const files = (...names: string[]) =>
     ({
@@ -327,7 +324,7 @@ describe("what has to be converted", () => {
       key: "",
     }) satisfies FilesRequest;
 
-  it("a model that needs a conversion is a hub's model or one of files, and says what it becomes", async () => {
+  it("a Hub model or local files need a conversion, and the source states the result's format", async () => {
     expect((await opened(files("config.json"))).weights).toBe("q8");
     expect((await opened(files("config.json"), { weights: "q4" })).weights).toBe("q4");
     expect((await opened(folder)).weights).toBeUndefined();
@@ -340,7 +337,7 @@ describe("what has to be converted", () => {
     expect(await readText(source, "config.json", signal)).toBe("{}");
   });
 
-  it("a model that needs a conversion is read by the module that converts, and needs weights", async () => {
+  it("the converter module reads a model that needs a conversion, and requires weights", async () => {
     packConverter();
     const whole = await opened(files("config.json", "model.safetensors"));
     await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({

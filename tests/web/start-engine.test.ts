@@ -22,7 +22,7 @@ const unsupported = () => Promise.reject(new LoadError("unsupported", "no such i
 const patience = { stallMs: 1000, onRetry: () => {} };
 
 describe("fetchBuild", () => {
-  it("fetchBuild takes the script and the code of the build", async () => {
+  it("fetchBuild returns the script and the code of the build", async () => {
     const source: BuildSource = {
       importScript: async (variant) => ({ ...script, threadScript: `${variant}.js` }),
       compile: async () => code,
@@ -35,7 +35,7 @@ describe("fetchBuild", () => {
     });
   });
 
-  it.each(["importScript", "compile"] as const)("fetchBuild gives the error of %s", async (part) => {
+  it.each(["importScript", "compile"] as const)("fetchBuild passes on the error of %s", async (part) => {
     const source = {
       importScript: async () => script,
       compile: async () => code,
@@ -55,7 +55,7 @@ describe("findBuild", () => {
     return { asked, fetch };
   };
 
-  it("findBuild takes the build that was asked for", async () => {
+  it("findBuild takes the requested build", async () => {
     const { fetch, asked } = fetchable("threads-relaxed", "threads");
     const { build, notice } = await findBuild("threads-relaxed", fetch);
     expect([build.variant, notice, asked]).toEqual(["threads-relaxed", null, ["threads-relaxed"]]);
@@ -66,16 +66,13 @@ describe("findBuild", () => {
     ["threads-relaxed", ["simd"], /^Running on one thread: this browser cannot run/],
     ["simd-relaxed", ["simd"], /^Running without relaxed SIMD/],
     ["threads", ["simd"], /^Running on one thread/],
-  ] as const)(
-    "findBuild, where %s does not compile, takes the next of %j",
-    async (wanted, compiling, notice) => {
-      const found = await findBuild(wanted, fetchable(...compiling).fetch);
-      expect(found.build.variant).toBe(compiling[0]);
-      expect(found.notice).toMatch(notice);
-    },
-  );
+  ] as const)("if %s does not compile, findBuild takes the next of %j", async (wanted, compiling, notice) => {
+    const found = await findBuild(wanted, fetchable(...compiling).fetch);
+    expect(found.build.variant).toBe(compiling[0]);
+    expect(found.notice).toMatch(notice);
+  });
 
-  it("findBuild fails where none compiles, and at once where it is not the browser's fault", async () => {
+  it("findBuild fails if no build compiles, and at once if the error is not the browser's", async () => {
     await expect(findBuild("threads-relaxed", unsupported)).rejects.toThrow("no such instruction");
     const asked: Variant[] = [];
     const broken = (variant: Variant) => {
@@ -99,7 +96,7 @@ describe("makeMemory", () => {
     vi.stubGlobal("WebAssembly", { Memory });
   }
 
-  it("makeMemory is as planned where the browser grants it", () => {
+  it("makeMemory allocates the planned memory if the browser grants it", () => {
     const asked: WebAssembly.MemoryDescriptor[] = [];
     grant(1e9, asked);
     makeMemory({ initial: 100, maximum: 500 }, true);
@@ -110,14 +107,14 @@ describe("makeMemory", () => {
     ]);
   });
 
-  it("makeMemory has less room to grow where it does not, and none at worst", () => {
+  it("makeMemory allocates with less room to grow if necessary, down to none", () => {
     const asked: WebAssembly.MemoryDescriptor[] = [];
     grant(100, asked);
     makeMemory({ initial: 100, maximum: 501 }, true);
     expect(asked.map(({ maximum }) => maximum)).toEqual([501, 300, 200, 100]);
   });
 
-  it("makeMemory is an error that says how much was needed", () => {
+  it("makeMemory's error states how much memory was needed", () => {
     grant(99, []);
     expect(() => makeMemory({ initial: 100, maximum: 500 }, true)).toThrow(
       expect.objectContaining({
@@ -127,7 +124,7 @@ describe("makeMemory", () => {
     );
   });
 
-  it("makeMemory is not tried again where something else is wrong", () => {
+  it("makeMemory does not retry after another error", () => {
     const asked: WebAssembly.MemoryDescriptor[] = [];
     grant(1, asked, new TypeError("shared memory"));
     expect(() => makeMemory({ initial: 100, maximum: 500 }, true)).toThrow(
@@ -172,18 +169,21 @@ describe("startEngine", () => {
     ["threads-relaxed", "threads", "without relaxed SIMD"],
     ["simd-relaxed", "simd", "without relaxed SIMD"],
     ["threads", "simd", "on one thread"],
-  ] as const)("startEngine replaces %s, which computes wrong, by %s", async (variant, plain, notice) => {
-    const log: string[] = [];
-    const fetchOther = async (other: Variant) => build(other, true, log);
-    const started = await startEngine(first(variant, false, log), plan, 4, fetchOther, noThread);
-    expect(started.variant).toBe(plain);
-    expect(started.notice).toBe(`Running ${notice}: this browser computes wrong results with it.`);
-    const steps = (name: string) =>
-      name.startsWith("threads") ? [`${name} shared`, "threads 4"] : [`${name} own`, "threads 1"];
-    expect(log).toEqual([...steps(variant), `destroy ${variant}`, ...steps(plain)]);
-  });
+  ] as const)(
+    "startEngine replaces %s, which computes wrong results, by %s",
+    async (variant, plain, notice) => {
+      const log: string[] = [];
+      const fetchOther = async (other: Variant) => build(other, true, log);
+      const started = await startEngine(first(variant, false, log), plan, 4, fetchOther, noThread);
+      expect(started.variant).toBe(plain);
+      expect(started.notice).toBe(`Running ${notice}: this browser computes wrong results with it.`);
+      const steps = (name: string) =>
+        name.startsWith("threads") ? [`${name} shared`, "threads 4"] : [`${name} own`, "threads 1"];
+      expect(log).toEqual([...steps(variant), `destroy ${variant}`, ...steps(plain)]);
+    },
+  );
 
-  it("startEngine gives up where every build computes wrong", async () => {
+  it("startEngine fails if every build computes wrong results", async () => {
     const log: string[] = [];
     const fetchOther = async (other: Variant) => build(other, false, log);
     await expect(

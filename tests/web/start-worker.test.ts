@@ -58,13 +58,13 @@ describe("the worker of a folder", () => {
     expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
   });
 
-  it("the worker of a folder is imported by a script of the page's own where it lies at another origin", async () => {
+  it("the worker of a folder at another origin is imported by a local script", async () => {
     startWorker("https://cdn.example/gpt2/");
     expect(addresses()).toEqual(["blob:1"]);
     expect(await blobs[0]?.text()).toContain('import("https://cdn.example/gpt2/gpt2-worker.js")');
   });
 
-  it("the worker of a folder is imported so, too, where the browser does not start it", async () => {
+  it("the worker of a folder is imported by a local script also if the browser refuses to start it", async () => {
     startWorker("https://page.example/gpt2/");
     made[0]?.fail();
     expect(addresses()).toEqual(["https://page.example/gpt2/gpt2-worker.js", "blob:1"]);
@@ -82,7 +82,7 @@ describe("the worker of a folder", () => {
     expect(await blobs[1]?.text()).toContain(`import("https://cdn.example/${renewed}")`);
   });
 
-  it("the worker of a folder cannot be had where nothing can be started: the reason is said", () => {
+  it("if no worker can be started, the error has the reason", () => {
     refuses = () => true;
     expect(() => startWorker("https://page.example/gpt2/")).toThrow(
       "the engine needs a worker, and cannot start one: blob:1 is refused",
@@ -93,7 +93,7 @@ describe("the worker of a folder", () => {
 });
 
 describe("the worker beside the module", () => {
-  it("the worker beside the module is named as bundlers read it, and by its address where that is refused", () => {
+  it("the worker beside the module is found by bundlers, and started by its address if that fails", () => {
     const browsers = globalThis.Worker;
     startWorker();
     expect(addresses()[0]).toMatch(/\/web\/src\/client\/gpt2-worker\.js$/);
@@ -103,7 +103,7 @@ describe("the worker beside the module", () => {
     expect(globalThis.Worker).toBe(browsers);
   });
 
-  it("the worker beside the module is started from its address where that is the page's origin", () => {
+  it("the worker beside the module is started by its address if that has the page's origin", () => {
     const { href } = new URL("../../web/src/client/gpt2-worker.js", import.meta.url);
     const { origin } = new URL(href);
     vi.stubGlobal("self", { location: new URL(href), origin });
@@ -122,7 +122,7 @@ describe("the worker of one file", () => {
   });
   const load = async () => (await import("../../web/src/client/start-packed-worker.js")).startWorker;
 
-  it("the worker of one file is made of what the file has of it, once", async () => {
+  it("the worker of the single file is created from the file's contents, once", async () => {
     const startPacked = await load();
     await startPacked.prepare();
     startPacked();
@@ -138,7 +138,7 @@ describe("the worker of one file", () => {
     expect(made[0]?.options).toEqual({ name: "gpt2" });
   });
 
-  it("the worker of one file lies in no folder, and says why it cannot be had", async () => {
+  it("the worker of the single file is in no folder, and its error says why it cannot start", async () => {
     const startPacked = await load();
     expect(() => startPacked("https://page.example/")).toThrow(
       "baseUrl has no effect: worker and engine are in this file",
@@ -162,7 +162,7 @@ describe("the builds of one file", () => {
   const data = pack(Buffer.concat([empty, delta, broken]));
   const make = () => new PackedBuilds({ data, parts }, "this.js");
 
-  it("the builds of one file are unpacked once, each from where it is and from what it differs", async () => {
+  it("the builds of the single file are unpacked once, each from its own data and its delta", async () => {
     const builds = make();
     const unpacked = vi.fn();
     const native = DecompressionStream;
@@ -181,7 +181,7 @@ describe("the builds of one file", () => {
     expect(unpacked.mock.calls).toEqual([["deflate-raw"]]);
   });
 
-  it("the builds of one file builds that are missing, broken or cannot be unpacked give an error", async () => {
+  it("missing, broken or unpackable builds of the single file are errors", async () => {
     await expect(make().compile("threads-relaxed")).rejects.toMatchObject({
       code: "not-found",
       message: 'there is no build "threads-relaxed" in this file',
@@ -194,13 +194,13 @@ describe("the builds of one file", () => {
     });
   });
 
-  it("the builds of one file come with their scripts, whose threads run this one", async () => {
+  it("the builds of the single file include their scripts, whose threads run the same file", async () => {
     expect(await make().importScript()).toEqual({ createModule, threadScript: "this.js" });
   });
 });
 
-describe("what is loaded when somebody asks", () => {
-  it("a part that is loaded on demand is the module that knows", async () => {
+describe("parts that are loaded on demand", () => {
+  it("a part loaded on demand shares the module's state", async () => {
     const { listModels, removeModel, keepModel, storage } =
       await import("../../web/src/client/stored-models.js");
     expect([

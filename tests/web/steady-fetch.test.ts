@@ -74,14 +74,14 @@ async function inTime<T>(promise: Promise<T>): Promise<T> {
 }
 
 describe("steadyFetch", () => {
-  it("steadyFetch asks once where all goes well", async () => {
+  it("steadyFetch makes one request if nothing fails", async () => {
     const { asked, retries, read } = host(() => whole());
     expect(await inTime(read())).toEqual(file);
     expect(asked).toEqual([null]);
     expect(retries).toEqual([]);
   });
 
-  it("steadyFetch goes on where the connection broke, and tells of it", async () => {
+  it("steadyFetch resumes after a broken connection, and reports it", async () => {
     const { asked, retries, read } = host(
       () => whole(30, "breaks"),
       (from) => part(from, 25, "breaks"),
@@ -92,7 +92,7 @@ describe("steadyFetch", () => {
     expect(retries).toEqual(["reset", null, "reset", null]);
   });
 
-  it("steadyFetch skips what it has where a host gives no ranges", async () => {
+  it("steadyFetch skips the received bytes if a host supports no ranges", async () => {
     const { asked, read } = host(
       () => whole(37, "breaks"),
       () => whole(),
@@ -101,7 +101,7 @@ describe("steadyFetch", () => {
     expect(asked).toEqual([null, "bytes=37-"]);
   });
 
-  it("steadyFetch counts silence as a broken connection, before the first byte and after it", async () => {
+  it("steadyFetch treats silence as a broken connection, before and after the first byte", async () => {
     const { asked, retries, read } = host(
       () => new Promise<Response>(() => {}),
       () => whole(20, "stalls"),
@@ -125,7 +125,7 @@ describe("steadyFetch", () => {
   it.each([
     ["with ranges", (from: number) => part(from, 20, "breaks"), (from: number) => part(from)],
     ["without", () => whole(60, "breaks"), () => whole()],
-  ])("steadyFetch gives the rest of a file, of a host %s, and goes on in it", async (_, ...answers) => {
+  ])("steadyFetch returns the rest of a file of a host %s, and resumes in it", async (_, ...answers) => {
     const { asked, fetchSteadily } = host(...answers);
     const reading = fetchSteadily("http://host/f", { headers: { range: "bytes=40-" } });
     const response = await inTime(reading);
@@ -134,7 +134,7 @@ describe("steadyFetch", () => {
     expect(asked).toEqual(["bytes=40-", "bytes=60-"]);
   });
 
-  it("steadyFetch refuses another part than the one that was asked for, if there is nothing else", async () => {
+  it("steadyFetch refuses a different range than requested if there is nothing else", async () => {
     const { asked, fetchSteadily } = host(() => part(30));
     const reading = fetchSteadily("http://host/f", { headers: { range: "bytes=40-" } });
     await expect(inTime(reading)).rejects.toThrow("the host does not send the rest of http://host/f: 206");
@@ -142,7 +142,7 @@ describe("steadyFetch", () => {
   });
 
   it.each([408, 425, 429, 500, 502, 503, 504])(
-    "steadyFetch asks a host that answers %i again",
+    "steadyFetch repeats the request if a host answers %i",
     async (code) => {
       const { asked, retries, read } = host(
         () => status(code),
@@ -154,19 +154,19 @@ describe("steadyFetch", () => {
     },
   );
 
-  it.each([401, 403, 404, 410, 501])("steadyFetch takes %i for an answer", async (code) => {
+  it.each([401, 403, 404, 410, 501])("steadyFetch accepts %i as an answer", async (code) => {
     const { asked, fetchSteadily } = host(() => status(code));
     expect((await inTime(fetchSteadily("http://host/f"))).status).toBe(code);
     expect(asked).toHaveLength(1);
   });
 
-  it("steadyFetch gives the host's last answer after three more attempts", async () => {
+  it("steadyFetch returns the host's last answer after three more attempts", async () => {
     const { asked, fetchSteadily } = host(() => status(503));
     expect((await inTime(fetchSteadily("http://host/f"))).status).toBe(503);
     expect(asked).toHaveLength(4);
   });
 
-  it("steadyFetch gives up a connection that breaks four times with no byte in between", async () => {
+  it("steadyFetch gives up after four broken connections without a byte in between", async () => {
     const { asked, read } = host(
       () => whole(30, "breaks"),
       () => Promise.reject(new TypeError("Failed to fetch")),
@@ -179,13 +179,13 @@ describe("steadyFetch", () => {
     expect(slow.asked).toHaveLength(10);
   });
 
-  it("steadyFetch gives up where the rest is never more than it has", async () => {
+  it("steadyFetch gives up if the rest never has new bytes", async () => {
     const { asked, read } = host(() => whole(30, "breaks"));
     await expect(inTime(read())).rejects.toThrow("reset");
     expect(asked).toHaveLength(4);
   });
 
-  it("steadyFetch waits as long as the host asks for, in seconds or until a date", async () => {
+  it("steadyFetch waits as long as the host says, in seconds or until a date", async () => {
     const start = Date.now();
     const times: number[] = [];
     const { read } = host(
@@ -203,7 +203,7 @@ describe("steadyFetch", () => {
     expect((times[2] ?? 0) - (times[1] ?? 0)).toBeLessThan(12_500);
   });
 
-  it("steadyFetch does not wait for a host that wants more than half a minute", async () => {
+  it("steadyFetch does not wait if the host asks for more than half a minute", async () => {
     const { asked, fetchSteadily } = host(() => status(503, { "retry-after": "31" }));
     expect((await inTime(fetchSteadily("http://host/f"))).status).toBe(503);
     expect(asked).toHaveLength(1);
@@ -220,7 +220,7 @@ describe("steadyFetch", () => {
     });
     const fails = () => Promise.reject(new TypeError("Failed to fetch"));
 
-    it("an offline download waits for the network, says so, and goes on when it is back", async () => {
+    it("an offline download waits for the network, reports it, and continues when it is back", async () => {
       const { asked, retries, read } = host(
         () => whole(30, "breaks"),
         fails,
@@ -238,7 +238,7 @@ describe("steadyFetch", () => {
       expect(retries.at(-1)).toBe(null);
     });
 
-    it("an offline download tries from time to time, however long, as no event may come and a browser may err", async () => {
+    it("an offline download retries from time to time without an end, as the browser's events may be missing or wrong", async () => {
       let isThere = false;
       const { read } = host(() => (isThere ? whole() : fails()));
       const reading = read();
@@ -261,7 +261,7 @@ describe("steadyFetch", () => {
     });
   });
 
-  it("steadyFetch has the whole file where the connection breaks behind its last byte", async () => {
+  it("steadyFetch completes the file if the connection breaks after its last byte", async () => {
     const sized = () => {
       const headers = { ...etag, "content-length": "100" };
       return new Response(bytesFrom(0, 100, "breaks"), { headers });
@@ -271,7 +271,7 @@ describe("steadyFetch", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("steadyFetch has it where the host did not say how long it is, and says now that nothing is left", async () => {
+  it("steadyFetch completes the file if the host stated no length and now says that nothing is left", async () => {
     const { asked, read } = host(
       () => whole(100, "breaks"),
       () => status(416, { "content-range": "bytes */100" }),
@@ -280,7 +280,7 @@ describe("steadyFetch", () => {
     expect(asked).toEqual([null, "bytes=100-"]);
   });
 
-  it("steadyFetch goes on where a connection ends too early without an error", async () => {
+  it("steadyFetch resumes if a connection ends too early without an error", async () => {
     const { asked, read } = host(
       () => new Response(bytesFrom(0, 30), { headers: { ...etag, "content-length": "100" } }),
       (from) => part(from),
@@ -289,7 +289,7 @@ describe("steadyFetch", () => {
     expect(asked).toEqual([null, "bytes=30-"]);
   });
 
-  it("steadyFetch does not compare what comes with the length of a compressed answer", async () => {
+  it("steadyFetch does not compare the received bytes with the length of a compressed answer", async () => {
     const headers = { ...etag, "content-length": "120", "content-encoding": "gzip" };
     const { asked, read } = host(() => new Response(bytesFrom(0), { headers }));
     expect(await inTime(read())).toEqual(file);
@@ -323,7 +323,7 @@ describe("steadyFetch", () => {
   });
 
   it.each(['W/"v1"', '"v1-gzip"', '"v1;br"'])(
-    "steadyFetch takes a compressed answer's tag %s for the same file's",
+    "steadyFetch accepts the tag %s of a compressed answer as the same file's",
     async (tag) => {
       const { read } = host(
         () => new Response(bytesFrom(0, 30, "breaks"), { headers: { etag: tag } }),
@@ -339,25 +339,22 @@ describe("steadyFetch", () => {
     ["another part", ranged({ "content-range": "bytes 0-99/100" })],
     ["a compressed part", ranged({ "content-range": "bytes 30-99/100", "content-encoding": "gzip" })],
     ["416", () => status(416)],
-  ])(
-    "steadyFetch asks for the whole file where the host gives %s in place of the rest",
-    async (_, answer) => {
-      const { asked, read } = host(
-        () => whole(30, "breaks"),
-        answer,
-        () => whole(),
-      );
-      expect(await inTime(read())).toEqual(file);
-      expect(asked).toEqual([null, "bytes=30-", null]);
-      const hopeless = host(() => whole(30, "breaks"), answer);
-      await expect(inTime(hopeless.read())).rejects.toThrow(
-        "the host does not send the rest of http://host/f: ",
-      );
-      expect(hopeless.asked).toHaveLength(3);
-    },
-  );
+  ])("steadyFetch requests the whole file if the host sends %s instead of the rest", async (_, answer) => {
+    const { asked, read } = host(
+      () => whole(30, "breaks"),
+      answer,
+      () => whole(),
+    );
+    expect(await inTime(read())).toEqual(file);
+    expect(asked).toEqual([null, "bytes=30-", null]);
+    const hopeless = host(() => whole(30, "breaks"), answer);
+    await expect(inTime(hopeless.read())).rejects.toThrow(
+      "the host does not send the rest of http://host/f: ",
+    );
+    expect(hopeless.asked).toHaveLength(3);
+  });
 
-  it("steadyFetch counts a date to return at from the host's own clock", async () => {
+  it("steadyFetch measures a retry date by the host's own clock", async () => {
     const hostsNow = Date.now() - 86_400_000;
     const at = (ms: number) => new Date(hostsNow + ms).toUTCString();
     const { asked, read } = host(
@@ -388,12 +385,12 @@ describe("steadyFetch", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("steadyFetch asks nothing where it is aborted before", async () => {
+  it("steadyFetch makes no request if it is already aborted", async () => {
     const { read } = host((_, { signal }) => (signal?.throwIfAborted(), whole()));
     await expect(inTime(read(AbortSignal.abort(new Error("before"))))).rejects.toThrow("before");
   });
 
-  it("steadyFetch keeps what it was asked with, and asks for a part with it", async () => {
+  it("steadyFetch keeps its request's options, and adds a range", async () => {
     const asked: RequestInit[] = [];
     const answers = [whole(30, "breaks"), part(30)];
     const ask = async (_: unknown, init: RequestInit = {}) => (
@@ -421,7 +418,7 @@ describe("steadyFetch", () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  it("steadyFetch gives status, headers and an empty body as they are", async () => {
+  it("steadyFetch passes on status, headers and an empty body", async () => {
     const { fetchSteadily } = host(() => new Response("", { headers: { "content-type": "text/plain" } }));
     const response = await inTime(fetchSteadily("http://host/f"));
     expect([response.ok, response.headers.get("content-type"), await response.text()]).toEqual([

@@ -74,7 +74,7 @@ describe("a full disk", () => {
     });
   });
 
-  it("a full disk throws a Gpt2Error where a model cannot be marked as kept", async () => {
+  it("on a full disk, marking a model as kept throws a Gpt2Error", async () => {
     await load(new Host());
     disk.quota = 0;
     await expect(keepModel(id)).rejects.toSatisfy(
@@ -94,7 +94,7 @@ describe("a full disk", () => {
     ["throws", false],
     ["returns its error as a number of bytes", true],
   ])(
-    "a full disk is relieved of the oldest model that nobody keeps: writing %s",
+    "a full disk removes the oldest model that is not marked as kept: writing %s",
     async (_, returnsErrors) => {
       await fill();
       disk.returnsErrors = returnsErrors;
@@ -108,7 +108,7 @@ describe("a full disk", () => {
     },
   );
 
-  it("a full disk loses one model, not two, to two files that fit in its place", async () => {
+  it("a full disk removes one model, not two, for two files that fit in its place", async () => {
     await fill();
     const stop = await markLoading(await digestOf(id)); // its files are on no list yet
     const store = new RoomyStore(await storeFor(id), id, withStoreLock);
@@ -118,7 +118,7 @@ describe("a full disk", () => {
     stop();
   });
 
-  it("a full disk is relieved of no model that another tab is loading", async () => {
+  it("a full disk never removes a model that another tab is loading", async () => {
     await fill();
     const stop = await markLoading(await digestOf(others[0] ?? ""));
     expect((await load(new Host([bytes(900, 20)]))).notStored).toBeNull();
@@ -126,7 +126,7 @@ describe("a full disk", () => {
     stop();
   });
 
-  it("a full disk loses no model where all of them together would not make enough room", async () => {
+  it("a full disk removes no model if all of them together would not free enough", async () => {
     await fill();
     for (const other of others) await keepModel(other);
     const host = new Host([bytes(900, 20), bytes(5000, 21)]);
@@ -158,7 +158,7 @@ describe("a model that is removed while it is loaded", () => {
     expect((await load(host)).notStored).toBeNull(); // and it can be stored again
   });
 
-  it("a model that is removed while it is loaded leaves nothing where it was read from the store", async () => {
+  it("a model that is removed while it loads leaves nothing, also if it was read from the store", async () => {
     const host = new Host();
     await load(host);
     const source = new CachedSource(await storeFor(id), host, id, revalidationBy(host));
@@ -172,8 +172,8 @@ describe("a model that is removed while it is loaded", () => {
   });
 });
 
-describe("files that no model needs", () => {
-  it("files that no model needs go when a model is removed, unless a load may need them", async () => {
+describe("files without a model", () => {
+  it("removing a model also removes unused files, unless a load may need them", async () => {
     await load(new Host());
     await (await disk.folder("blobs")).getFileHandle("orphan", { create: true });
     await (await disk.folder("changed")).getFileHandle("probe 0.5", { create: true });
@@ -186,7 +186,7 @@ describe("files that no model needs", () => {
     expect([...(await disk.folder("changed")).files.keys()]).toEqual([]);
   });
 
-  it("files that no model needs stay where a record cannot be read at the moment", async () => {
+  it("unused files stay while a record cannot be read", async () => {
     const host = new Host();
     await load(host);
     const names = await blobNames();
@@ -228,7 +228,7 @@ describe("a stored model that cannot be read", () => {
     },
   );
 
-  it("a stored model that cannot be read comes from the network where its files are deleted while it is read", async () => {
+  it("a model whose stored files are deleted during the load comes from the network", async () => {
     const host = new Host();
     await load(host);
     const source = new CachedSource(await storeFor(id), host, id, revalidationBy(host));
@@ -247,7 +247,7 @@ describe("a file system that never answers", () => {
   const never = () => new Promise<void>(() => {});
 
   it.each(["root", "folder", "file", "getFile", "open", "list", "remove"])(
-    "a file system that never answers ends no load: it goes on without (%s)",
+    "a file system that never answers delays no load: it continues without storing (%s)",
     async (what) => {
       const host = new Host();
       await load(host);
@@ -267,7 +267,7 @@ describe("a file system that never answers", () => {
     },
   );
 
-  it("a file system that never answers is said in the load's report", async () => {
+  it("the load's report mentions a file system that never answers", async () => {
     const host = new Host();
     await load(host);
     const store = await storeFor(id);
@@ -277,7 +277,7 @@ describe("a file system that never answers", () => {
     expect((await settled(loading)).notStored).toContain("the browser's storage has not answered for 15 s");
   });
 
-  it("a file system that never answers ends no load where another tab never finishes its change", async () => {
+  it("a load continues even if another tab never finishes its change", async () => {
     const host = new Host();
     void disk.navigator.locks.request("gpt2-wasm store", () => new Promise(() => {}));
     vi.useFakeTimers({ toFake: [...toFake] });
@@ -288,14 +288,14 @@ describe("a file system that never answers", () => {
   });
 });
 
-describe("a record", () => {
+describe("records", () => {
   const record = async () => {
     const [file] = (await disk.folder("models")).files.values();
     if (!file) throw new Error("there is no record");
     return file;
   };
 
-  it("a record with one changed bit lists no other model, and no wrong bytes", async () => {
+  it("a record with one changed bit lists neither another model nor wrong bytes", async () => {
     const host = new Host([bytes(30, 1)]);
     await load(host);
     const file = await record();
@@ -345,7 +345,7 @@ describe("a record", () => {
   });
 });
 
-it("a tab that ends at any step leaves no model that is listed as whole and is not", async () => {
+it("a tab that ends at any step leaves no incomplete model that is listed as complete", async () => {
   for (let steps = 5; ; steps += 7) {
     disk = new FakeDisk();
     vi.stubGlobal("navigator", disk.navigator);
@@ -380,10 +380,10 @@ it("a tab that ends at any step leaves no model that is listed as whole and is n
   }
 });
 
-describe("two places to store in", () => {
+describe("two kinds of stores", () => {
   const refuse = () => Promise.reject(new DOMException("no", "SecurityError"));
 
-  it("two stores are both looked into: a model of Cache Storage is found when the file system is there again", async () => {
+  it("both stores are searched: a model in Cache Storage is found when the file system works again", async () => {
     vi.stubGlobal("caches", new FakeCaches());
     const { getDirectory } = disk.navigator.storage;
     disk.navigator.storage.getDirectory = refuse;
@@ -400,7 +400,7 @@ describe("two places to store in", () => {
     expect(await listed()).toEqual(["http://host/other/"]);
   });
 
-  it("two stores are of no use where both are refused: nothing throws", async () => {
+  it("if both stores are refused, nothing is stored and nothing throws", async () => {
     vi.stubGlobal("caches", { open: refuse, has: refuse });
     disk.navigator.storage.getDirectory = refuse;
     expect(await listModels()).toEqual([]);
@@ -410,7 +410,7 @@ describe("two places to store in", () => {
   });
 });
 
-describe("a host's newer version", () => {
+describe("a newer version on the host", () => {
   const changed = () => new Host([bytes(1000, 1), bytes(700, 3)]);
 
   it("a newer version that fails to load is replaced by the stored one", async () => {
@@ -444,7 +444,7 @@ describe("a host's newer version", () => {
     expect(hash(await bytesOf(stream))).toBe(hash(bytes(700, 2)));
   });
 
-  it("a host's newer version is not waited for without end where its host was late before, and now is silent", async () => {
+  it("a load limits its wait for a host that was late before and is silent now", async () => {
     const host = new Host();
     const { source } = await load(host);
     expect(source.another()).toBeUndefined();

@@ -40,8 +40,8 @@ async function addModel(id: string, size: number, usedHoursAgo = 0) {
 }
 const stored = () => store.names("blobs").sort();
 
-describe("room", () => {
-  it("room for a model is made of what no record needs, unless it may still be wanted", async () => {
+describe("room for a model", () => {
+  it("room is first made by removing files without a record, unless they may be needed", async () => {
     await addModel("a", 100);
     store.put("blobs", "old", 7, Date.now() - hour);
     store.put("blobs", "young", 5, Date.now() - hour + 1);
@@ -69,7 +69,7 @@ describe("room", () => {
     expect(store.names("changed")).toEqual([]);
   });
 
-  it("room for a model is made of the models that were used longest ago, but none that is kept or wanted", async () => {
+  it("room is then made by removing the least recently used models that are neither kept nor needed", async () => {
     await addModel("kept", 500, 9);
     await addModel("oldest", 100, 5);
     await addModel("old", 100, 4);
@@ -84,7 +84,7 @@ describe("room", () => {
     expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "wanted"]);
   });
 
-  it("room for a model is not made where it is there, or nobody knows, with a hundredth for what is around it", async () => {
+  it("no room is made if there is enough or the browser reports none, with a margin of a hundredth", async () => {
     await addModel("a", 100, 5);
     disk = { quota: 1101, usage: 1000 };
     expect(await makeRoom(store, 100, "b")).toBeNull();
@@ -112,7 +112,7 @@ describe("room", () => {
 });
 
 describe("records", () => {
-  it("records are told apart by model, format and weights.json, the one that was used last first", async () => {
+  it("records are distinguished by model, format and weights.json, and sorted by last use", async () => {
     const files = [piece("weights.json", 5)];
     const first = await writeRecord(store, { id: "a", files, missing: ["x"], pieces: [] });
     expect(first).toBe(`${hash("a")}-as-is-${hash("weights.json").slice(0, 16)}`);
@@ -229,7 +229,7 @@ describe("a piece", () => {
     onStored.mockReset();
   });
 
-  it("a piece is downloaded and stored, and comes from the store from then on", async () => {
+  it("a piece is downloaded and stored, and read from the store afterwards", async () => {
     expect((await open()).bytes).toEqual([...content]);
     expect(opened).toEqual([{ signal, anew: false, from: 0 }]);
     expect(onStored).toHaveBeenCalledTimes(1);
@@ -276,7 +276,7 @@ describe("a piece", () => {
   });
 
   it.each(["append", "write", "close"])(
-    "a piece that cannot be stored (%s) is passed on all the same",
+    "a piece that cannot be stored (%s) is still passed on",
     async (what) => {
       const full = new DOMException("no room", "QuotaExceededError");
       const append = store.append.bind(store);

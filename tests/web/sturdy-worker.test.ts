@@ -46,8 +46,8 @@ function renewable() {
   return { worker, made, renew, heard, failures };
 }
 
-describe("SturdyWorker, past a cache", () => {
-  it("a SturdyWorker that bypasses a cache is made once more where its script is damaged, and says so where it still is", () => {
+describe("SturdyWorker with a damaged cache", () => {
+  it("a damaged script is fetched once more past the cache, and an error says so if it is still damaged", () => {
     const { made, heard } = renewable();
     made[0]?.say({ type: "damaged", what: "first" });
     expect([made.length, made[0]?.terminations, heard]).toEqual([2, 1, []]);
@@ -56,7 +56,7 @@ describe("SturdyWorker, past a cache", () => {
     expect([made.length, heard]).toEqual([2, [{ type: "damaged", what: "second" }]]);
   });
 
-  it("a SturdyWorker that bypasses a cache is made once more where no way loads it, and has failed where that does not either", () => {
+  it("a worker that cannot be loaded is created once more, and then fails", () => {
     const { made, failures, renew } = renewable();
     made[0]?.fail();
     expect([made.length, renew.mock.calls.length, failures.mock.calls.length]).toEqual([2, 1, 0]);
@@ -64,7 +64,7 @@ describe("SturdyWorker, past a cache", () => {
     expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
   });
 
-  it("a SturdyWorker that bypasses a cache is made once more where it fails before it has spoken, as what is damaged may, and not after", () => {
+  it("a worker that fails before its first message is created once more, but not after that", () => {
     const { made, failures, renew } = renewable();
     made[0]?.fail("ReferenceError");
     expect([made.length, renew.mock.calls.length, failures.mock.calls.length]).toEqual([2, 1, 0]);
@@ -73,7 +73,7 @@ describe("SturdyWorker, past a cache", () => {
     expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
   });
 
-  it("a SturdyWorker that bypasses a cache is made once more where it stays silent, and has failed where that one does, too", () => {
+  it("a silent worker is created once more, and fails if that one is silent, too", () => {
     const { made, failures } = renewable();
     vi.advanceTimersByTime(silentMs - 1);
     expect(made.length).toBe(1);
@@ -87,7 +87,7 @@ describe("SturdyWorker, past a cache", () => {
     expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
   });
 
-  it("a SturdyWorker that bypasses a cache may take its time once it has spoken, and does nothing once it is terminated", () => {
+  it("a worker may take its time after its first message, and does nothing once terminated", () => {
     const first = renewable();
     first.made[0]?.say({ type: "alive", lock: null });
     const second = renewable();
@@ -98,7 +98,7 @@ describe("SturdyWorker, past a cache", () => {
 });
 
 describe("SturdyWorker", () => {
-  it("a SturdyWorker is the first that can be made", () => {
+  it("SturdyWorker uses the first worker that can be created", () => {
     const { worker, made, heard } = begin(3, 0);
     worker.postMessage(cancel(1));
     made[0]?.say(started);
@@ -109,7 +109,7 @@ describe("SturdyWorker", () => {
     expect(made[0]?.terminations).toBe(1);
   });
 
-  it("a SturdyWorker gets what cannot be sent twice, and what follows it, once it speaks", () => {
+  it("SturdyWorker holds back transferred messages, and those after them, until the worker's first message", () => {
     const { worker, made } = begin(2);
     const { port1, port2 } = new MessageChannel();
     worker.postMessage(cancel(1));
@@ -123,7 +123,7 @@ describe("SturdyWorker", () => {
     port1.close();
   });
 
-  it("a SturdyWorker is made once more where a cache had kept another release's, and is told what that one was told", () => {
+  it("a cached worker of another release is created once more, and receives the same messages", () => {
     const made: FakeWorker[] = [];
     const make = () => {
       const worker = new FakeWorker();
@@ -141,12 +141,12 @@ describe("SturdyWorker", () => {
     expect([made.length, heard]).toEqual([2, [{ type: "started", release: "older" }]]);
   });
 
-  it("a SturdyWorker cannot be made where none can, for the last one's reason", () => {
+  it("if no worker can be created, SturdyWorker throws the last reason", () => {
     expect(() => begin(2, 0, 1)).toThrow("way 1");
     expect(() => begin(0)).toThrow("no way");
   });
 
-  it("a SturdyWorker goes on with the next where one is not loaded, which is told what the first did not hear", () => {
+  it("if a worker does not load, SturdyWorker sends the next one the same messages", () => {
     const { worker, made, heard, failures } = begin(3, 1);
     worker.postMessage(cancel(1));
     made[0]?.fail();
@@ -158,7 +158,7 @@ describe("SturdyWorker", () => {
     expect(failures).not.toHaveBeenCalled();
   });
 
-  it("a SturdyWorker has failed where the last is not loaded", () => {
+  it("SturdyWorker fails if the last worker does not load", () => {
     for (const throwing of [[], [1]]) {
       const { made, failures } = begin(2, ...throwing);
       for (const worker of made) worker.fail();
@@ -167,7 +167,7 @@ describe("SturdyWorker", () => {
     }
   });
 
-  it("a SturdyWorker has failed where one runs, or says what is wrong, or nobody waits for it", () => {
+  it("SturdyWorker fails at once if a worker that runs reports an error, or none is left", () => {
     const first = begin(2);
     first.made[0]?.say(started);
     first.made[0]?.fail();
@@ -183,7 +183,7 @@ describe("SturdyWorker", () => {
   });
 });
 
-describe("SturdyWorker, where no script is found", () => {
+describe("SturdyWorker without a script", () => {
   /** A worker whose scripts all are missing; `last` is what is left. */
   function without(last: () => Promise<Worker>, throwing = false) {
     const missing = new FakeWorker();
@@ -200,7 +200,7 @@ describe("SturdyWorker, where no script is found", () => {
     return { worker, missing, heard, failures };
   }
 
-  it("a SturdyWorker without a script is the last one, which gets everything that was sent", async () => {
+  it("without a script the last worker is used, and receives all messages", async () => {
     for (const throwing of [false, true]) {
       const inlined = new FakeWorker();
       const { worker, missing, heard } = without(async () => inlined as unknown as Worker, throwing);
@@ -213,14 +213,14 @@ describe("SturdyWorker, where no script is found", () => {
     }
   });
 
-  it("a SturdyWorker without a script says what failed first where the last one cannot be had either", async () => {
+  it("if the last worker cannot be created either, the error has the first reason", async () => {
     const { missing, failures } = without(async () => Promise.reject(new Error("no chunk")));
     missing.fail();
     await vi.advanceTimersByTimeAsync(0);
     expect(failures).toHaveBeenCalledTimes(1);
   });
 
-  it("a SturdyWorker without a script is not looked for where the script is there and fails", async () => {
+  it("a script that exists but fails is not searched for elsewhere", async () => {
     const last = vi.fn(async () => new FakeWorker() as unknown as Worker);
     const { missing, failures } = without(last);
     missing.fail("SyntaxError");
@@ -228,7 +228,7 @@ describe("SturdyWorker, where no script is found", () => {
     expect([last.mock.calls.length, failures.mock.calls.length]).toEqual([0, 1]);
   });
 
-  it("a SturdyWorker without a script starts no worker after it was terminated", async () => {
+  it("SturdyWorker starts no worker after it was terminated", async () => {
     const inlined = new FakeWorker();
     const { worker, missing } = without(async () => inlined as unknown as Worker);
     missing.fail();

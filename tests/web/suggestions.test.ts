@@ -24,7 +24,7 @@ it.each([
   ["sede", "seed"], // two letters swapped
   ["logProb", "logprobs"],
   ["stopp", "stop"],
-])("%s of generate is %s", (name, meant) => {
+])("the option %s of generate gets the suggestion %s", (name, meant) => {
   expect(suggestion(name, generating)).toBe(`did you mean ${meant}?`);
 });
 
@@ -34,23 +34,23 @@ it.each([
   ["abort_signal", "signal"],
   ["onProgess", "onProgress"],
   ["variants", "variant"],
-])("%s of loadModel is %s", (name, meant) => {
+])("the option %s of loadModel gets the suggestion %s", (name, meant) => {
   expect(suggestion(name, loading)).toBe(`did you mean ${meant}?`);
 });
 
-it("says how it is done where no option does it", () => {
+it("an unknown option that no option replaces gets an explanation", () => {
   expect(suggestion("onToken", generating)).toContain("for await");
   expect(suggestion("do_sample", generating)).toContain("temperature 0");
 });
 
 it.each(["x", "ab", "quality", "device", "", "__proto__", "constructor", "toString"])(
-  "%s means nothing",
+  "the unknown option %s gets no suggestion",
   (name) => {
     expect(suggestion(name, generating)).toBe("");
   },
 );
 
-it("names no option of another call", () => {
+it("no suggestion names an option of another call", () => {
   for (const name of ["max_tokens", "topP", "seeed", "onToken", "do_sample"])
     expect(suggestion(name, loading)).toBe("");
 });

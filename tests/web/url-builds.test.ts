@@ -36,7 +36,7 @@ function builds(
 }
 
 describe("UrlBuilds", () => {
-  it("UrlBuilds has patience with code that comes slowly, and says how long none came", async () => {
+  it("UrlBuilds waits for slow code, and reports how long none arrived", async () => {
     vi.useFakeTimers();
     const retries: (string | null)[] = [];
     const slow = { stallMs: 1000, onRetry: (reason: string | null) => void retries.push(reason) };
@@ -68,7 +68,7 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it("UrlBuilds compiles a build's code, whatever type the host gives it, and asks for that of this release", async () => {
+  it("UrlBuilds compiles code of any type, and requests that of this release", async () => {
     for (const type of [wasm, {}]) {
       const { source, asked } = builds(() => new Response(empty, type));
       expect(await source.compile("simd", signal, patience)).toBeInstanceOf(WebAssembly.Module);
@@ -76,7 +76,7 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it("UrlBuilds compiles while it streams where the host gives the type", async () => {
+  it("UrlBuilds compiles while streaming if the host sends the right type", async () => {
     const streaming = vi.spyOn(WebAssembly, "compileStreaming");
     await builds(() => new Response(empty)).source.compile("simd", signal, patience);
     expect(streaming).not.toHaveBeenCalled();
@@ -85,7 +85,7 @@ describe("UrlBuilds", () => {
     streaming.mockRestore();
   });
 
-  it("UrlBuilds says that the browser cannot run what does not compile", async () => {
+  it("UrlBuilds reports that the browser cannot compile the code", async () => {
     for (const type of [wasm, {}]) {
       const code = Uint8Array.from(hashedCode(Uint8Array.of(1, 2, 3, 4)));
       const { source } = builds(() => new Response(code, type));
@@ -93,7 +93,7 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it("UrlBuilds gives the host's refusal", async () => {
+  it("UrlBuilds passes on the host's refusal", async () => {
     const { source } = builds(() => new Response("", { status: 404 }));
     await expect(source.compile("simd", signal, patience)).rejects.toMatchObject({
       code: "not-found",
@@ -105,7 +105,7 @@ describe("UrlBuilds", () => {
   const withoutPauses = () =>
     vi.stubGlobal("setTimeout", (task: () => void, ms = 0) => ms < 10_000 && queueMicrotask(task));
 
-  it("UrlBuilds asks again where the connection breaks or the host is busy", async () => {
+  it("UrlBuilds repeats a request if the connection breaks or the host is busy", async () => {
     withoutPauses();
     for (const type of [wasm, {}]) {
       const answers = [
@@ -118,7 +118,7 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it.each([wasm, {}])("UrlBuilds fetches code that is damaged past every cache, once", async (type) => {
+  it.each([wasm, {}])("UrlBuilds fetches damaged code once more, past every cache", async (type) => {
     withoutPauses();
     const flipped = empty.slice();
     flipped[empty.length - 70] = (flipped[empty.length - 70] ?? 0) ^ 4; // in what is skipped: it compiles
@@ -145,7 +145,7 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it("UrlBuilds says that the connection broke, but for an abort", async () => {
+  it("UrlBuilds reports a broken connection, except for an abort", async () => {
     withoutPauses();
     const broken = () => new Response(new ReadableStream({ pull: (to) => to.error(new TypeError("reset")) }));
     await expect(builds(broken).source.compile("simd", signal, patience)).rejects.toMatchObject({
@@ -188,7 +188,7 @@ describe("UrlBuilds", () => {
       }
     });
 
-    it("threads start from a blob where a bundler has put the script into the worker", async () => {
+    it("threads start from a blob if a bundler has inlined the script into the worker", async () => {
       page("http://page");
       const script = () => new URL("data:text/javascript,export default 42");
       const one = { script, code: script };

@@ -7,7 +7,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
-it("waitForLock calls back after the holder of the lock has ended, not before", async () => {
+it("waitForLock calls back only after the holder of the lock has ended", async () => {
   const locks = new FakeLocks();
   vi.stubGlobal("navigator", { locks });
   let end: () => void = () => {};
@@ -32,7 +32,7 @@ it("waitForLock never calls back for a lock that this page cannot see", async ()
 it.each([
   ["there are no locks", {}],
   ["the browser refuses them", { locks: { query: () => Promise.reject(new Error("no")) } }],
-])("waitForLock does nothing where %s", async (_, navigator) => {
+])("waitForLock does nothing if %s", async (_, navigator) => {
   vi.stubGlobal("navigator", navigator);
   const run = vi.fn();
   waitForLock("worker", run);

@@ -24,7 +24,7 @@ const megabyte = 1024 * 1024;
 const memoryOf = (maximum: number) =>
   new WebAssembly.Memory({ initial: (10 * megabyte) / 65536, maximum: maximum / 65536 });
 
-it("a module exports each function with an underline before its name, once the constructors have run", async () => {
+it("a module exports each function with a leading underscore, after the constructors have run", async () => {
   const calls: string[] = [];
   const { module } = await create(
     { __wasm_call_ctors: () => calls.push("constructors"), gpt2_step: () => calls.push("step") },
@@ -59,7 +59,7 @@ it("a module reads and writes numbers one character at a time", async () => {
   expect(env.gpt2_number_text?.(-0.25, 5)).toBe(0);
 });
 
-it("a module gives a thread all that it begins with; addresses may lie above 2 GiB", async () => {
+it("a module passes a thread its start values; addresses may lie above 2 GiB", async () => {
   const memory = memoryOf(10 * megabyte);
   const startThread = vi.fn<(start?: ThreadStart) => void>();
   const { env, code } = await create({}, memory, startThread);
@@ -68,7 +68,7 @@ it("a module gives a thread all that it begins with; addresses may lie above 2 G
   expect(startThread.mock.calls).toEqual([[{ code, memory, ...addresses }]]);
 });
 
-it("a thread that traps ends, and tells its engine", () => {
+it("a thread that traps ends and notifies its engine", () => {
   const calls: unknown[][] = [];
   const trap = new WebAssembly.RuntimeError("unreachable");
   const exports = {

@@ -69,7 +69,7 @@ describe("parseWeightsIndex", () => {
     );
   });
 
-  it.each([0, largest])("parseWeightsIndex takes a piece of %i bytes", (size) => {
+  it.each([0, largest])("parseWeightsIndex accepts a piece of %i bytes", (size) => {
     const pieces = [{ ...piece, size }];
     expect(parseWeightsIndex(JSON.stringify({ size, pieces }))).toEqual({ size, pieces });
   });
@@ -83,7 +83,7 @@ describe("parseWeightsIndex", () => {
     );
   });
 
-  it("parseWeightsIndex looks at each of many pieces a few times, however many there are", () => {
+  it("parseWeightsIndex checks many pieces in linear time", () => {
     const text = ofMany(most);
     expect(parseWeightsIndex(text).pieces).toHaveLength(most);
     expect(looksOf(() => parseWeightsIndex(text))).toBeLessThan(10 * most);
@@ -94,7 +94,7 @@ describe("parseWeightsIndex", () => {
     ["{}", "an object"],
     [JSON.stringify("x".repeat(100_000)), `"${"x".repeat(39)}`],
     ["true", "true"],
-  ])("parseWeightsIndex names a version in few words: %#", (version, found) => {
+  ])("parseWeightsIndex states a wrong version in a short message: %#", (version, found) => {
     expect(() => parseWeightsIndex(`{"version":${version},"size":0,"pieces":[],"files":[]}`)).toThrow(
       expect.objectContaining({
         code: "unsupported",
@@ -103,7 +103,7 @@ describe("parseWeightsIndex", () => {
     );
   });
 
-  it("parseWeightsIndex takes the files of version 2, and of no other", () => {
+  it("parseWeightsIndex accepts the files of version 2, and of no other", () => {
     const files = [{ ...piece, path: "config.json" }];
     const index = { size: 4, pieces: [piece], files };
     expect(parseWeightsIndex(JSON.stringify(index)).files).toBeUndefined();

@@ -26,7 +26,7 @@ describe("the language", () => {
     ["den", "Write"],
     ["fi", "Write"],
     ["-", "Write"],
-  ])("the button for lang=%j says %j", (lang, expected) => {
+  ])("the button for lang=%j has the label %j", (lang, expected) => {
     expect(make(lang).words.get("write")).toBe(expected);
   });
 
@@ -43,7 +43,7 @@ describe("the language", () => {
     expect(words.get("stop")).toBe("Stopp");
   });
 
-  it("the language is observed while the element is watched: the words change with it, and with it alone", async () => {
+  it("the words follow changes of the language while the element is observed", async () => {
     const { words, around, element, onChange } = make("en");
     words.watch();
     expect(onChange).toHaveBeenCalledTimes(1);
@@ -65,7 +65,7 @@ describe("the language", () => {
 });
 
 describe("words that are set", () => {
-  it("words that a page sets are the element's own, the page's, the general language's, the built-in ones, and English, in this order", () => {
+  it("words are taken from the element, the page, the general language, the built-in ones and English, in this order", () => {
     const { words, around } = make("fr-CA");
     setWords("fr", { write: "Écrire", stop: "Arrêter" });
     setWords("fr-ca", { stop: "Stopper" });
@@ -102,8 +102,8 @@ describe("words that are set", () => {
   });
 });
 
-describe("what is put into words", () => {
-  it("an error is shown by its own message in English, by its code in German, or as the page set", () => {
+describe("messages in words", () => {
+  it("an error is shown with its own message in English, by its code in German, or as the page set", () => {
     const error = Object.assign(new Error("503"), { code: "network" });
     const { words, around } = make("en");
     expect(words.ofError(error)).toBe("Something went wrong: 503");
@@ -117,7 +117,7 @@ describe("what is put into words", () => {
     expect(words.ofError(error)).toBe("Oh.");
   });
 
-  it("a name in braces that has no value stays", () => {
+  it("a name in braces without a value stays", () => {
     expect(fill("{text}. {hint} {else}", { text: "$& {hint}", hint: "Tab" })).toBe("$& {hint}. Tab {else}");
   });
 

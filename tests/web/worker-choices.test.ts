@@ -21,7 +21,7 @@ describe("detectFeatures", () => {
   const validateOnly = (has: boolean) =>
     vi.stubGlobal("WebAssembly", { ...WebAssembly, validate: () => has });
 
-  it("detectFeatures finds what this Node has", async () => {
+  it("detectFeatures finds the features of this Node.js", async () => {
     isolated(true);
     expect(await detectFeatures()).toMatchObject({
       webAssembly: true,
@@ -31,7 +31,7 @@ describe("detectFeatures", () => {
     });
   });
 
-  it("detectFeatures finds no threads where the page is not isolated", async () => {
+  it("detectFeatures finds no threads if the page is not isolated", async () => {
     isolated(false);
     expect(await detectFeatures()).toMatchObject({ simd: true, threads: false, isIsolated: false });
   });
@@ -42,13 +42,13 @@ describe("detectFeatures", () => {
     expect(await detectFeatures()).toMatchObject({ simd: true, threads: false, isIsolated: true });
   });
 
-  it("detectFeatures finds no SIMD where the validator knows none", async () => {
+  it("detectFeatures finds no SIMD if the validator rejects it", async () => {
     isolated(true);
     validateOnly(false);
     expect(await detectFeatures()).toEqual({ ...all, simd: false, relaxedSimd: false, threads: false });
   });
 
-  it("detectFeatures finds that WebAssembly is turned off", async () => {
+  it("detectFeatures detects that WebAssembly is turned off", async () => {
     isolated(true);
     vi.stubGlobal("WebAssembly", undefined);
     const features = await detectFeatures();
@@ -70,12 +70,12 @@ describe("detectFeatures", () => {
 });
 
 describe("chooseVariant", () => {
-  it("chooseVariant takes the fastest build that the browser runs", () => {
+  it("chooseVariant takes the fastest build that the browser can run", () => {
     expect(chooseVariant(all, undefined)).toEqual({ variant: "threads-relaxed", notice: null });
     expect(chooseVariant({ ...all, relaxedSimd: false }, undefined).variant).toBe("threads");
   });
 
-  it("chooseVariant says why there is one thread", () => {
+  it("chooseVariant explains why there is one thread", () => {
     const choice = chooseVariant({ ...all, threads: false, isIsolated: false }, undefined);
     expect(choice.variant).toBe("simd-relaxed");
     expect(choice.notice).toBe(
@@ -90,7 +90,7 @@ describe("chooseVariant", () => {
     });
   });
 
-  it("chooseVariant refuses browsers without SIMD, and forced builds that cannot run", () => {
+  it("chooseVariant refuses browsers without SIMD, and requested builds that cannot run", () => {
     const refusal = (features: typeof all, wanted?: "threads" | "simd-relaxed") => {
       try {
         return chooseVariant(features, wanted);
@@ -121,7 +121,7 @@ describe("chooseThreads", () => {
   const ask = (wanted: { threads?: number; threadChoices?: ThreadChoices }, cores = 8, bytes = 133e6) =>
     chooseThreads(true, { threads: undefined, threadChoices: {}, ...wanted }, cores, bytes);
 
-  it("chooseThreads takes what was asked for, and one thread where there are no others", () => {
+  it("chooseThreads takes the requested number, and one thread if there are no others", () => {
     expect(ask({ threads: 3 })).toEqual({ threads: 3 });
     expect(ask({}, 1)).toEqual({ threads: 1 });
     expect(ask({}, 0)).toEqual({ threads: 1 });
@@ -130,7 +130,7 @@ describe("chooseThreads", () => {
     expect(chooseThreads(false, { threads: 3, threadChoices: {} }, 8, 1).threads).toBe(1);
   });
 
-  it("chooseThreads measures more threads than there are cores, and remembers those by themselves", () => {
+  it("chooseThreads measures more threads than there are cores, and stores those separately", () => {
     const { threads, measureAs } = ask({ threads: 4 }, 2);
     expect(threads).toBe(4);
     expect(measureAs).not.toBe(ask({}, 2).measureAs);
@@ -142,7 +142,7 @@ describe("chooseThreads", () => {
     expect(chooseThreads(true, { threads: 4, threadChoices: {} }, undefined, 1)).toEqual({ threads: 4 });
   });
 
-  it("chooseThreads starts all cores to measure them, and remembers by device and size of model", () => {
+  it("chooseThreads starts all cores to measure them, and stores the result by device and model size", () => {
     const { threads, measureAs } = ask({});
     expect(threads).toBe(8);
     expect(measureAs).toBeDefined();
@@ -175,7 +175,7 @@ describe("planMemory", () => {
     expect(plan.maximum).toBeGreaterThan(plan.initial);
   });
 
-  it("planMemory stays within 4 GiB whatever it is given", () => {
+  it("planMemory stays within 4 GiB for any input", () => {
     for (const config of [null, 3, {}, { n_embd: 1e30 }, { n_embd: "x" }, { quantization_config: null }]) {
       const plan = planMemory(config, 1e15, "f32");
       expect(plan.maximum).toBeLessThanOrEqual(65536);

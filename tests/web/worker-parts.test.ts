@@ -34,7 +34,7 @@ describe("toJson", () => {
 });
 
 describe("EngineQueue", () => {
-  it("turns come in the order in which they were requested", async () => {
+  it("turns are granted in the order of their requests", async () => {
     const queue = new EngineQueue();
     const order: number[] = [];
     await Promise.all(
@@ -50,7 +50,7 @@ describe("EngineQueue", () => {
     await queue.take(never); // free again
   });
 
-  it("a turn is not passed to a waiter that gave up", async () => {
+  it("a turn is not granted to a waiter that gave up", async () => {
     const queue = new EngineQueue();
     await queue.take(never);
     const controllers = [abortLater(), abortLater(), abortLater()];
@@ -68,7 +68,7 @@ describe("EngineQueue", () => {
     await queue.take(never);
   });
 
-  it("turns of the EngineQueue leave no listener behind", async () => {
+  it("turns of the EngineQueue leave no listeners", async () => {
     const queue = new EngineQueue();
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
@@ -95,7 +95,7 @@ describe("EngineQueue", () => {
     expect(await isSettled(third)).toBe(false);
   });
 
-  it("a turn can be passed on for a limited time", async () => {
+  it("a turn can be lent for a limited time", async () => {
     const queue = new EngineQueue();
     const first = new EngineTurn(queue);
     await first.take(never);
@@ -146,7 +146,7 @@ describe("ReadAhead", () => {
     await expect(readAhead.wait(controller.signal)).rejects.toThrow("enough");
   });
 
-  it("ReadAhead leaves no listener behind", async () => {
+  it("ReadAhead leaves no listeners", async () => {
     const readAhead = new ReadAhead(0);
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
@@ -164,7 +164,7 @@ describe("ReadAhead", () => {
 });
 
 describe("holdLock", () => {
-  it("holdLock names a lock of its own, once it has it, and never gives it back", async () => {
+  it("holdLock returns the name of its own lock, which it never releases", async () => {
     const held: Promise<unknown>[] = [];
     const names: string[] = [];
     const locks = {
@@ -181,14 +181,14 @@ describe("holdLock", () => {
     for (const lock of held) expect(await isSettled(lock)).toBe(false);
   });
 
-  it("holdLock has none where there are no locks, or they are refused", async () => {
+  it("holdLock returns no name if locks are missing or refused", async () => {
     expect(await holdLock(undefined)).toBeNull();
     const refusing = { request: async () => Promise.reject(new Error("SecurityError")) };
     expect(await holdLock(refusing as unknown as LockManager)).toBeNull();
   });
 });
 
-it("yieldToMessages lets what has arrived be handled first", async () => {
+it("yieldToMessages lets messages that have arrived be handled first", async () => {
   const { port1, port2 } = new MessageChannel();
   const seen: string[] = [];
   port1.onmessage = ({ data }) => seen.push(data as string);

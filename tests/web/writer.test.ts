@@ -47,7 +47,7 @@ const progress = (of: Partial<LoadProgress>) =>
   options().onProgress?.({ stage: "download", loadedBytes: 0, totalBytes: 0, ...of } as LoadProgress);
 
 describe("writing", () => {
-  it("a writer goes on from the text, says what it does, and ends with what was written", async () => {
+  it("a writer continues the text, fires its events, and ends with the result", async () => {
     model.texts = [" upon", " a time"];
     const { writer, text, button, status, written } = make({
       prompt: "Once",
@@ -96,7 +96,7 @@ describe("writing", () => {
     expect(model.calls.map(({ prompt }) => prompt)).toEqual(["", "a"]);
   });
 
-  it("a writer says that it writes once the model is there, and is stopped by its button", async () => {
+  it("a writer shows that it writes once the model is ready, and its button stops it", async () => {
     const { writer, button, status } = make({ prompt: "A", loading: "use" });
     model.texts = [" b"];
     model.waits = true;
@@ -114,7 +114,7 @@ describe("writing", () => {
     expect(button.textContent).toBe("Write");
   });
 
-  it("a listener to the end of a text can write on", async () => {
+  it("a listener to the end of a text can start the next one", async () => {
     const { writer, button } = make({ loading: "use" });
     writer.addEventListener("gpt2-done", () => void writer.write(), { once: true });
     await writer.write();
@@ -123,7 +123,7 @@ describe("writing", () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it("a writer is stopped while the model is loaded, which goes on", async () => {
+  it("stopping a writer during the load lets the load continue", async () => {
     const { writer, status } = make({ loading: "use" });
     load.mockReturnValue(new Promise(() => {}));
     const done = writer.write();
@@ -133,7 +133,7 @@ describe("writing", () => {
     expect(options().signal?.aborted).toBe(false);
   });
 
-  it("a writer says why it failed, and loads anew after an error that the model does not survive", async () => {
+  it("a writer explains its failure, and loads again after an error that ends the model", async () => {
     const { writer, status, bar, pace } = make({ loading: "use" });
     const events = eventsOf(writer, "gpt2-error");
     model.texts = [new RangeError("the worker died")];
@@ -155,7 +155,7 @@ describe("writing", () => {
     expect(status.className).toBe("status");
   });
 
-  it("a writer is refused where it is disabled", async () => {
+  it("a disabled writer refuses to write", async () => {
     const { writer } = make({ loading: "use", disabled: "" });
     vi.spyOn(writer, "matches").mockReturnValue(true);
     await writer.write();
@@ -179,7 +179,7 @@ describe("writing", () => {
 });
 
 describe("loading", () => {
-  it("a loading writer is told in words once, and by the bar; nothing is left when it is over", async () => {
+  it("a loading writer announces it once and shows a bar; nothing remains afterwards", async () => {
     const { writer, status, bar, pace } = make({ loading: "eager" });
     const events = eventsOf(writer, "gpt2-progress");
     progress({ bytesPerSecond: 1e6, secondsLeft: 3 });
@@ -204,7 +204,7 @@ describe("loading", () => {
     expect(events).toHaveLength(6);
   });
 
-  it("a loading writer leaves the words to writing, where it writes", async () => {
+  it("a loading writer shows only the writing state while it writes", async () => {
     const { writer, status } = make({ loading: "use" });
     let isLoaded = (_: ScriptedModel) => {};
     load.mockReturnValue(new Promise((resolve) => (isLoaded = resolve)));
@@ -219,7 +219,7 @@ describe("loading", () => {
     writer.stop();
   });
 
-  it("a loading writer begins when the element is seen", () => {
+  it("a writer starts to load when it becomes visible", () => {
     const { writer } = make({ threads: "2" });
     writer.loadOptions = { headers: { a: "b" } };
     const [observer] = FakeObserver.all;
@@ -234,7 +234,7 @@ describe("loading", () => {
     expect(observer?.observed.size).toBe(0);
   });
 
-  it("a loading writer begins at once where it is to, when it is used where it is to, and never without a model", () => {
+  it("a writer loads at once or on first use as its attribute says, and never without a model", () => {
     make({ loading: "use" });
     make({ model: "", loading: "eager" });
     expect(FakeObserver.all).toEqual([]);
@@ -254,7 +254,7 @@ describe("loading", () => {
     expect(gone.status.textContent).toBe("");
   });
 
-  it("a load that nobody waits for ends silently where the model is taken away", async () => {
+  it("a load that is no longer needed ends silently when the model is removed", async () => {
     load.mockImplementation(
       (_url: string, { signal }: LoadOptions) =>
         new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted")))),
@@ -283,7 +283,7 @@ describe("loading", () => {
     expect(load.mock.lastCall?.[0]).toBe("n/");
   });
 
-  it("a loading writer outlives a moment without the element, in which nothing is written or observed", async () => {
+  it("a loading writer survives a moment outside the document, during which it does nothing", async () => {
     vi.useFakeTimers();
     const { writer } = make({ loading: "eager" });
     writer.remove();
@@ -310,7 +310,7 @@ describe("loading", () => {
 });
 
 describe("in a page and its form", () => {
-  it("a writer in a form is made of parts that screen readers name", () => {
+  it("a writer's parts have names for screen readers", () => {
     const { writer } = make({ loading: "use" });
     expect(writer.shadowRoot?.innerHTML).toBe(
       '<textarea part="text" rows="6" aria-busy="false" aria-label="Text to continue"></textarea>' +
@@ -322,7 +322,7 @@ describe("in a page and its form", () => {
     );
   });
 
-  it("an attribute changes what it is for, and nothing else", async () => {
+  it("an attribute changes only what it is for", async () => {
     const { writer, text, status } = make({ prompt: "a", label: "b", rows: "3", loading: "use" });
     text.value = "by a program";
     writer.setAttribute("prompt", "a");
@@ -372,7 +372,7 @@ describe("in a page and its form", () => {
     expect(upgraded?.loadOptions).toEqual({ kv: "q8" });
   });
 
-  it("every attribute is a property, which frameworks set, and a method of the same name stays", () => {
+  it("every attribute has a property for frameworks, and a method of the same name stays", () => {
     const { writer } = make({ loading: "use" });
     const set = (values: object) => Object.assign(writer, values);
     set({ stop: "\n", maxNewTokens: 3, baseUrl: "x/", rows: 4, form: "far", readonly: true, required: true });
@@ -392,7 +392,7 @@ describe("in a page and its form", () => {
     expect(writer.outerHTML).toMatch(/^<gpt2-writer loading="use" base-url="x\/" rows="4"/);
   });
 
-  it("a prompt is the text until the user, or the model, changes it; a reset makes it the text again", () => {
+  it("the prompt is the text until it changes; a reset restores it", () => {
     const { writer, text } = make({ prompt: "a", loading: "use" });
     writer.prompt = "b";
     expect(writer.value).toBe("b");
@@ -410,7 +410,7 @@ describe("in a page and its form", () => {
     expect([writer.value, internalsOf(writer).formValue]).toEqual(["kept", "kept"]);
   });
 
-  it("a reset and a disabled form stop what is being written", async () => {
+  it("a form's reset or disabling stops the model", async () => {
     const { writer, text, button, status } = make({ loading: "use" });
     model.waits = true;
     for (const end of [() => writer.formResetCallback(), () => writer.formDisabledCallback(true)]) {
@@ -428,7 +428,7 @@ describe("in a page and its form", () => {
     expect([text.disabled, button.disabled]).toEqual([false, false]);
   });
 
-  it("a writer in a form is missing where it is required and empty, and invalid while a custom error is set", () => {
+  it("an empty required writer is invalid, and so is one with a custom error", () => {
     const { writer, text } = make({ loading: "use" });
     const { setValidity } = internalsOf(writer);
     const expectValidity = (valueMissing: boolean, customError: boolean, message: unknown) =>
@@ -445,7 +445,7 @@ describe("in a page and its form", () => {
     expectValidity(false, false, "");
   });
 
-  it("setting another value stops the writing, and the event has all that was written", async () => {
+  it("setting another value stops the model, and the event has all that was written", async () => {
     const { writer, status } = make({ loading: "use", prompt: "Once" });
     const events = eventsOf(writer, "gpt2-done");
     model.texts = [" upon a"];
@@ -460,7 +460,7 @@ describe("in a page and its form", () => {
     expect(events.map(({ detail }) => detail as unknown)).toEqual([{ text: " upon a", summary: null }]);
   });
 
-  it("a model that is replaced while it is loaded ends silently, and the new one writes", async () => {
+  it("replacing a loading model ends its load silently, and the new model writes", async () => {
     const { writer, status } = make({ loading: "eager" });
     const events = eventsOf(writer, "gpt2-error", "gpt2-done");
     load
@@ -507,7 +507,7 @@ describe("in a page and its form", () => {
     expect(internals.reportValidity).toHaveBeenCalledTimes(1);
   });
 
-  it("the field is named by the element's label, or its labels", () => {
+  it("the element's labels name its field", () => {
     const { writer, text } = make({ loading: "use" });
     expect(text.getAttribute("aria-label")).toBe("Text to continue");
     internalsOf(writer).labels = [" Your ", "story"].map((name) => {
@@ -521,7 +521,7 @@ describe("in a page and its form", () => {
     expect(text.getAttribute("aria-label")).toBe("Tale");
   });
 
-  it("rows are the field's, six where it is no number; change leaves the shadow tree", () => {
+  it("rows applies to the field, with six for an invalid number; change leaves the shadow tree", () => {
     const { writer, text } = make({ loading: "use", rows: "3" });
     expect(text.getAttribute("rows")).toBe("3");
     writer.setAttribute("rows", "many");

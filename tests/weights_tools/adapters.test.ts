@@ -70,7 +70,7 @@ describe("an adapter", () => {
     }
   });
 
-  it("an adapter has the weight behind its path, and several are merged in their order", () => {
+  it("an adapter is scaled by the weight after its path, and several are merged in order", () => {
     const twice = merge(merge(tensors, files, 0.5), makeAdapter(tensors, 2), -2);
     const expected = piecesOf(modelOf("twice", twice), "f32");
     expect(piecesOf(base, "f32", "--adapter", `${adapter}=0.5`, "--adapter", `${other}=-2`)).toEqual(
@@ -79,7 +79,7 @@ describe("an adapter", () => {
     expect(piecesOf(base, "f32", "--adapter", `${adapter}=0`)).toEqual(piecesOf(base, "f32"));
   });
 
-  it("an adapter may lie in a folder with = in its name", () => {
+  it("an adapter's folder may have = in its name", () => {
     const odd = write("a=b", filesOf(files));
     expect(piecesOf(base, "f32", "--adapter", odd)).toEqual(piecesOf(merged, "f32"));
   });
@@ -101,7 +101,7 @@ describe("an adapter", () => {
     expect(found).toEqual(json(["trace", merged, "--ids", "1,2"]));
   });
 
-  it("an adapter is merged into the floats of a GGUF file, and not into what is quantized", () => {
+  it("an adapter is merged into the floats of a GGUF file, but not into quantized tensors", () => {
     const gguf = (type: BlockType) => {
       const path = join(scratch, `${type}.gguf`);
       const typeOf = (name: string) => (name.includes("attn_qkv.weight") ? type : "F32");
@@ -141,7 +141,7 @@ describe("an adapter", () => {
   });
 });
 
-describe("a refusal says why", () => {
+describe("refused adapters", () => {
   const run = (model: string, ...adapters: string[]) =>
     refusal(weights(["trace", model, "--ids", "1", ...adapters.flatMap((path) => ["--adapter", path])]));
 

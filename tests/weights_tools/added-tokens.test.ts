@@ -68,7 +68,7 @@ const write = (...options: string[]) =>
 describe("added tokens", () => {
   const tokenize = (text: string, ...options: string[]) => json(["tokenize", folder, ...options], text);
 
-  it("added tokens are found in a text: special ones where it may have them, others always", () => {
+  it("added tokens are found in a text: special ones only if allowed, others always", () => {
     expect(tokenize("<|im_start|>u<tool>", "--allow-special")).toEqual([start, byte("u"), 258]);
     expect(tokenize("<|im_start|>u<tool>")).toEqual(Array.from("<|im_start|>u", byte).concat(258));
     expect(tokenize("x<|im_end|>y", "--allow-special")).toEqual([byte("x"), end, byte("y")]);
@@ -83,13 +83,13 @@ describe("added tokens", () => {
     expect(text).toBe("ab<|im_end|>c<tool>d");
   });
 
-  it("added tokens end a text where they are a stop text, or a part of one", () => {
+  it("added tokens end a text as a stop text, or as a part of one", () => {
     expect(write("--ids", "120", "--stop", "<|im_end|>").text).toBe("ab");
     expect(write("--ids", "120", "--stop", "b<|im").text).toBe("a");
     expect(write("--ids", "120", "--stop", "end|>c<to").text).toBe("ab<|im_");
   });
 
-  it("added tokens are neither taken back nor written by heal", () => {
+  it("heal neither takes back nor writes added tokens", () => {
     const heal = (prompt: string) => write("--prompt", prompt, "--allow-special", "--heal");
     // Nothing behind the token is there to be healed: what follows is written at once.
     expect(heal("x<|im_end|>").ids.slice(0, 5)).toEqual(written.slice(1));
@@ -99,8 +99,8 @@ describe("added tokens", () => {
   });
 });
 
-describe("a vocabulary that is not as large as the matrix", () => {
-  it("a vocabulary that is not as large as the matrix may be smaller: the other rows write nothing", () => {
+describe("a vocabulary that differs in size from the matrix", () => {
+  it("a vocabulary may be smaller than the matrix: the other rows decode to nothing", () => {
     const small = model("small", tokenizer([]), [259, byte("a")]);
     const { ids, text } = json([
       ...["generate", small, "--json", "--ids", "120", "--temperature", "0", "--max-new-tokens", "2"],
@@ -109,7 +109,7 @@ describe("a vocabulary that is not as large as the matrix", () => {
     expect(text).toBe("a");
   });
 
-  it("a vocabulary that is not as large as the matrix may have holes, which write nothing; ids beyond the matrix are refused by detokenize", () => {
+  it("a vocabulary may have holes, which decode to nothing; detokenize refuses ids beyond the matrix", () => {
     const holed = model("holed", tokenizer([], { ...bytes, ab: 258 }));
     expect(json(["tokenize", holed], "ab")).toEqual([byte("a"), byte("b")]);
     expect(weights(["detokenize", holed], "[97,257,258]").stdout.trimEnd()).toBe("aab");
@@ -118,7 +118,7 @@ describe("a vocabulary that is not as large as the matrix", () => {
     expect(weights(["detokenize", holed], "[97,260]").stderr).toContain("token id 260, expected 0 to 259");
   });
 
-  it("a vocabulary that is not as large as the matrix is refused with the token where it has an id beyond the matrix", () => {
+  it("a vocabulary with an id beyond the matrix is refused, and the error names the token", () => {
     const large = model("large", tokenizer([], { ...bytes, ab: vocabSize }));
     expect(refusal(weights(["tokenize", large], "a"))).toContain(
       'the token "ab" has the id 260, expected a whole number below 260',
@@ -126,7 +126,7 @@ describe("a vocabulary that is not as large as the matrix", () => {
   });
 
   // As `tokenizer.add_special_tokens({"pad_token": "[PAD]"})` leaves it, without a larger matrix.
-  it("a vocabulary that is not as large as the matrix may have an added token beyond the matrix, which no prompt may have", () => {
+  it("an added token may lie beyond the matrix, but no prompt may contain it", () => {
     const pads = [...chat, added(259, "[A]", true), added(vocabSize, "[PAD]", true)];
     const padded = model("padded", tokenizer(pads), written);
     expect(json(["tokenize", padded, "--allow-special"], "a[PAD]")).toEqual([byte("a"), vocabSize]);

@@ -96,7 +96,7 @@ describe("convert", () => {
     expect(header["wte.weight"]).toMatchObject({ dtype: "F32", shape: [5000, 512] });
   });
 
-  it("convert makes q4 folders from a calibration text, or from what the model writes itself", () => {
+  it("convert makes q4 folders from a calibration text, or from a text that the model writes", () => {
     const text = join(scratch, "calibration.txt");
     writeFileSync(text, "Once upon a time there was a dog. ".repeat(20));
     const model = join(root, "web/models/demo");
@@ -127,7 +127,7 @@ describe("convert", () => {
     expect(byName["wte.weight"].format).toBe("q8");
   });
 
-  it("will not replace a folder unless told to", () => {
+  it("convert replaces a folder only if told to", () => {
     const out = converted("tied", "q8");
     expect(weights(["convert", join(tiny, "tied"), out])).toMatchObject({
       status: 1,
@@ -241,7 +241,7 @@ describe("inspect", () => {
 });
 
 describe("trace", () => {
-  it("trace prints what golden.json holds, in its layout", () => {
+  it("trace prints the contents of golden.json, in its layout", () => {
     const golden = JSON.parse(readFileSync(join(tiny, "odd-width/golden.json"), "utf8"));
     const trace = json([
       ...["trace", join(tiny, "odd-width"), "--ids", golden.ids.join(), "--weights", "f32", "--json"],
@@ -266,7 +266,7 @@ describe("tokenize and detokenize", () => {
     expect(weights(["tokenize", vocabulary, "--allow-special"], "<|endoftext|>").stdout).toBe("[50256]\n");
   });
 
-  it("tokenize and detokenize name the line that is wrong", () => {
+  it("tokenize and detokenize name an invalid line", () => {
     const failed = weights(["tokenize", vocabulary, "--lines"], '"good"\nbad\n');
     expect(failed).toMatchObject({ status: 1, stderr: expect.stringContaining("line 2") });
     expect(weights(["detokenize", vocabulary], "[50257]")).toMatchObject({
@@ -302,7 +302,7 @@ describe("eval", () => {
     });
   });
 
-  it("eval states how far a model is from its original", () => {
+  it("eval states how much a model differs from its original", () => {
     const folder = mkdtempSync(join(scratch, "kl-"));
     cpSync(join(tiny, "tied"), folder, { recursive: true });
     writeVocabulary(folder);

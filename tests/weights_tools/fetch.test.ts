@@ -68,7 +68,7 @@ it("fetch downloads what convert needs, at one commit, and checks the hub's hash
   expect(json(["convert", out, `${out}-q8`, "--json"])).toMatchObject({ parameters: 113408 });
 });
 
-it("fetch requests no file that is already there", async () => {
+it("fetch requests no file that already exists", async () => {
   await fetchModel();
   hub.asked.length = 0;
   const { status, stderr } = await fetchModel();
@@ -221,7 +221,7 @@ it.each([
   expect(existsSync(out)).toBe(false);
 });
 
-it("fetch takes a revision, and names a missing one", async () => {
+it("fetch accepts a revision, and names a missing one", async () => {
   expect((await fetchModel("user/tied@v1")).status).toBe(0);
   expect((await fetchModel("user/tied@v2")).stderr).toContain("has no user/tied at v2");
 });

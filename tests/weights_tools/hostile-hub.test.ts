@@ -69,7 +69,7 @@ it.each(["../../pwned/cron", "../pwned.safetensors", "/tmp/pwned.safetensors", "
 );
 
 it.each(["\u001b]0;owned\u0007\u001b[2J", "\u009b2J", "a\u202eb", "a\r\nb"])(
-  "a shard %j does not reach the terminal as it is",
+  "a shard %j reaches the terminal only with escapes",
   async (shard) => {
     shardIs(`${shard}.safetensors`);
     const { status, stderr } = await fetchModel().ended;
@@ -78,7 +78,7 @@ it.each(["\u001b]0;owned\u0007\u001b[2J", "\u009b2J", "a\u202eb", "a\r\nb"])(
   },
 );
 
-it("arguments do not reach the terminal as they are", async () => {
+it("arguments reach the terminal only with escapes", async () => {
   out = join(place, "a\u001b[31m\u202eb\nforged");
   for (const { status, stdout, stderr } of [
     await fetchModel().ended,
@@ -116,7 +116,7 @@ it.each([["--hub"], []])("a password in the address of the hub is not shown: %j"
   expect([status, stderr]).toEqual([2, expect.not.stringContaining("topsecret")]);
 });
 
-it("a list that continues on another host gets no token there", async () => {
+it("a list that continues on another host is refused, and that host gets no token", async () => {
   const other = new StandInHub();
   const elsewhere = await other.start();
   hub.apiFault = (path, response) => {
@@ -196,14 +196,14 @@ it.each(["config.json", ".fetching"])("a link at %s is not followed", async (nam
   expect(existsSync(mine)).toBe(false);
 });
 
-it("a pipe in place of a file is not waited for", async () => {
+it("fetch does not wait for a pipe in place of a file", async () => {
   spawnSync("mkfifo", [join(out, "config.json")]);
   hub.files["config.json"] = Buffer.alloc(0);
   const { status, stderr } = await fetchModel().ended;
   expect([status, stderr]).toEqual([1, expect.stringContaining("config.json exists and is not a file")]);
 });
 
-it("an OUT that is a file, or empty, is refused", async () => {
+it("fetch refuses an OUT that is empty or a file", async () => {
   out = join(place, "file");
   writeFileSync(out, "mine");
   expect(await fetchModel().ended).toMatchObject({
@@ -218,7 +218,7 @@ it("an OUT that is a file, or empty, is refused", async () => {
   });
 });
 
-it("a host that begins again for ever is given up", async () => {
+it("fetch gives up on a host that starts the file again and again", async () => {
   const bytes = [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2];
   const said = vi.spyOn(console, "error").mockReturnValue();
   const { access } = new ScriptedHub(
@@ -257,7 +257,7 @@ it.each([
 });
 
 it.each(["{", "null", "[null]", "[{}]", '[{"folder": 7}]', "\u001b"])(
-  "npm run model says that a list of models is none: %s",
+  "npm run model reports an invalid list of models: %s",
   async (text) => {
     writeFileSync(join(out, "index.json"), text);
     const { status, stderr } = await addModel();
@@ -266,7 +266,7 @@ it.each(["{", "null", "[null]", "[{}]", '[{"folder": 7}]', "\u001b"])(
   },
 );
 
-it("npm run model gives no model the folder of another", async () => {
+it("npm run model never writes into the folder of another model", async () => {
   writeFileSync(join(out, "index.json"), JSON.stringify([{ folder: "tied-q8", name: "other/tied, q8" }]));
   const { status, stderr } = await addModel();
   expect([status, stderr]).toEqual([
@@ -275,7 +275,7 @@ it("npm run model gives no model the folder of another", async () => {
   ]);
 });
 
-it("npm run model reads its folders from where the user is", async () => {
+it("npm run model resolves folders relative to the user's current folder", async () => {
   const args = ["user/tied", "--hub", origin, "--models", "models", "--originals", "originals"];
   hub.status = 404;
   const { stderr } = await start(["weights_tools/hub/add-model.mjs", ...args, "--weights", "f32"], {

@@ -69,7 +69,7 @@ it.each<[unknown, string]>([
   expect(await problem(open(scripted))).toContain(`the commit ${found} for`);
 });
 
-it("files whose names lead out of a folder are not in the repository", async () => {
+it("files whose names lead out of the folder are ignored", async () => {
   const names = ["../x", "a/../b", "/etc/x", "sub/x", "C:x", "a\\b", "a\u001bb", "..", "", "x\u202ey"];
   const list = [
     ...usualEntries,
@@ -90,7 +90,7 @@ it("a name is encoded in its address", async () => {
   expect(files.get("a?b#c%2e.json")?.url).toBe(`${hub}/user/tied/resolve/${commit}/a%3Fb%23c%252e.json`);
 });
 
-it("shards that are one file on some disks are refused, and shards that would fill the disk", () => {
+it("shards that are one file on some disks are refused, and so are shards that would fill the disk", () => {
   const sizes = { "A.safetensors": 1, "a.safetensors": 1, "large.safetensors": 1e15 };
   const halves = { "1.safetensors": 32e9, "2.safetensors": 32e9 };
   const files = new Map(
@@ -121,7 +121,7 @@ it.each([
   ["https://user@hub.example/api", 'at "hub.example"'],
   ["file:///etc/passwd", 'at ""'],
   ["https://hub.example:81/x", 'at "hub.example:81"'],
-])("a list that continues at %s is refused, and nothing is requested there", async (next, sentence) => {
+])("a list that continues at %s is refused, and no request goes there", async (next, sentence) => {
   const scripted = new ScriptedHub(hub, (url) =>
     isTree(url) ? Response.json(usualEntries, { headers: { Link: `<${next}>; rel="next"` } }) : undefined,
   );
@@ -129,7 +129,7 @@ it.each([
   expect(scripted.asked.map(({ url }) => url.origin)).toEqual([hub, hub]);
 });
 
-it("a list may have more pages, but not without end", async () => {
+it("a list may have several pages, but not endlessly many", async () => {
   const page = (url: URL, name: string, next?: string) =>
     isTree(url)
       ? Response.json([entry(name)], { headers: next ? { Link: `<${next}>; rel="next"` } : {} })
@@ -141,14 +141,14 @@ it("a list may have more pages, but not without end", async () => {
   expect(await problem(open(endless))).toContain("into more than 100 pages");
 });
 
-it("an answer without end is cut off", async () => {
+it("an endless answer is cut off", async () => {
   const endless = () =>
     new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1 << 20).fill(32)) }));
   const scripted = new ScriptedHub(hub, (url) => (isTree(url) ? endless() : undefined));
   expect(await problem(open(scripted))).toContain("sent more than 32 MiB");
 });
 
-it("a silent hub is waited for in words, and not for ever", async () => {
+it("waiting for a silent hub is reported, and limited", async () => {
   vi.useFakeTimers();
   const said = vi.spyOn(console, "error").mockReturnValue();
   const { access } = new ScriptedHub(hub, () => undefined);
@@ -213,7 +213,7 @@ it.each([301, 302, 303, 307, 308])("the token stays at the hub when it answers %
   ]);
 });
 
-it("the token does not come back with a redirect that another host sends to the hub", async () => {
+it("the token is not sent again when another host redirects back to the hub", async () => {
   const scripted = new ScriptedHub(hub, (url) => {
     if (url.href === file.url) return to("https://cdn.example/x");
     return url.host === "cdn.example" ? to(`${hub}/settings`) : undefined;
@@ -232,7 +232,7 @@ it("a hub in a private network may redirect within it", async () => {
   ).toBe(false);
 });
 
-it("what a hub says of a model comes from the hub alone", async () => {
+it("the facts about a model are accepted only from the hub itself", async () => {
   const scripted = new ScriptedHub(hub, (url) => (isAbout(url) ? to("https://cdn.example/x") : undefined));
   expect(await problem(open(scripted))).toContain(
     "redirects user/tied at main to cdn.example, expected an answer from the hub itself",
@@ -280,7 +280,7 @@ it.each([
   expect(() => parseId(text)).toThrow("is not a model id");
 });
 
-it("no text steers the terminal, and none shows the token", () => {
+it("no text controls the terminal or shows the token", () => {
   vi.stubEnv("HF_TOKEN", token);
   expect(visible(`a\u001b]0;x\u0007\n\u009b1m\u202e\u200b\u2028\ud800 ${token}`)).toBe(
     "a\\u001b]0;x\\u0007\\u000a\\u009b1m\\u202e\\u200b\\u2028\\ud800 [HF_TOKEN]",

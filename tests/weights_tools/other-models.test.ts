@@ -42,18 +42,18 @@ describe("a GGUF file", () => {
   );
 
   it.each(["f32", "q8", "q4"])(
-    "a GGUF file becomes what the folder that it was made from becomes in %s",
+    "a GGUF file converts to the same %s as the folder that it was made from",
     (format) => {
       expect(piecesOf(file, format)).toEqual(piecesOf(hub, format));
     },
   );
 
-  it("a GGUF file is run as its folder is, by default in 8 bits as on the page", () => {
+  it("a GGUF file runs like its folder, by default in 8 bits as on the page", () => {
     expect(written(file)).toEqual(written(hub));
     expect(written(file)).toEqual(written(file, "--weights", "q8"));
   });
 
-  it.each(["f32", "q8", "q4"])("a GGUF file is run in %s as the page runs it", (format) => {
+  it.each(["f32", "q8", "q4"])("a GGUF file runs in %s as on the page", (format) => {
     expect(written(file, "--weights", format)).toEqual(writtenOnceConverted(file, format));
   });
 
@@ -74,7 +74,7 @@ describe("a GGUF file", () => {
     const named = (rules: string) => converted({ "tokenizer.ggml.pre": { text: rules } });
 
     it.each(["gpt-2", "default", "olmo", "phi-2"])(
-      "a GGUF tokenizer of the rules %s, which are GPT-2's, is kept",
+      "a GGUF tokenizer with the rules %s, which are GPT-2's, is kept",
       (rules) => {
         expect(named(rules).status).toBe(0);
         const kept = readFileSync(join(scratch, "rules/vocab.json"), "utf8");
@@ -83,7 +83,7 @@ describe("a GGUF file", () => {
     );
 
     it.each(["llama-bpe", "gpt-4o", "starcoder"])(
-      "a GGUF tokenizer of the rules %s is refused by their name",
+      "a GGUF tokenizer with the rules %s is refused by name",
       (rules) => {
         expect(refusal(named(rules))).toContain(`"tokenizer.ggml.pre" is "${rules}", expected "gpt-2"`);
       },
@@ -104,12 +104,12 @@ describe("a GGUF file", () => {
       const ids = (folder: string, ...options: string[]) =>
         json(["tokenize", folder, ...options], "a<user>bj<control>") as number[];
 
-      it("a tokenizer of bytes and added tokens finds them in the text, as llama.cpp does", () => {
+      it("a GGUF tokenizer finds added tokens in the text, as llama.cpp does", () => {
         expect(converted(fields).status).toBe(0);
         expect(ids(join(scratch, "rules"), "--allow-special")).toEqual([0, 10, 1, 9, 11]);
       });
 
-      it("a tokenizer of bytes and added tokens begins a text with the token of add_bos_token", () => {
+      it("a GGUF tokenizer begins a text with the token of add_bos_token", () => {
         const begin = {
           "tokenizer.ggml.add_bos_token": { flag: true },
           "tokenizer.ggml.bos_token_id": { u32: 11 },
@@ -126,13 +126,13 @@ describe("a GGUF file", () => {
         ["tokenizer.ggml.token_type", { i32s: tokens.map(() => 6) }],
         ["tokenizer.ggml.token_type", { i32s: [1] }],
         ["tokenizer.ggml.model", { text: "llama" }],
-      ])("a tokenizer of bytes and added tokens is refused by the name of %s, which is %j", (key, value) => {
+      ])("a GGUF tokenizer is refused, and the error names %s, which is %j", (key, value) => {
         expect(refusal(converted({ ...fields, [key]: value }))).toContain(`"${key}"`);
       });
     });
   });
 
-  it("a damaged GGUF file is named", () => {
+  it("an error about a damaged GGUF file names it", () => {
     const damaged = join(scratch, "damaged.gguf");
     writeFileSync(damaged, readFileSync(file).subarray(0, 3000));
     expect(refusal(weights(["convert", damaged, join(scratch, "none")]))).toContain(
@@ -159,7 +159,7 @@ describe("weights in several files", () => {
   });
 
   it.each(["f32", "q8", "q4"])(
-    "weights in several files are run in %s as the page runs them, and as one file is",
+    "weights in several files run in %s as on the page, and like one file",
     (format) => {
       const expected = writtenOnceConverted(folder, format);
       expect(written(folder, "--weights", format)).toEqual(expected);
@@ -175,7 +175,7 @@ describe("weights in several files", () => {
     );
   });
 
-  it("a damaged file among several is named", () => {
+  it("an error about one damaged file among several names it", () => {
     writeFileSync(join(folder, names[1] ?? ""), "<html>");
     expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(names[1]);
   });
@@ -216,7 +216,7 @@ describe("pytorch_model.bin", () => {
     expect(of("trace", folder)).toEqual(of("trace", data));
   });
 
-  it("pytorch_model.bin gives way to model.safetensors", () => {
+  it("model.safetensors takes precedence over pytorch_model.bin", () => {
     give({ "model.safetensors": "model.safetensors", "pytorch_model.bin": "exploit.bin" });
     expect(piecesOf(folder, "q8")).toEqual(piecesOf(data, "q8"));
   });

@@ -58,7 +58,7 @@ describe("--force", () => {
     }
   });
 
-  it("--force replaces no folder in which anything else is, and names it", () => {
+  it("--force replaces no folder with other contents, and names them", () => {
     for (const [make, found] of [
       [(out: string) => writeFileSync(join(out, "thesis.txt"), "dear"), 'the file "thesis.txt"'],
       [(out: string) => writeFileSync(join(out, ".hidden"), "dear"), 'the file ".hidden"'],
@@ -124,7 +124,7 @@ describe("--force", () => {
   });
 });
 
-describe("the input", () => {
+describe("the input folder", () => {
   /** A hub folder of its own. */
   function hub(): string {
     const input = join(fresh(), "in");
@@ -156,7 +156,7 @@ describe("the input", () => {
     expect(readdirSync(folder).sort()).toEqual(["here", "in", "link"]);
   });
 
-  it("the input folder is not replaced where a bind mount leads to it", (test) => {
+  it("the input folder is not replaced if a bind mount leads to it", (test) => {
     const input = hub();
     const script = `mkdir ${input}2 && mount --bind ${input} ${input}2 || exit 77
       "$tool" convert ${input} ${input}2 --force`;
@@ -169,7 +169,7 @@ describe("the input", () => {
     expect(existsSync(join(input, "model.safetensors"))).toBe(true);
   });
 
-  it("the input folder keeps the files that it has by links in OUT", () => {
+  it("the input folder keeps files that OUT links to", () => {
     for (const link of [symlinkSync, linkSync]) {
       const input = hub();
       const out = join(input, "../out");
@@ -181,7 +181,7 @@ describe("the input", () => {
     }
   });
 
-  it("the input folder may have OUT inside it", () => {
+  it("the input folder may contain OUT", () => {
     const input = hub();
     json(["convert", input, join(input, "q8"), "--json"]);
     json(["convert", input, join(input, "q8"), "--force", "--json"]);
@@ -189,7 +189,7 @@ describe("the input", () => {
   });
 });
 
-describe("folders of others", () => {
+describe("folders of other programs", () => {
   it("folders named OUT.partial of other programs stay", () => {
     const folder = fresh();
     for (const name of ["out.partial", "out.partial-12345678", "out.old-12345678", "out.partial-backup"]) {
@@ -215,7 +215,7 @@ describe("folders of others", () => {
   });
 });
 
-describe("two at once", () => {
+describe("two runs at once", () => {
   const start = (args: string[]) =>
     new Promise<{ status: number | null; stderr: string }>((resolve) => {
       const child = spawn(tool, args, { stdio: ["ignore", "ignore", "pipe"] });
@@ -224,7 +224,7 @@ describe("two at once", () => {
       child.on("close", (status) => resolve({ status, stderr }));
     });
 
-  it("two runs for one OUT: one wins, the other says that OUT exists", async () => {
+  it("of two runs for one OUT, one succeeds and the other reports that OUT exists", async () => {
     for (let run = 0; run < 8; ++run) {
       const folder = fresh();
       const out = join(folder, "out");
@@ -274,8 +274,8 @@ describe("two at once", () => {
   });
 });
 
-describe("what cannot be written", () => {
-  it("a folder that cannot be written is an error that leaves nothing behind", () => {
+describe("outputs that cannot be written", () => {
+  it("an output that cannot be written is an error, and leaves nothing behind", () => {
     const folder = fresh();
     const limited = refusal(shell(`ulimit -f 8; "$tool" convert ${tied} ${folder}/out --weights f32`));
     expect(limited).toMatch(/cannot write .*model\.safetensors\.000: File too large/);
@@ -286,7 +286,7 @@ describe("what cannot be written", () => {
     expect(readdirSync(folder)).toEqual(["file"]);
   });
 
-  it("a folder that cannot be written keeps the old model when the disk is full", () => {
+  it("a full disk keeps the old model", () => {
     const out = model();
     const before = contents(out);
     refusal(shell(`ulimit -f 8; "$tool" convert ${tied} ${out} --weights f32 --force`));
@@ -295,7 +295,7 @@ describe("what cannot be written", () => {
     );
   });
 
-  it("a folder that cannot be written is found before the hard work begins", () => {
+  it("an output that cannot be written is detected before the main work", () => {
     const { stderr } = weights(["convert", join(scratch, "nowhere"), "/proc/out"]);
     expect(stderr).toMatch(/cannot (write into|create|read)/);
   });

@@ -31,13 +31,13 @@ function model(name = "spiece.model", content = file()): string {
 const tokenize = (folder: string, text: string) => json(["tokenize", folder], text);
 
 describe("a model whose only tokenizer is a SentencePiece file", () => {
-  it("is read from spiece.model and from tokenizer.model", () => {
+  it("a SentencePiece tokenizer is read from spiece.model and from tokenizer.model", () => {
     for (const name of ["spiece.model", "tokenizer.model"]) {
       expect(tokenize(model(name), "ａB  ab")).toEqual([3, 3, 1]);
     }
   });
 
-  it("writes texts, and is converted with the file as it was", () => {
+  it("a model with a SentencePiece tokenizer writes texts, and conversion copies the file unchanged", () => {
     const folder = model();
     const write = (from: string) =>
       json(["generate", from, "--json", "--prompt", "ab", "--max-new-tokens", "4", "--temperature", "0"]);
@@ -55,7 +55,7 @@ describe("a model whose only tokenizer is a SentencePiece file", () => {
     expect(write(out).ids).toEqual(ids);
   });
 
-  it("is read from tokenizer.json where that is beside it", () => {
+  it("tokenizer.json takes precedence over a SentencePiece file", () => {
     const folder = model();
     const vocab = { a: 7 };
     const json = { pre_tokenizer: { type: "Whitespace" }, model: { type: "WordLevel", vocab } };
@@ -63,7 +63,7 @@ describe("a model whose only tokenizer is a SentencePiece file", () => {
     expect(tokenize(folder, "a a")).toEqual([7, 7]);
   });
 
-  it("is refused by the name of its algorithm where that is not Unigram, and where the file is empty", () => {
+  it("a SentencePiece file that is empty or not Unigram is refused by its algorithm's name", () => {
     expect(refusal(weights(["tokenize", model("spiece.model", file(2))], "a"))).toContain(
       '"model_type" is BPE',
     );

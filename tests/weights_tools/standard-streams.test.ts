@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { refusal, root, shell } from "./tool.js";
 
-describe("standard output that takes nothing", () => {
+describe("standard output that cannot be written", () => {
   it.each([
     "--help",
     "generate --help",
@@ -25,18 +25,18 @@ describe("standard output that takes nothing", () => {
     }
   });
 
-  it("closed standard output ends what would print for ever", () => {
+  it("closed standard output ends a command that would print forever", () => {
     const endless = shell(`yes '"a"' | timeout 20 "$tool" tokenize $vocabulary --lines >/dev/full`);
     expect(refusal(endless)).toContain("cannot write standard output");
   });
 
-  it("closed standard output is never a file of the model that is written", () => {
+  it("closed standard output is never mistaken for a file of the model", () => {
     refusal(shell(`"$tool" convert "$tiny/tied" "$scratch/closed" <&- >&-`));
     expect(shell(`"$tool" inspect "$scratch/closed"`).status).toBe(0);
   });
 });
 
-describe("standard input that gives nothing", () => {
+describe("standard input that cannot be read", () => {
   it.each(["tokenize", "tokenize --lines", "detokenize", "detokenize --lines", "detokenize --json"])(
     "unreadable standard input is an error of %s",
     (command) => {
@@ -50,7 +50,7 @@ describe("standard input that gives nothing", () => {
 });
 
 describe("JSON on standard input", () => {
-  it("JSON on standard input has a depth, beyond which it is refused", () => {
+  it("JSON on standard input is refused beyond a limit of depth", () => {
     for (const flag of ["", "--lines", "--json"]) {
       const deep = shell(`printf '%.0s[' {1..100000} | "$tool" detokenize $vocabulary ${flag}`);
       refusal(deep);
@@ -76,14 +76,14 @@ describe("paths that are not UTF-8", () => {
 });
 
 describe("a path that the file system cannot follow", () => {
-  it("a path that the file system cannot follow is an error with its name, whichever call meets it", () => {
+  it("a path that the file system cannot follow is an error that names it, in every call", () => {
     const loop = shell(`ln -s loop.gguf "$scratch/loop.gguf"; "$tool" inspect "$scratch/loop.gguf"`);
     expect(refusal(loop)).toMatch(/the system refused: .*loop\.gguf/);
   });
 });
 
 describe("no memory", () => {
-  it("a lack of memory is an error of every command that needs more", () => {
+  it("every command reports a lack of memory as an error", () => {
     for (const [limit, command] of [
       [20000, "tokenize $vocabulary"],
       [20000, "eval web/models/demo README.md"],

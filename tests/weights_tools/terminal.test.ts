@@ -69,7 +69,7 @@ it("bytes that are not UTF-8 are replaced", () => {
   expect(stderr).toContain("a\ufffd2J\ufffd");
 });
 
-it("what a model writes reaches a file as it is, and a terminal with escapes", () => {
+it("a model's text is written unchanged to a file, and with escapes to a terminal", () => {
   const folder = folderNamed("writes");
   const escape = "\u011b"; // stands for byte 0x1b in vocab.json
   const tokens = Array.from({ length: 160 }, (_, id) => [escape + "[" + "x".repeat(id), id]);

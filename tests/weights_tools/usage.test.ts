@@ -6,7 +6,7 @@ import { json, scratch, tiny, weights } from "./tool.js";
 const model = join(tiny, "tied");
 
 describe("usage", () => {
-  it("usage exits with 2 for wrong usage and 1 for bad input", () => {
+  it("the exit code is 2 for wrong usage and 1 for bad input", () => {
     for (const args of [
       [],
       ["nonsense"],
@@ -34,7 +34,7 @@ describe("usage", () => {
     }
   });
 
-  it("usage names the range of an option", () => {
+  it("an error for an option states its range", () => {
     const { stderr } = weights(["generate", join(tiny, "tied"), "--ids", "1", "--temperature", "-1"]);
     expect(stderr).toContain("temperature is -1, expected a number from 0 to 100");
   });
@@ -76,7 +76,7 @@ describe("numbers", () => {
     },
   );
 
-  it("number options of the other commands are as strict", () => {
+  it("number options of the other commands are checked as strictly", () => {
     const config = join(model, "config.json");
     for (const value of bad) {
       for (const [option, range, args] of [
@@ -93,7 +93,7 @@ describe("numbers", () => {
     }
   });
 
-  it("number options may be written as a whole number of any spelling", () => {
+  it("number options accept any spelling of a whole number", () => {
     for (const value of ["2", "2.0", "2e0"]) {
       expect(json(["generate", model, "--ids", "1", "--max-new-tokens", value, "--json"]).ids).toHaveLength(
         2,

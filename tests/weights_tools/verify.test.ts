@@ -34,7 +34,7 @@ function verify(folder: string): Report {
   return report;
 }
 
-it("verify passes the tokenizer's facts, and applies no facts of other models", () => {
+it("verify checks the tokenizer's facts, and applies no facts of other models", () => {
   const { passed, failed, not_applicable: skipped, facts } = verify(model("other"));
   expect([passed, failed, skipped]).toEqual([5, 1, 11]);
   expect(facts[0]).toMatchObject({
@@ -47,7 +47,7 @@ it("verify passes the tokenizer's facts, and applies no facts of other models", 
   expect(greedy?.source).toContain("picoGPT");
 });
 
-it("verify fails if the tokenizer is another", () => {
+it("verify fails for another tokenizer", () => {
   const folder = model("swapped");
   const file = join(folder, "vocab.json");
   const ids = JSON.parse(readFileSync(file, "utf8")) as Record<string, number>;

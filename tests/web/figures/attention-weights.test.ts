@@ -4,7 +4,7 @@ import { mainTargetOf, rowOf, settledStage, topWeights } from "../../../web/src/
 import { bandOfWeight, isQueryToken, weightOf } from "../../../web/page/document/attention.js";
 import { Scored } from "../../../web/page/document/scored.js";
 
-describe("what a head looks at", () => {
+describe("the targets of a head", () => {
   it.each([
     [[1], "self", 0],
     [[0.6, 0.4], "first", 0],
@@ -17,7 +17,7 @@ describe("what a head looks at", () => {
     expect(mainTargetOf(weights)).toEqual({ glance, index, share: weights[index] });
   });
 
-  it("topWeights lists the strongest first, and nothing below the least", () => {
+  it("topWeights lists the largest first, and none below the smallest", () => {
     const found = topWeights([0.05, 0.3, 0.3, 0.005, 0.345], 3, 0.01);
     expect(found.map(({ index }) => index)).toEqual([4, 2, 1]);
     expect(topWeights([0.05, 0.95], 5, 0.1)).toEqual([{ index: 1, share: 0.95 }]);
@@ -27,7 +27,7 @@ describe("what a head looks at", () => {
     expect([...rowOf(Float32Array.of(0, 1, 2, 3, 4, 5), 1, 3)]).toEqual([3, 4, 5]);
   });
 
-  it("the attention of a head tints the tokens that the head can see, those of several ids by all of them", () => {
+  it("the attention of a head tints the tokens that it can see; a token of several ids gets their sum", () => {
     const attended = { first: 10, weights: Float32Array.of(0.5, 0.125, 0.25, 0.125) };
     const at = (index: number, count: number) => new Scored(Array(count).fill(7), null, null, index);
     expect([9, 10, 11, 14].map((index) => weightOf(attended, at(index, 1)))).toEqual([
@@ -59,7 +59,7 @@ describe("the guesses", () => {
 });
 
 describe("the arcs", () => {
-  it("the arcs have their tokens on a straight line while there are few, and near ones apart of many", () => {
+  it("a few tokens stand on a straight line, and neighbours among many are spread", () => {
     const few = placeOn(128, 11);
     expect([few(0), few(5), few(10)]).toEqual([14, 64, 114]);
     const many = placeOn(1028, 1001);
@@ -68,7 +68,7 @@ describe("the arcs", () => {
     expect(placeOn(128, 1)(0)).toBe(114);
   });
 
-  it("the arcs have the names that find room, the first ones first", () => {
+  it("names are drawn as far as they find room, the first ones first", () => {
     const label = (x: number) => ({ x, width: 20 });
     expect(withoutOverlap([label(50), label(60), label(70), label(31), label(30)]).map(({ x }) => x)).toEqual(
       [50, 70, 30],

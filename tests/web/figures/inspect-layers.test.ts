@@ -26,7 +26,7 @@ function make(nLayer: number, abortAt = Infinity) {
 }
 
 describe("inspectLayers", () => {
-  it("inspectLayers looks at the layer that was asked for first, and asks for guesses once", async () => {
+  it("inspectLayers computes the requested layer first, and the guesses once", async () => {
     const { look, asked, told } = make(4);
     await look([5, 6, 7], 2);
     expect(asked).toEqual([
@@ -38,7 +38,7 @@ describe("inspectLayers", () => {
     expect(told).toEqual(["read 1 of 3", "guesses", [2, 2], [0, 0], [1, 1], [3, 3]]);
   });
 
-  it("inspectLayers tells nothing of what comes after an abort", async () => {
+  it("inspectLayers reports nothing after an abort", async () => {
     const { look, asked, told } = make(4, 2);
     await expect(look([5, 6], 0)).rejects.toMatchObject({ name: "AbortError" });
     expect(asked.length).toBe(2);

@@ -36,7 +36,7 @@ function after(change: typeof undo, state: EditorState): EditorState {
 }
 const seen = (state: EditorState) => [state.doc.toString(), alternativeOf(state)];
 
-it("keeps each text that was written at a place, and goes around among them", () => {
+it("each text written at a place is kept, and the steps go around among them", () => {
   const first = write(begin(), 4, 4, " upon", " a");
   expect(alternativeOf(first)).toBeUndefined();
   const third = again(again(first, " more"), " there was");
@@ -49,7 +49,7 @@ it("keeps each text that was written at a place, and goes around among them", ()
   expect(back.selection.main.head).toBe("Once more".length);
 });
 
-it("a step among them is undone as one, and Undo of a text shows which one is there then", () => {
+it("a step to an alternative is undone as one, and Undo restores which one is shown", () => {
   const second = again(write(begin(), 4, 4, " upon"), " more");
   expect(seen(after(undo, second))).toEqual(["Once upon", { place: 0, count: 2 }]);
   expect(seen(after(redo, after(undo, second)))).toEqual(["Once more", { place: 1, count: 2 }]);
@@ -57,7 +57,7 @@ it("a step among them is undone as one, and Undo of a text shows which one is th
   expect(seen(after(undo, back))).toEqual(["Once more", { place: 1, count: 2 }]);
 });
 
-it("an edit is kept when another is shown, with who wrote what", () => {
+it("an edited alternative is kept when another is shown, with who wrote which part", () => {
   const second = again(write(begin(), 4, 4, " upon", " a"), " more", " than");
   const edited = second.update({ changes: { from: 5, to: 9, insert: "less" } }).state;
   expect(alternativeOf(edited)).toEqual({ place: 1, count: 2 });
@@ -66,7 +66,7 @@ it("an edit is kept when another is shown, with who wrote what", () => {
   expect(partsIn(there)).toEqual([[9, 14]]);
 });
 
-it("text before and behind stays, and at another place there is nothing to go back to", () => {
+it("text around an alternative stays, and another place has no alternatives", () => {
   const second = again(write(begin(), 4, 4, " upon"), " more");
   const around = second.update({
     changes: [
@@ -78,13 +78,13 @@ it("text before and behind stays, and at another place there is nothing to go ba
   expect(alternativeOf(write(around, 0, 0, "Oh. "))).toBeUndefined();
 });
 
-it("the same text is not kept twice, and a text that did not come is not kept", () => {
+it("the same text is not kept twice, and a run without text is not kept", () => {
   const first = write(begin(), 4, 4, " upon");
   expect(alternativeOf(again(first, " upon"))).toBeUndefined();
   expect(alternativeOf(again(first))).toBeUndefined();
 });
 
-it("is stored and read again; what is damaged is left out", () => {
+it("alternatives can be stored and read again, without damaged ones", () => {
   const edited = again(write(begin(), 4, 4, " upon", " a"), " more");
   const kept = JSON.parse(JSON.stringify(keepAlternatives(edited))) as object;
   expect(parseAlternatives(kept).all.map(({ text }) => text)).toEqual([" upon a", " more"]);
@@ -98,7 +98,7 @@ it("is stored and read again; what is damaged is left out", () => {
     expect(parseAlternatives(none).all).toEqual([]);
 });
 
-it("a stored part that ends behind its text's lines is dropped", () => {
+it("a stored part that ends after its text's lines is dropped", () => {
   const all = [
     { text: "a\r\nb", written: [[0, 4]] },
     { text: "c", written: [[0, 1]] },

@@ -21,7 +21,7 @@ const tree: Tree = {
   current: 1,
 };
 
-it("tells each branch by the first words that the one it comes from does not have", () => {
+it("each branch is shown by its first words that differ from its parent", () => {
   expect(tree.branches.map((each) => wordsOf(tree, each))).toEqual([
     "red dog",
     "blue whale that sang all day long",
@@ -30,7 +30,7 @@ it("tells each branch by the first words that the one it comes from does not hav
   ]);
 });
 
-it("is one list of one button each, in the order of the tree, with what is done to the current one below", () => {
+it("the list has one button per branch, in the order of the tree, and the actions for the current one below", () => {
   const place = document.createElement("div");
   document.body.append(place);
   const actions: BranchActions = { walk: vi.fn(), name: vi.fn(), remove: vi.fn(), compare: vi.fn() };

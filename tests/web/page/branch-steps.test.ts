@@ -84,7 +84,7 @@ beforeEach(() => {
 });
 
 describe("going back in the history", () => {
-  it("undoing a walk makes the visible branch the current one", () => {
+  it("undoing a switch makes the visible branch the current one", () => {
     surface.make("other");
     surface.walk(0);
     surface.undo();
@@ -160,7 +160,7 @@ describe("going back in the history", () => {
   });
 });
 
-it("each step back shows what there was before, and each step forward what there was after", () => {
+it("each undo shows the state before, and each redo the state after", () => {
   let random = 7;
   const below = (limit: number) => {
     random = (random * 48271) % 2147483647;

@@ -35,7 +35,7 @@ const foreign = [
 ];
 
 describe("an address of the page", () => {
-  it.each(foreign)("%j is on another host, which is named", (text) => {
+  it.each(foreign)("%j is on another host, and the page names it", (text) => {
     expect(found(folderModel(text))).toMatchObject({ elsewhere: "evil.example", folder: undefined });
   });
 
@@ -45,7 +45,7 @@ describe("an address of the page", () => {
     "\\\\evil.example/m/",
     "\\/evil.example",
     "/\t/evil.example/x.gguf",
-  ])("%j is on another host, which this page may not contact without encryption", (text) => {
+  ])("%j is on another host, which the page may not contact without encryption", (text) => {
     expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
   });
 
@@ -63,7 +63,7 @@ describe("an address of the page", () => {
     "http://[",
     "https://",
     "http://evil example/",
-  ])("%j is no address that a model is loaded from", (text) => {
+  ])("%j is not an address of a model", (text) => {
     expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
   });
 
@@ -89,7 +89,7 @@ describe("an address of the page", () => {
     ["http://own.example/gpt2/hf:a/b", "http://own.example/gpt2/hf:a/b/"],
     ["user/tale", "user/tale/"],
     ["http:https:", "http://own.example/gpt2/https:/"],
-  ])("%j is on this host, and its own address leads back to it", (text, address) => {
+  ])("%j is on this host, and its own address loads it again", (text, address) => {
     const model = folderModel(text);
     expect(found(model)).toMatchObject({ elsewhere: undefined, isRefused: false });
     expect(new URL(model.folder ?? "").origin).toBe("http://own.example");
@@ -98,7 +98,7 @@ describe("an address of the page", () => {
     expect(isSameModel(again, model)).toBe(true);
   });
 
-  it("an address of the page is elsewhere where a <base> of the page leads elsewhere", () => {
+  it("an address of the page is on another host if the page's <base> points there", () => {
     vi.spyOn(document, "baseURI", "get").mockReturnValue("https://evil.example/");
     expect(found(folderModel("models/demo/"))).toMatchObject({ elsewhere: "evil.example" });
   });
@@ -140,7 +140,7 @@ describe("an id", () => {
     ["https://hf.co/user/tale", "hf:user/tale"],
     ["huggingface.co/user/tale", "hf:user/tale"],
     ["HF.co/user/tale/tree/main", "hf:user/tale"],
-  ])("an id is what the address %s of the hub names", (text, source) => {
+  ])("the address %s on the Hub is read as an id", (text, source) => {
     expect(namedModel(text)).toMatchObject({ source, elsewhere: "huggingface.co" });
   });
 
@@ -148,7 +148,7 @@ describe("an id", () => {
     "huggingface.com/user/tale",
     "nothuggingface.co/user/tale",
     "https://huggingface.co.evil.example/a/b",
-  ])("an id is not what %s names", (text) => {
+  ])("%s is not read as an id", (text) => {
     expect(namedModel(text).source).not.toBe("hf:user/tale");
   });
 

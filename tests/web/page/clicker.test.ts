@@ -26,12 +26,12 @@ function press(key: string, more: KeyboardEventInit = {}): boolean {
   return event.defaultPrevented;
 }
 
-it("Page Down writes on and Page Up steps back", () => {
+it("Page Down continues the text and Page Up steps back", () => {
   expect([press("PageDown"), press("PageUp")]).toEqual([true, true]);
   expect(did).toEqual(["on", "back"]);
 });
 
-it("b and a full stop blank the screen, and any key shows it again without doing anything else", () => {
+it("b and a full stop blank the screen, and any key shows it again without another effect", () => {
   press("b");
   expect(press("PageDown")).toBe(true);
   press(".");
@@ -39,12 +39,12 @@ it("b and a full stop blank the screen, and any key shows it again without doing
   expect(did).toEqual(["blank", "shown", "blank", "shown"]);
 });
 
-it("what somebody types goes into the text, b and full stops too", () => {
+it("typed text goes into the text, including b and full stops", () => {
   expect(["O", "b", "."].map((key) => press(key))).toEqual([false, false, false]);
   expect(did).toEqual([]);
 });
 
-it("after Page Down the clicker's keys are the clicker's again", () => {
+it("after Page Down the clicker's keys work again", () => {
   press("O");
   press("PageDown");
   press("b");
@@ -52,14 +52,14 @@ it("after Page Down the clicker's keys are the clicker's again", () => {
   press("b");
 });
 
-it("shortcuts, modifiers and keys of an input method pass", () => {
+it("shortcuts, modifier keys and keys of an input method have no effect on the stage", () => {
   expect(press("b", { ctrlKey: true })).toBe(false);
   expect(press("Shift")).toBe(false);
   expect(press("b", { isComposing: true })).toBe(false);
   expect(did).toEqual([]);
 });
 
-it("off the stage all keys pass", () => {
+it("outside the stage no key has an effect", () => {
   isOn = false;
   expect([press("PageDown"), press("b")]).toEqual([false, false]);
 });

@@ -36,7 +36,7 @@ const cutOf = async (...tokens: (string | readonly number[])[]) => {
 };
 
 describe("cutText", () => {
-  it("cutText asks for nothing where each token is of whole characters", async () => {
+  it("cutText makes no request if each token consists of whole characters", async () => {
     const { pieces, cut, asked } = await cutOf("Once", " upon", " é");
     expect(pieces).toEqual([
       ["Once", 1],
@@ -47,7 +47,7 @@ describe("cutText", () => {
     expect(asked).toEqual([]);
   });
 
-  it("cutText puts characters together that are cut, of two requests", async () => {
+  it("cutText joins the tokens of a split character, for two requests", async () => {
     const berry = [0xf0, 0x9f, 0x8d, 0x93];
     const { pieces, asked } = await cutOf(
       "a",
@@ -71,7 +71,7 @@ describe("cutText", () => {
     expect(asked.length).toBe(2);
   });
 
-  it("cutText follows tokens that end a character and begin another", async () => {
+  it("cutText handles tokens that end one character and begin another", async () => {
     const [a, b] = ["é", "ü"].map((each) => [...new TextEncoder().encode(each)]);
     const [[a0 = 0, a1 = 0] = [], [b0 = 0, b1 = 0] = []] = [a, b];
     const chain = [[a0], [a1, b0], [b1, a0], [a1, b0], [b1, a0], [a1]];
@@ -82,7 +82,7 @@ describe("cutText", () => {
     ]);
   });
 
-  it("cutText takes lone surrogates for what the model reads", async () => {
+  it("cutText treats lone surrogates as the model does", async () => {
     const { model, given } = make(["a", "\ufffd", "b"]);
     const cut = await cutText(model, "a\ud83db", given, signal);
     expect(cut.map(({ from, to }) => [from, to])).toEqual([
@@ -94,7 +94,7 @@ describe("cutText", () => {
 });
 
 describe("decodeAll", () => {
-  it.each([end, null])("decodeAll gives each its own text, with %j at the end of texts", async (eos) => {
+  it.each([end, null])("decodeAll returns the text of each, with %j at the end of texts", async (eos) => {
     const { model } = make(["x", [0xf0, 0x9f], [0x8d], [0x93]], eos);
     expect(await decodeAll(model, [[1], [2], [2, 3], [2, 3, 4], []], signal)).toEqual([
       "x",
@@ -105,12 +105,12 @@ describe("decodeAll", () => {
     ]);
   });
 
-  it("decodeAll is right of what has the end of a text in it", async () => {
+  it("decodeAll decodes a text that contains the end-of-text token", async () => {
     const { model } = make(["x", `a${endText}b`]);
     expect(await decodeAll(model, [[1], [2], [1, 1]], signal)).toEqual(["x", `a${endText}b`, "xx"]);
   });
 
-  it("decodeAll asks for many in several portions", async () => {
+  it("decodeAll splits a large request into portions", async () => {
     const { model, asked } = make(["x", "y"]);
     const many = Array.from({ length: 30_000 }, (_, place) => [1 + (place % 2)]);
     const texts = await decodeAll(model, many, signal);
@@ -121,7 +121,7 @@ describe("decodeAll", () => {
 });
 
 describe("tokenizeText", () => {
-  it("tokenizeText finds the tokens of a text that is not scored", async () => {
+  it("tokenizeText returns the tokens of a text that is not scored", async () => {
     const { model, text } = make(["Once", [0xc3], [0xa9]]);
     expect(await tokenizeText(model, text, signal)).toEqual({
       ids: [1, 2, 3],
@@ -132,7 +132,7 @@ describe("tokenizeText", () => {
     });
   });
 
-  it("tokenizeText finds a special token that the text has, as one token", async () => {
+  it("tokenizeText returns a special token in the text as one token", async () => {
     const { model } = make(["Once", "up"]);
     const tokenize = async (_: string, { allowSpecial = false } = {}) =>
       allowSpecial ? [1, end, 2] : [1, 2];
@@ -141,7 +141,7 @@ describe("tokenizeText", () => {
     expect(tokens[1]).toEqual({ ids: [end], first: 1, from: 4, to: 4 + endText.length });
   });
 
-  it("tokenizeText asks for nothing where there is no text", async () => {
+  it("tokenizeText makes no request for an empty text", async () => {
     const { model, asked } = make(["Once"]);
     expect(await tokenizeText(model, "", signal)).toEqual({ ids: [], tokens: [] });
     expect(asked).toEqual([]);

@@ -13,7 +13,7 @@ const within = (value: number, expected: number, share: number) =>
   expect(Math.abs(value / expected - 1), `${value} beside ${expected}`).toBeLessThan(share);
 
 describe("the estimates", () => {
-  it("the estimates are near what was measured of GPT-2 124M", () => {
+  it("the estimates are close to the measured values of GPT-2 124M", () => {
     const q8 = weightBytesOf(small?.parameters ?? 0, "q8");
     within(q8, 129 * 1024 * 1024, 0.05);
     within(memoryOf(q8), 213e6, 0.05);
@@ -21,7 +21,7 @@ describe("the estimates", () => {
     within(rateOf(q8, 19e9), 108, 0.1);
   });
 
-  it("the estimates count the embedding in 8 bits where the rest has 4", () => {
+  it("the estimates count the embedding in 8 bits if the rest has 4", () => {
     for (const { parameters, nEmbd } of releases) {
       const embedding = 50257 * nEmbd;
       const expected = (embedding * 34 + (parameters - embedding) * 18) / 32;
@@ -31,7 +31,7 @@ describe("the estimates", () => {
     expect(weightBytesOf(1_000_000, "q4")).toBeGreaterThan((1_000_000 * 18) / 32); // no more embedding than model
   });
 
-  it("the estimates fit what WebAssembly can address, also for the largest", () => {
+  it("the estimates fit into WebAssembly's address space, also for the largest model", () => {
     expect(memoryOf(weightBytesOf(xl?.parameters ?? 0, "q8"))).toBeLessThan(2 ** 32);
   });
 

@@ -60,7 +60,7 @@ class Typist {
 const found = (...items: string[]) => new Typist().find(items);
 
 describe("suggestions that grow", () => {
-  it("growing suggestions keep their places, and what is new comes last", () => {
+  it("growing suggestions keep their places, and new ones are added at the end", () => {
     const typist = found(" a", " the");
     expect(typist.shown).toBe("[ a]| the…");
     expect(typist.find([" a big", " a small", " the"]).shown).toBe("[ a big]| the| a small…");
@@ -69,12 +69,12 @@ describe("suggestions that grow", () => {
     );
   });
 
-  it("growing suggestions leave the one chosen that is", () => {
+  it("growing suggestions keep the chosen one", () => {
     const typist = found(" a", " the").do({ effects: chooseSuggestion.of(1) });
     expect(typist.find([" a big", " a small", " the end"]).shown).toBe(" a big|[ the end]| a small…");
   });
 
-  it("growing suggestions go on behind what is typed of them, or taken", () => {
+  it("growing suggestions continue after what is typed or taken", () => {
     expect(found(" a", " the").type(" t").shown).toBe("[he]…");
     expect(found(" a", " the").type(" t").find([" a big", " the end", " to it"]).shown).toBe(
       "[he end]|o it…",
@@ -84,7 +84,7 @@ describe("suggestions that grow", () => {
     );
   });
 
-  it("growing suggestions come back when they have grown beyond what was typed", () => {
+  it("growing suggestions return when they have grown beyond what was typed", () => {
     const typist = found(" a", " the").put(" the");
     expect(typist.shown).toBe("…");
     expect(typist.type(" e").shown).toBe("…");
@@ -92,18 +92,18 @@ describe("suggestions that grow", () => {
     expect(typist.find([" a big", " the end"]).shown).toBe("[nd]…");
   });
 
-  it("growing suggestions are none where nothing goes on from what was typed", () => {
+  it("growing suggestions are empty if none continues what was typed", () => {
     expect(found(" a", " the").type(" the").type("y").find([" a big", " the end"], false).shown).toBe(null);
   });
 
-  it("growing suggestions stay where the same place is clicked, and still end", () => {
+  it("growing suggestions stay after a click at the same place, and still end", () => {
     const typist = found(" a", " the").do({ selection: { anchor: 4 } });
     expect(typist.shown).toBe("[ a]| the…");
     expect(typist.find([" a", " the"], false).shown).toBe("[ a]| the");
   });
 });
 
-describe("suggestions go", () => {
+describe("the end of suggestions", () => {
   it.each<[string, (typist: Typist) => Typist]>([
     ["something else is typed", (typist) => typist.type("#")],
     ["something is typed elsewhere", (typist) => typist.do({ changes: { from: 0, insert: " a" } })],

@@ -23,7 +23,7 @@ describe("a text in another language", () => {
     ["Chinese", "从前有一个小女孩住在森林里和她的猫。"],
     ["Japanese", "むかしむかしあるところにおじいさんがいました"],
     ["Korean", "옛날 옛적에 작은 소녀가 숲에 살았습니다"],
-  ])("a text in another language is told from English: %s", (_, text) => {
+  ])("a text in another language is recognized: %s", (_, text) => {
     expect(isForeign(text)).toBe(true);
   });
 

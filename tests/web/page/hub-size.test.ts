@@ -44,7 +44,7 @@ it("the memory of a GGUF model follows its number of weights", async () => {
   expect(await ask("user/tale/a.Q8_0.gguf", { siblings })).toEqual({ bytes: 130e6 });
 });
 
-it("the languages are those that the README of a model names", async () => {
+it("the languages of a model are those in its README", async () => {
   const siblings = [file("model.safetensors.000", 7)];
   const ofCard = async (cardData: unknown) =>
     (await ask("user/tale", { siblings, cardData })) as { languages?: string[] };

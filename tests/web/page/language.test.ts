@@ -44,7 +44,7 @@ describe("German", () => {
     },
   );
 
-  it("the German translation is no copy of the English", () => {
+  it("the German translation does not copy the English", () => {
     const same = sections.flatMap(([name, section]) =>
       Object.entries(section).filter(
         ([key, phrase]) =>
@@ -59,28 +59,28 @@ describe("German", () => {
   });
 });
 
-describe("a share", () => {
+describe("a percentage", () => {
   it.each([
     [1, "100%"],
     [0.82, "82%"],
     [0.031, "3.1%"],
     [0.0004, "< 0.1%"],
     [0, "0.0%"],
-  ])("the share %d is written as %s", (share, text) => {
+  ])("%d as a percentage is written as %s", (share, text) => {
     expect(percent(share)).toBe(text);
   });
 
-  it("a share has as many digits as are asked for", () => {
+  it("a percentage has as many digits as requested", () => {
     expect([0.82, 0.0004].map((share) => percent(share, 1))).toEqual(["82.0%", "< 0.1%"]);
   });
 });
 
 describe("a phrase", () => {
-  it("a phrase has its values in it, numbers as people read them", () => {
+  it("a phrase contains its values, with readable numbers", () => {
     expect(fill("{loaded} of {total}", { loaded: "1 MB", total: 12_345 }, "en")).toBe("1 MB of 12,345");
   });
 
-  it("a phrase has the form of its count", () => {
+  it("a phrase has the form for its count", () => {
     const forms = { one: "{count} Vorschlag", other: "{count} Vorschläge" };
     expect([0, 1, 2].map((count) => fill(forms, { count }, "de"))).toEqual([
       "0 Vorschläge",
@@ -174,7 +174,7 @@ describe("no words stand outside of the languages' files", () => {
     'const repair = { label: isNew ? "Again" : other };',
     'const sentence = "The model ended the text.";',
     'item.append(" What would help:", change);',
-  ])("the search for words finds %s", (source) => {
+  ])("the search for words in the sources finds %s", (source) => {
     expect(wordsIn(source)).not.toEqual([]);
   });
 
@@ -203,7 +203,7 @@ describe("index.html", () => {
     expect(inEnglish('<p data-english="allow"></p>')).toBe(`<p>${scriptless.allow}</p>`);
   });
 
-  it("the source asks for no unknown phrase, and no phrase is unused", () => {
+  it("the sources use no unknown phrase, and no phrase is unused", () => {
     expect(() => inEnglish('<p data-phrase="nothing"></p>')).toThrow('the phrase "nothing", which en.ts');
     expect(() => inEnglish('<p data-phrase="undo">Undo</p>')).toThrow("expected nothing in");
   });
@@ -217,7 +217,7 @@ describe("index.html", () => {
   });
 });
 
-it("every phrase is asked for by a part that has its section", () => {
+it("every phrase is used only by parts that load its section", () => {
   const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !/^language[\\/](?:en|de)\.ts$/.test(file))
     .map((file) => readFileSync(resolve(folder, file), "utf8"));

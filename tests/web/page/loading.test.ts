@@ -137,8 +137,8 @@ beforeEach(() => {
   document.body.innerHTML = /<body>(.*)<script type="module"/s.exec(page)?.[1] ?? "";
 });
 
-describe("a model that comes while another one writes", () => {
-  it("a model that loads while another one writes takes its place at once where nobody wrote meanwhile, and the old one is given back once", async () => {
+describe("a model that loads while another one writes", () => {
+  it("a loaded model replaces an idle one at once, and the old one is disposed of once", async () => {
     const { begin, demo, state, currentModel, chosenModel } = await open();
     const { ended, come } = await begin(better);
     expect(coming()).toContain("hf:user/better");
@@ -152,7 +152,7 @@ describe("a model that comes while another one writes", () => {
     expect(coming()).toBeNull();
   });
 
-  it("a model that loads while another one writes waits while something is written, and takes the place once, however often it is asked to", async () => {
+  it("a loaded model waits while another one writes, and replaces it once, however often requested", async () => {
     const { begin, demo, state, currentModel } = await open();
     state.isBusy = true;
     const { ended, come } = await begin(better);
@@ -173,7 +173,7 @@ describe("a model that comes while another one writes", () => {
   });
 
   it.each([false, true])(
-    "a model that loads while another one writes is dropped for a second choice, also where it comes all the same: %s",
+    "a loading model is dropped for a second choice, even if it finishes: %s",
     async (isTooLate) => {
       const { begin, demo, currentModel } = await open();
       const first = await begin(better);
@@ -191,7 +191,7 @@ describe("a model that comes while another one writes", () => {
     },
   );
 
-  it("a model that loads while another one writes is given back where a second choice comes as it waits for a press", async () => {
+  it("a waiting model is disposed of when a second one is chosen", async () => {
     const { begin, demo, state, currentModel } = await open();
     state.isBusy = true;
     const first = await begin(better);
@@ -208,7 +208,7 @@ describe("a model that comes while another one writes", () => {
     expect(demo.dispose).toHaveBeenCalledTimes(1);
   });
 
-  it("a model that loads while another one writes is given back where it is cancelled at the moment it is there", async () => {
+  it("a model that is cancelled at the moment it is ready is disposed of", async () => {
     const { begin, demo, currentModel, cancelLoading } = await open();
     const { ended, come } = await begin(better);
     const there = come(); // and before anybody knows
@@ -223,7 +223,7 @@ describe("a model that comes while another one writes", () => {
     expect(textOf("finish")).toBe("user/better was not loaded; demo stays.");
   });
 
-  it("a model that loads while another one writes leaves the old one at work where it is cancelled, and says so", async () => {
+  it("cancelling a load leaves the old model working, and the page says so", async () => {
     const { begin, demo, currentModel, cancelLoading, state } = await open();
     const { ended } = await begin(better);
     cancelLoading();
@@ -234,7 +234,7 @@ describe("a model that comes while another one writes", () => {
     expect(coming()).toBeNull();
   });
 
-  it("a model that loads while another one writes leaves what is written at work where it fails, and is tried again with a press", async () => {
+  it("a failed load leaves the writing model working, and a press tries again", async () => {
     const { begin, demo, currentModel, state } = await open();
     state.isBusy = true;
     const { ended, fail } = await begin(better);
@@ -253,7 +253,7 @@ describe("a model that comes while another one writes", () => {
     expect(currentModel()).toBe(next);
   });
 
-  it("a model that loads while another one writes is asked for once more where the old one died, and writes then without a press", async () => {
+  it("if the old model died, the next one is loaded again and writes without a press", async () => {
     const { begin, forgetModel, needModel, currentModel, state } = await open();
     state.isBusy = true;
     const { come } = await begin(better);
@@ -267,7 +267,7 @@ describe("a model that comes while another one writes", () => {
 });
 
 describe("a model that takes the place of a large one", () => {
-  it("a model that replaces a large one has its memory given back first, once, and is the one that was chosen last", async () => {
+  it("before another model loads, a large one is disposed of once, and the last choice wins", async () => {
     const { change, demo, currentModel, chosenModel, state } = await open(400e6);
     const first = change(better);
     const second = change(best);

@@ -30,7 +30,7 @@ it("the options panel returns exactly what was typed", () => {
   expect(panel.read()).toEqual({ maxNewTokens: 200, topK: 9, ignoreEos: false });
 });
 
-it("the options panel tells the user's options from the model's defaults", () => {
+it("the options panel distinguishes the user's options from the model's defaults", () => {
   expect(panel.peek()).toEqual({ maxNewTokens: 200, ignoreEos: false });
   expect(panel.peek("own")).toEqual({ ignoreEos: false });
 });
@@ -52,7 +52,7 @@ it("the options panel shows a refused value, and returns none", () => {
   expect(opened).toBe(1);
 });
 
-it("knows which preset is set, however its numbers came", () => {
+it("the options panel recognizes a preset, however its numbers were set", () => {
   panel.showDefaults(defaults);
   const nameNow = () => panel.presetOf(presets)?.name;
   expect(nameNow()).toBe("balanced");

@@ -25,7 +25,7 @@ beforeEach(() => {
   document.body.innerHTML = /<body>(.*)<script type="module"/s.exec(html)?.[1] ?? "";
 });
 
-it("opens at the section that the menu names, and Escape gives the focus back", async () => {
+it("the panel opens at the section chosen in the menu, and Escape returns the focus", async () => {
   const state = await open();
   part("#menu-button").click();
   expect(part("#menu").hidden).toBe(false);
@@ -42,7 +42,7 @@ it("opens at the section that the menu names, and Escape gives the focus back", 
   expect(document.activeElement).toBe(part("#menu-button"));
 });
 
-it("names the preset that is set, and opens the options from there", async () => {
+it("the panel's line names the preset, and opens the options", async () => {
   const state = await open();
   expect(part("#preset-shown").textContent).toBe("Wild");
   state.preset.value = () => "Precise";
@@ -54,7 +54,7 @@ it("names the preset that is set, and opens the options from there", async () =>
   expect(document.activeElement).toBe(part("#preset-shown"));
 });
 
-it("walks the menu with the arrow keys, and Escape closes it alone", async () => {
+it("the arrow keys move within the menu, and Escape closes only the menu", async () => {
   const state = await open();
   part("#menu-button").click();
   const items = [...part("#menu").querySelectorAll("button")];

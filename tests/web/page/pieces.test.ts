@@ -8,17 +8,17 @@ const idsOf = (pieces: readonly { tokens: readonly Token[] }[]) =>
   pieces.map((piece) => piece.tokens.map(({ id }) => id));
 
 describe("piecesOf", () => {
-  it("piecesOf has a piece of each token, but one of those that make up a character", () => {
+  it("piecesOf returns one piece per token, or per character if that has several tokens", () => {
     const pieces = piecesOf(tokens(" a", "", "", "🍓", "!"));
     expect(pieces.map(({ text }) => text)).toEqual([" a", "🍓", "!"]);
     expect(idsOf(pieces)).toEqual([[100], [101, 102, 103], [104]]);
   });
 
-  it("piecesOf leaves out a character that is never whole", () => {
+  it("piecesOf leaves out a character that is never completed", () => {
     expect(textOf(piecesOf(tokens("a", "")))).toBe("a");
   });
 
-  it("piecesOf ends lines as the editor does, whose offsets count on it", () => {
+  it("piecesOf normalizes line ends like the editor, whose offsets depend on it", () => {
     expect(textOf(piecesOf(tokens("a\r\n", "\r", "b\n")))).toBe("a\n\nb\n");
   });
 });
@@ -37,14 +37,14 @@ describe("cut", () => {
     expect(splitPieces(pieces, length).map(textOf)).toEqual([before, after]);
   });
 
-  it("splitPieces keeps the tokens of whole pieces, and of none that is cut", () => {
+  it("splitPieces keeps the tokens of whole pieces, and drops those of split ones", () => {
     const [before, after] = splitPieces(pieces, 6);
     expect(idsOf(before)).toEqual([[100], []]);
     expect(idsOf(after)).toEqual([[], [102]]);
   });
 });
 
-it("rangesAt puts one piece behind the other", () => {
+it("rangesAt places one piece after another", () => {
   const ranges = rangesAt(10, piecesOf(tokens("ab", "", "🍓", "c")), "en");
   expect(ranges.map(({ from, to }) => [from, to])).toEqual([
     [10, 12],

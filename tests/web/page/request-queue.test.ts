@@ -35,7 +35,7 @@ function makeQueue() {
 }
 
 describe("a request of the visitor", () => {
-  it("interrupts the page's request, which is repeated after a pause", async () => {
+  it("a request of the visitor interrupts the page's request, which is repeated after a pause", async () => {
     const { queue, ask, requests, after, failed } = makeQueue();
     requests("scores").schedule(10, ask("scores"));
     expect(await after(9)).toEqual([]);
@@ -48,7 +48,7 @@ describe("a request of the visitor", () => {
     expect(failed).toEqual([]);
   });
 
-  it("keeps the others waiting until it has ended, whether it succeeds or fails", async () => {
+  it("a request of the visitor keeps others waiting until it has succeeded or failed", async () => {
     const { queue, ask, requests, after } = makeQueue();
     requests("scores").schedule(0, ask("scores"));
     await after(0);
@@ -66,7 +66,7 @@ describe("a request of the visitor", () => {
 });
 
 describe("a request of the page", () => {
-  it("waits until the model is idle, and says each time that it waits", async () => {
+  it("a request of the page waits until the model is idle, and reports each wait", async () => {
     const { state, ask, requests, after } = makeQueue();
     const onWait = vi.fn();
     state.isIdle = false;
@@ -77,7 +77,7 @@ describe("a request of the page", () => {
     expect(await after(500)).toEqual(["cut starts"]);
   });
 
-  it("interrupts a less urgent one, which comes back after it", async () => {
+  it("a request of the page interrupts a less urgent one, which is repeated afterwards", async () => {
     const { ask, requests, after, finish } = makeQueue();
     requests("scores").schedule(0, ask("scores"));
     await after(0);
@@ -87,7 +87,7 @@ describe("a request of the page", () => {
     expect(await after(0)).toEqual(["scores starts"]);
   });
 
-  it("waits for a more urgent one, which goes on", async () => {
+  it("a request of the page waits for a more urgent one, which continues", async () => {
     const { ask, requests, after, finish } = makeQueue();
     requests("details").schedule(0, ask("details"));
     await after(0);
@@ -100,7 +100,7 @@ describe("a request of the page", () => {
     expect(await after(0)).toEqual(["prefill starts"]);
   });
 
-  it("replaces the one before it of the same kind", async () => {
+  it("a request of the page replaces the previous one of the same kind", async () => {
     const { ask, requests, after } = makeQueue();
     const details = requests("details");
     details.schedule(0, ask("first"));
@@ -110,7 +110,7 @@ describe("a request of the page", () => {
     expect(await after(1)).toEqual(["second starts"]);
   });
 
-  it("is not repeated once it was stopped, or has ended", async () => {
+  it("a request of the page is not repeated after it was stopped or has ended", async () => {
     const { queue, ask, requests, after, finish } = makeQueue();
     const details = requests("details");
     details.schedule(0, ask("details"));
@@ -126,7 +126,7 @@ describe("a request of the page", () => {
     expect(await after(2000)).toEqual([]);
   });
 
-  it("lets the next one run when it is stopped, also while it waits to be told so", async () => {
+  it("stopping a request of the page lets the next one run, also while it waits", async () => {
     const { ask, requests, after } = makeQueue();
     const details = requests("details");
     details.schedule(0, () => new Promise<void>(() => {})); // ignores its signal
@@ -136,7 +136,7 @@ describe("a request of the page", () => {
     expect(await after(0)).toEqual(["scores starts"]);
   });
 
-  it("that fails tells its owner alone, and the next one runs", async () => {
+  it("a failed request of the page reports only to its owner, and the next one runs", async () => {
     const { ask, requests, after, finish, failed } = makeQueue();
     requests("details").schedule(0, ask("details"));
     requests("scores").schedule(0, ask("scores"));

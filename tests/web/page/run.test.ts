@@ -33,7 +33,7 @@ const runText = (state: EditorState) => {
   return state.sliceDoc(from, to);
 };
 
-it("Undo and Redo bring back which text the model wrote last", () => {
+it("Undo and Redo restore which text the model wrote last", () => {
   const begun = EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, history()] });
   const first = write(begun, " upon", " a");
   const second = write(first, " time", " there");
@@ -44,7 +44,7 @@ it("Undo and Redo bring back which text the model wrote last", () => {
   expect(runText(redone(undone(first)))).toBe(" upon a");
 });
 
-it("a text that was written in the place of the last gives way to it at Undo", () => {
+it("Undo after a replaced run brings the earlier run back", () => {
   const begun = EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, history()] });
   const first = write(begun, " upon", " a");
   const { from, to } = first.field(runField) ?? expect.fail("no run");
@@ -58,7 +58,7 @@ it("a text that was written in the place of the last gives way to it at Undo", (
   expect(runText(redone(undone(closed)))).toBe(" more");
 });
 
-it("two texts are two steps, though the first token of the second has no text", () => {
+it("two runs are two undo steps, even if the first token of the second has no text", () => {
   const begun = EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, history()] });
   const state = write(write(begun, " upon", " a"), "", " time", " there");
   expect(state.doc.toString()).toBe("Once upon a time there");

@@ -29,8 +29,8 @@ const tree: Tree = {
   current: 0,
 };
 
-describe("the branches beside a text", () => {
-  it("the branches beside a text come after those that they come from, with what they share of it in whole words", () => {
+describe("the branches of a saved text", () => {
+  it("branches come after their parent, with their common part in whole words", () => {
     expect(alternativesOf(tree)).toMatchObject([
       { name: "“cat” at 4", shared: "The dog ran ".length, depth: 1 },
       { name: "other", shared: "The ".length, depth: 2 },
@@ -49,7 +49,7 @@ describe("the branches beside a text", () => {
     expect(sharedLength(other, one)).toBe(length);
   });
 
-  it("the branches beside a text are told by the words before them", () => {
+  it("branches are described by the words before them", () => {
     expect(wordsBefore("One line.\nThe dog ran home", 18)).toBe("The dog");
     expect(wordsBefore(`${"word ".repeat(30)}end`, 500)).toMatch(/^…(word ){5,}end$/);
     expect(wordsBefore("text", 0)).toBe("");
@@ -79,7 +79,7 @@ describe("Markdown", () => {
     "```\nno fence\n```\n~~~\n",
     "a backslash \\ and \\* two | pipes | $x$",
     "1986. A year\n12) a number\n#hash",
-  ])("Markdown shows every letter of %j", (text) => {
+  ])("Markdown preserves every letter of %j", (text) => {
     const page = rendered(escapeMarkdown(text));
     const letters = (value: string) => value.replace(/\s+/g, "");
     expect(letters(page.body.textContent)).toBe(letters(text));
@@ -97,7 +97,7 @@ describe("Markdown", () => {
     ]);
   });
 
-  it("Markdown has branches as alternatives, from where they leave the text", () => {
+  it("Markdown shows branches as alternatives, from the place where they differ", () => {
     const page = rendered(asMarkdown(tree.branches[0]?.kept ?? kept(""), alternativesOf(tree)));
     expect([...page.body.children].map((each) => each.textContent.trim()).filter(Boolean)).toEqual([
       "The dog ran home. It slept.",
@@ -118,7 +118,7 @@ describe("the web page", () => {
   const facts = { title: "the dog", model: "demo", language: "en" };
   const parse = (html: string) => new DOMParser().parseFromString(html, "text/html");
 
-  it("the web page shows the text in two inks, and its branches", () => {
+  it("the web page shows the text in two colours, and its branches", () => {
     const text = "The dog ran home. It slept.";
     const page = parse(
       asHtml(
@@ -141,7 +141,7 @@ describe("the web page", () => {
     expect(branches[0]?.querySelector(".text .model")?.textContent).toBe("away.");
   });
 
-  it("the web page names the model where the text, or a branch, has what one wrote, and nowhere else", () => {
+  it("the web page names the model only if it wrote a part of the text or a branch", () => {
     const note = (written: [number, number][], branches: typeof tree | null = null) =>
       parse(asHtml(kept("The dog ran home.", written), branches ? alternativesOf(branches) : [], facts))
         .querySelector("main > .note")
@@ -151,7 +151,7 @@ describe("the web page", () => {
     expect(note([])).toBe(undefined);
   });
 
-  it("the web page shows hostile text as text", () => {
+  it("the web page escapes hostile text", () => {
     const hostile = `</div></style><script>alert(1)</script><img src=x onerror="alert(1)">&lt;'"\0-->`;
     const branches = [{ name: hostile, kept: kept(hostile), shared: 0, depth: 0 }];
     const html = asHtml(kept(hostile, [[3, 20]]), branches, { ...facts, title: hostile, model: hostile });

@@ -28,8 +28,8 @@ function listOf(state: EditorState) {
   return list;
 }
 
-describe("scores that come", () => {
-  it("arriving scores take the place of those tokens alone", () => {
+describe("arriving scores", () => {
+  it("arriving scores replace only their tokens", () => {
     const before = stateOf(token(0, 3, 0), token(3, 7, 1), token(7, 13, 2, -9), token(13, 18, 3));
     const { state } = before.update({ effects: addScores.of([token(3, 7, 1, -1), token(7, 13, 2, -2)]) });
     expect(listOf(state)).toEqual([
@@ -40,7 +40,7 @@ describe("scores that come", () => {
     ]);
   });
 
-  it("arriving scores find what was shown still there, where the same token stands", () => {
+  it("arriving scores keep what is shown if the same token is still there", () => {
     const before = stateOf(token(0, 3, 0, -1), token(3, 7, 1, -2), token(7, 13, 2, -3)).field(scoredField);
     const cut = [token(0, 3, 0, -5), token(3, 7, 4, undefined, 1), token(7, 13, 2, undefined, 8)];
     expect(keepScores(before, cut).map(({ value }) => [value.index, value.logprob])).toEqual([
@@ -51,7 +51,7 @@ describe("scores that come", () => {
   });
 });
 
-describe("what the model writes", () => {
+describe("the scores of the model's text", () => {
   const written = (...tokens: { id: number; text?: string; rank: number; healed?: "some" | "all" }[]) =>
     new Written(tokens.map((each) => ({ index: 0, text: "", logprob: -each.rank, ...each })));
   const shown = (...ranges: Range<Written>[]) => {
@@ -63,7 +63,7 @@ describe("what the model writes", () => {
     return list;
   };
 
-  it("the model's text is scored as it was written, all tokens of a character together", () => {
+  it("the model's text is scored while it is written, with all tokens of a character together", () => {
     const first = written({ id: 5, rank: 2 }, { id: 6, text: "é", rank: 9 });
     expect(shown(first.range(13, 14), written({ id: 7, text: " of", rank: 3 }).range(14, 17))).toEqual([
       [13, 14, [5, 6], -11, 9, 1],
@@ -71,12 +71,12 @@ describe("what the model writes", () => {
     ]);
   });
 
-  it("the model's text has no part of what only heals the text before", () => {
+  it("the model's text excludes what only heals the text before", () => {
     const all = written({ id: 5, rank: 200, healed: "all" }, { id: 6, text: " of", rank: 2 });
     expect(shown(all.range(13, 16))).toEqual([[13, 16, [6], -2, 2, 1]]);
   });
 
-  it("the model's text awaits its scores where its token has some of the text before", () => {
+  it("the model's text waits for its score if its token includes some of the text before", () => {
     const some = written({ id: 5, rank: 2, healed: "all" }, { id: 6, text: "r", rank: 4, healed: "some" });
     const half = written({ id: 5, rank: 2, healed: "some" }, { id: 6, text: "é", rank: 4 });
     expect(shown(some.range(13, 14))).toEqual([[13, 14, [6], undefined, undefined, 1]]);
@@ -85,7 +85,7 @@ describe("what the model writes", () => {
 });
 
 describe("a token", () => {
-  it("a token is the one that an offset is in, or behind", () => {
+  it("tokenAt returns the token that contains an offset or ends there", () => {
     const set = stateOf(token(0, 3, 0), token(3, 7, 1)).field(scoredField);
     expect([0, 1, 3, 4, 7, 9].map((offset) => tokenAt(set, offset)?.value.index)).toEqual([
       0,
@@ -97,7 +97,7 @@ describe("a token", () => {
     ]);
   });
 
-  it("a token is the same, scored or not", () => {
+  it("a token counts as the same, scored or not", () => {
     expect(isSameToken(token(0, 3, 0), token(0, 3, 0, -1))).toBe(true);
     expect(isSameToken(token(0, 3, 0), token(0, 3, 0, -1, 5))).toBe(false);
     expect(isSameToken(token(0, 3, 0), token(0, 3, 1, -1, 0))).toBe(false);

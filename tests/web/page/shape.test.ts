@@ -8,16 +8,16 @@ const shares = (set: Partial<Sampling>) => shape(top, { ...plain, ...set });
 const staying = (set: Partial<Sampling>) => shares(set).filter((share) => share > 0).length;
 
 describe("what the settings leave", () => {
-  it("the set of tokens that the settings leave is all of it without them", () => {
+  it("without settings all tokens remain", () => {
     for (const [place, share] of shares({}).entries())
       expect(share).toBeCloseTo([0.5, 0.25, 0.15, 0.1][place] ?? 0, 9);
   });
 
-  it("the set of tokens that the settings leave is the most probable at temperature 0", () => {
+  it("at temperature 0 only the most probable token remains", () => {
     expect(shares({ temperature: 0 })).toEqual([1, 0, 0, 0]);
   });
 
-  it("the set of tokens that the settings leave has the temperature before the filters", () => {
+  it("the temperature is applied before the filters", () => {
     const expected = [0.725, 0.181, 0.065, 0.029];
     for (const [place, share] of shares({ temperature: 0.5 }).entries())
       expect(share).toBeCloseTo(expected[place] ?? 0, 3);
@@ -25,23 +25,23 @@ describe("what the settings leave", () => {
     expect(staying({ temperature: 0.5, minP: 0.2 })).toBe(2);
   });
 
-  it("the set of tokens that the settings leave is the k most probable", () => {
+  it("top k keeps the k most probable tokens", () => {
     expect(shares({ topK: 2 })).toEqual([expect.closeTo(2 / 3), expect.closeTo(1 / 3), 0, 0]);
     expect(staying({ topK: 9 })).toBe(4);
   });
 
-  it("the set of tokens that the settings leave is the fewest that reach top p, within top k", () => {
+  it("top p keeps the fewest tokens that reach it, within top k", () => {
     expect(staying({ topP: 0.7 })).toBe(2);
     expect(staying({ topP: 0.8 })).toBe(3);
     expect(staying({ topP: 0 })).toBe(1);
     expect(staying({ topK: 3, topP: 0.82 })).toBe(2);
   });
 
-  it("the set of tokens that the settings leave is a share of the best by min p", () => {
+  it("min p keeps the tokens with a share of the best one's probability", () => {
     expect(staying({ minP: 0.29 })).toBe(3);
   });
 
-  it("the set of tokens that the settings leave is what is about as surprising as expected, within the other filters", () => {
+  it("typical p keeps the tokens about as surprising as expected, within the other filters", () => {
     expect(staying({ typicalP: 0.2 })).toBe(1);
     expect(shares({ topK: 2, typicalP: 0.5 })).toEqual([1, 0, 0, 0]);
     const half = [0.3, ...Array<number>(20).fill(0.035)];

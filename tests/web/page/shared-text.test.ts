@@ -12,7 +12,7 @@ const pack = (value: unknown) => deflateRawSync(JSON.stringify(value)).toString(
 const hash = "0".repeat(64);
 
 describe("a link's fragment", () => {
-  it("a link's fragment carries all of a passage", async () => {
+  it("a link's fragment preserves the whole text", async () => {
     const options = { maxNewTokens: 7, temperature: 0.5, seed: 3, ignoreEos: true, stop: ["\n", "🍓"] };
     const passage = {
       prompt: "Tom said “hello”, and 🍓\n",
@@ -26,17 +26,17 @@ describe("a link's fragment", () => {
     expect(await fromFragment(fragment)).toEqual(passage);
   });
 
-  it("a link's fragment may have nothing to write anew", async () => {
+  it("a link's fragment may contain no run", async () => {
     const passage = { prompt: "a", after: "", written: [], options: { maxNewTokens: 7 } };
     expect((await fromFragment(await toFragment(passage))).hash).toBeUndefined();
   });
 
-  it("a fragment of an earlier release has no text behind the generated part", async () => {
+  it("a fragment of an earlier release has no text after the run", async () => {
     const found = await fromFragment(pack({ prompt: "a", options: {}, hash }));
     expect(found).toEqual({ prompt: "a", after: "", written: [], options: {}, hash });
   });
 
-  it("a link's fragment has no parts of the model's that lie on one another", async () => {
+  it("overlapping parts in a link's fragment are ignored", async () => {
     const written = [[0, 9], [3, 5], [9, 9], [9, 12], [1, 20], "x", [14, 15]];
     const found = await fromFragment(pack({ prompt: "a".repeat(20), written, options: {} }));
     expect(found.written).toEqual([
@@ -46,7 +46,7 @@ describe("a link's fragment", () => {
     ]);
   });
 
-  it("a link's fragment takes no option but those of a text, of their types", async () => {
+  it("a link's fragment contains only sampling options of the right types", async () => {
     const options = {
       constructor: 1,
       toString: 2,
@@ -60,18 +60,18 @@ describe("a link's fragment", () => {
     expect(Object.entries(found.options)).toEqual([["topK", 5]]);
   });
 
-  it("a link's fragment ends lines as the editor does", async () => {
+  it("a link's fragment normalizes line ends like the editor", async () => {
     const { prompt, after } = await fromFragment(pack({ prompt: "a\r\nb\rc\n", after: "\r", options: {} }));
     expect([prompt, after]).toEqual(["a\nb\nc\n", "\n"]);
   });
 
-  it("a link's fragment is refused where it unpacks to more than a text", async () => {
+  it("a link's fragment that unpacks to too much text is refused", async () => {
     const bomb = pack({ prompt: "a".repeat(5_000_000), options: {}, hash });
     expect(bomb.length).toBeLessThan(100_000);
     await expect(fromFragment(bomb)).rejects.toThrow("expected a text of at most 1.0 MB, found more");
   });
 
-  it("a link's fragment is refused where it is none", async () => {
+  it("an invalid fragment is refused", async () => {
     await expect(fromFragment("nothing")).rejects.toThrow();
     await expect(fromFragment(pack(null))).rejects.toThrow("expected a prompt, options and a hash");
     for (const damage of [{ prompt: 1 }, { after: 1 }, { hash: 1 }, { options: undefined }]) {
@@ -92,7 +92,7 @@ describe("a text", () => {
     expect(stillContains(`So ${text}`, anew)).toBe(false);
   });
 
-  it("a text is what stands around that, with the parts that the model wrote there", () => {
+  it("the text around the run keeps the parts that the model wrote there", () => {
     const kept = { text, caret: 1, written: [[0, 2] as const, [3, 13] as const, [14, 16] as const] };
     expect(textAround(kept, anew)).toEqual({
       prompt: "Once",
@@ -106,7 +106,7 @@ describe("a text", () => {
     });
   });
 
-  it("a text is what stands around the caret where nothing is to be written anew", () => {
+  it("without a run, a link has the text before and after the caret", () => {
     expect(textAround({ text: "abcd", caret: 3, written: [[2, 4]] }, undefined)).toEqual({
       prompt: "abc",
       after: "d",

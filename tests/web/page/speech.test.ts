@@ -22,7 +22,7 @@ describe("what is said", () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  it("speech is whole sentences in order, and then the end, none before the one before it could be read", () => {
+  it("speech consists of whole sentences in order, each after the one before could be heard, and then the end", () => {
     const own = make();
     for (const character of story) own.add(character); // all at once, as a fast model writes
     own.add("nd");
@@ -44,7 +44,7 @@ describe("what is said", () => {
     }
   });
 
-  it("speech is nothing more once it is hushed but what comes after that", () => {
+  it("after hush, only later sentences are announced", () => {
     const own = make();
     own.add(story);
     own.hush();
@@ -53,7 +53,7 @@ describe("what is said", () => {
     expect(texts()).toEqual(["Once upon a time there was a dog.", "Stopped after 20 tokens."]);
   });
 
-  it("speech is only the newest of how the work goes, and only the end where the text is not to be said", () => {
+  it("only the newest status is announced, and only the end if the text is silent", () => {
     const own = make(() => true);
     own.status("Reading the text: 128 of 900 tokens");
     own.status("Reading the text: 256 of 900 tokens");
@@ -70,7 +70,7 @@ describe("what is said", () => {
     ]);
   });
 
-  it("speech is what the page has to say beside the work, whatever becomes of the work", () => {
+  it("a notice is announced whatever happens to the status", () => {
     const own = make();
     own.add(story);
     own.notice("3 suggestions: one; two; three");
@@ -80,14 +80,14 @@ describe("what is said", () => {
     expect(texts().at(-1)).toBe("3 suggestions: one; two; three");
   });
 
-  it("speech leaves out what is no sentence, such as a line of dashes", () => {
+  it("speech leaves out lines without words, such as dashes", () => {
     const own = make();
     own.add("---\n... A dog came.\n");
     vi.runAllTimers();
     expect(texts()).toEqual(["---\n... A dog came."]);
   });
 
-  it("speech is added to what was said, each in its own language", () => {
+  it("each utterance is appended in its own language", () => {
     document.documentElement.lang = "de";
     speech.add("A dog came. ");
     speech.status("Fertig.");

@@ -52,7 +52,7 @@ it("the text is stored in the browser's idle time", () => {
   expect(store).toHaveBeenCalledTimes(1);
 });
 
-it("what takes long is stored more seldom while changes go on, and still in a pause", () => {
+it("slow storing happens less often while changes continue, and still after a pause", () => {
   let spent = 0;
   const now = performance.now.bind(performance);
   vi.spyOn(performance, "now").mockImplementation(() => now() + spent);

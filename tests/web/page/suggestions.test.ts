@@ -29,7 +29,7 @@ async function ask(model: Model, options: { seed?: number } = {}) {
 }
 
 describe("suggestions", () => {
-  it("suggestions are shown from when each has a whole word, grow by words, and end with whole ones", async () => {
+  it("suggestions are shown once each has a whole word, grow by words, and end with whole words", async () => {
     const { model } = makeModel({
       texts: [
         [" a", " big", " red"],
@@ -57,7 +57,7 @@ describe("suggestions", () => {
     ]);
   });
 
-  it("suggestions are asked for anew beside those that there are, where two are the same, and come whole", async () => {
+  it("if two suggestions are the same, new ones are requested, which arrive complete", async () => {
     const { model, calls } = makeModel(
       { texts: [[" a", " dog"], [" a", " dog"], [" the"]], ends: ["eos", "eos", "eos"] },
       {
@@ -81,7 +81,7 @@ describe("suggestions", () => {
     expect(calls[1]?.temperature).toBeGreaterThan(0.8);
   });
 
-  it("suggestions are none where the model writes none", async () => {
+  it("there are no suggestions if the model writes no text", async () => {
     const { model, calls } = makeModel({ texts: [[], [], []], ends: ["eos", "eos", "eos"] });
     expect(await ask(model)).toEqual([]);
     expect(calls).toHaveLength(3);

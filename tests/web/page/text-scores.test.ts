@@ -60,7 +60,7 @@ describe("the scores of a text", () => {
     [8, 9],
     [8, 31],
     [9, 40],
-  ])("the scores of a text are the engine's, in windows of %d, of %d tokens", async (size, length) => {
+  ])("the scores of a text equal the engine's, in windows of %d, for %d tokens", async (size, length) => {
     const { model } = make(size);
     const scores = new TextScores();
     const ids = upTo(length);
@@ -68,7 +68,7 @@ describe("the scores of a text", () => {
     expect(scores.isComplete).toBe(true);
   });
 
-  it("the scores of a text come as they are computed", async () => {
+  it("the scores of a text arrive as they are computed", async () => {
     const { model } = make(4);
     const scores = new TextScores();
     scores.begin(model, upTo(6));
@@ -77,7 +77,7 @@ describe("the scores of a text", () => {
     expect(told).toEqual([2, 4, 5, 6]);
   });
 
-  it("the scores of a text are not asked for again where the text is the same, nor those of what an edit left behind the context", async () => {
+  it("unchanged scores are not computed again, including those after an edit beyond the context", async () => {
     const { model, asked } = make(8);
     const scores = new TextScores();
     const ids = upTo(40);
@@ -108,7 +108,7 @@ describe("the scores of a text", () => {
     expect(other.asked).toEqual([{ ids: upTo(5), start: 0 }]);
   });
 
-  it("the scores of a text stay where it was interrupted, and it goes on from there", async () => {
+  it("an interrupted scoring keeps its scores and continues from there", async () => {
     const { model, asked, stopAfter } = make(8);
     const scores = new TextScores();
     scores.begin(model, upTo(20));
@@ -130,7 +130,7 @@ describe("the scores of a text", () => {
 });
 
 describe("withScores", () => {
-  it("withScores adds up the tokens of a character, and leaves open what is not known of all of them", () => {
+  it("withScores adds the scores of a character's tokens, and leaves a character with unknown scores open", () => {
     const known = [
       { logprob: null, rank: null },
       { logprob: -1, rank: 3 },

@@ -42,7 +42,7 @@ async function damage(id: string, slot: number, record: object): Promise<void> {
   database.close();
 }
 
-it("a tab takes its own text, in its newest version", async () => {
+it("a tab loads its own text in the newest version", async () => {
   const store = await open();
   await storeAll(store, "a", 1, "one", "two", "three");
   await storeAll(store, "b", 2, "other");
@@ -59,14 +59,14 @@ it.each([
     "with a version that cannot grow",
     { version: Number.MAX_SAFE_INTEGER, changed: 1, content: content("bad") },
   ],
-])("a newest record %s leaves the one before it", async (_what, record) => {
+])("a newest record that is %s falls back to the one before", async (_what, record) => {
   const store = await open();
   await storeAll(store, "a", 1, "one", "two", "three");
   await damage("a", 0, record);
   expect(await taken(store, "a")).toEqual(["a", "three"]);
 });
 
-it("a new tab takes the text that was changed last and that no living tab has", async () => {
+it("a new tab loads the last changed text that no other open tab uses", async () => {
   const store = await open();
   await storeAll(store, "old", 1, "old");
   await storeAll(store, "closed", 3, "closed");
@@ -75,7 +75,7 @@ it("a new tab takes the text that was changed last and that no living tab has", 
   expect(await taken(store)).toEqual(["closed", "closed"]);
 });
 
-it("a new tab takes the text that was changed last, though the clock was set back before that", async () => {
+it("a new tab loads the last changed text even if the clock was set back before", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01") });
   const store = await open();
   await storeAll(store, "before", store.timeOfChange(), "before");
@@ -87,14 +87,14 @@ it("a new tab takes the text that was changed last, though the clock was set bac
   vi.useRealTimers();
 });
 
-it("a text is not lost with the time of its last change", async () => {
+it("a text is kept even if the time of its last change is lost", async () => {
   const store = await open();
   await storeAll(store, "a", 1, "one");
   await damage("a", 0, { version: 2, changed: 1e300, content: content("two") });
   expect(await taken(store)).toEqual(["a", "two"]);
 });
 
-it("a tab whose text another tab has gets a copy", async () => {
+it("a tab gets a copy if another tab uses its text", async () => {
   const store = await open();
   await storeAll(store, "a", 1, "one");
   await storeAll(store, "b", 2, "other");
@@ -102,13 +102,13 @@ it("a tab whose text another tab has gets a copy", async () => {
   expect(await taken(store, "a")).toEqual([undefined, "one"]);
 });
 
-it("pages at other addresses have other texts", async () => {
+it("pages at other addresses have separate texts", async () => {
   await storeAll(await open("/a.html"), "a", 1, "one");
   expect(await taken(await open("/"))).toBeUndefined();
   expect(await taken(await open("/a.html/"))).toBeUndefined();
 });
 
-it("a change that was not stored any more is made in the version it was made in, and in no other", async () => {
+it("an unstored change is restored only in the version in which it was made", async () => {
   const store = await open();
   await storeAll(store, "a", 1, "one", "two");
   const change = { from: 3, to: 3, insert: "!" };
@@ -118,7 +118,7 @@ it("a change that was not stored any more is made in the version it was made in,
   expect(await taken(store, "a")).toEqual(["a", "two"]);
 });
 
-it("a text of which only the last change is known is one, too", async () => {
+it("a text of which only the last change is known is loaded, too", async () => {
   const store = await open();
   writeLastChange("gpt2-text / a", { version: 0, change: { from: 16, to: 16, insert: " there" }, caret: 22 });
   expect(await taken(store)).toEqual(["a", "Once upon a time there"]);

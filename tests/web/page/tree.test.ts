@@ -25,8 +25,8 @@ const remove = (tree: Tree, id: number) => applyChange(tree, { kind: "remove", i
 /** 0 has the branch 1, and that the branch 2, which is the current one. */
 const grown = (): Tree => fork(fork(undefined, "first", "b"), "second", "c") ?? expect.fail("no tree");
 
-describe("a tree", () => {
-  it("a tree keeps the text that is left as another branch", () => {
+describe("the tree of branches", () => {
+  it("a new branch keeps the previous text as another branch", () => {
     const tree = grown();
     expect(idsOf(tree)).toEqual([
       [0, null],
@@ -38,16 +38,16 @@ describe("a tree", () => {
     expect(childrenOf(tree, 1).map(({ name }) => name)).toEqual(["c"]);
   });
 
-  it("a tree keeps a text in the current branch alone", () => {
+  it("a changed text is stored only in the current branch", () => {
     const { branches } = withCurrentText(grown(), kept("third"));
     expect(branches.map((branch) => branch.kept.text)).toEqual(["first", "second", "third"]);
   });
 
-  it("a tree names one", () => {
+  it("a branch can be renamed", () => {
     expect(rename(grown(), 1, "dog").branches.map(({ name }) => name)).toEqual(["First", "dog", "c"]);
   });
 
-  it("a tree gives the branches of a removed one to its parent, and its id to no other", () => {
+  it("removing a branch moves its own branches to its parent, and its id is not used again", () => {
     const tree = remove(grown(), 1);
     expect(idsOf(tree)).toEqual([
       [0, null],
@@ -57,7 +57,7 @@ describe("a tree", () => {
   });
 });
 
-describe("a step", () => {
+describe("a step between branches", () => {
   it("a step to another branch keeps the text of the branch that it leaves", () => {
     const walk = moveToBranch(grown(), 0) ?? expect.fail("no step");
     const tree = applyMove(grown(), walk, kept("third"));
@@ -72,12 +72,12 @@ describe("a step", () => {
     });
   });
 
-  it("a step goes nowhere from the branch itself, or to none", () => {
+  it("there is no step to the current branch or to an unknown one", () => {
     expect(moveToBranch(grown(), 2)).toBeUndefined();
     expect(moveToBranch(grown(), 7)).toBeUndefined();
   });
 
-  it.each(["walk", "make"] as const)("a stored step that is a %s is read unchanged", (kind) => {
+  it.each(["walk", "make"] as const)("a stored %s step is read unchanged", (kind) => {
     const move = { ...moveToNewBranch(grown(), "d", "First"), kind };
     expect(parseMove(JSON.parse(JSON.stringify(move)))).toEqual(move);
     expect(reverseMove(reverseMove(move))).toEqual(move);
@@ -91,7 +91,7 @@ describe("a step", () => {
     { ...moveToNewBranch(grown(), "d", "First"), kind: "fly" },
     { ...moveToNewBranch(grown(), "d", "First"), to: { id: "1", parent: null, name: "d" } },
     { ...moveToNewBranch(grown(), "d", "First"), from: { id: 1, parent: null } },
-  ])("no step is read from %j", (value) => {
+  ])("an invalid step is refused: %j", (value) => {
     expect(parseMove(value)).toBeUndefined();
   });
 });
@@ -102,7 +102,7 @@ describe("a change of the tree", () => {
     { kind: "remove", id: 1 },
   ];
 
-  it.each(changes)("a change of the tree is taken back, and made again: %j", (change) => {
+  it.each(changes)("a change of the tree can be undone and redone: %j", (change) => {
     const tree = grown();
     const back = inverseChange(tree, change) ?? expect.fail("no way back");
     const after = applyChange(tree, change);
@@ -111,11 +111,11 @@ describe("a change of the tree", () => {
     expect(applyChange(applyChange(after, back), again)).toEqual(after);
   });
 
-  it("a change that changes nothing cannot be undone", () => {
+  it("a change without an effect cannot be undone", () => {
     expect(inverseChange(grown(), { kind: "remove", id: 7 })).toBeUndefined();
   });
 
-  it.each(changes)("a change of the tree is read as it was kept, and so is its way back: %j", (change) => {
+  it.each(changes)("a stored change of the tree is read unchanged, and so is its inverse: %j", (change) => {
     for (const each of [change, inverseChange(grown(), change)])
       expect(parseChange(JSON.parse(JSON.stringify(each)))).toEqual(each);
   });
@@ -129,13 +129,13 @@ describe("a change of the tree", () => {
     { kind: "restore", branch: grown().branches[1], place: "0", children: [] },
     { kind: "restore", branch: grown().branches[1], place: 0 },
     moveToNewBranch(grown(), "d", "First"),
-  ])("no change of the tree is read from %j", (value) => {
+  ])("an invalid change of the tree is refused: %j", (value) => {
     expect(parseChange(value)).toBeUndefined();
   });
 });
 
 describe("parseTree", () => {
-  it("parseTree reads what was kept", () => {
+  it("parseTree reads a stored tree", () => {
     const tree = remove(grown(), 1);
     expect(parseTree(JSON.parse(JSON.stringify(tree)))).toEqual(tree);
   });
@@ -151,7 +151,7 @@ describe("parseTree", () => {
     { branches: [null, 1, {}], current: 0 },
     { ...grown(), current: 7 },
     { ...grown(), current: "2" },
-  ])("parseTree takes %j for none", (value) => {
+  ])("parseTree refuses %j", (value) => {
     expect(parseTree(value)).toBeUndefined();
   });
 
@@ -162,7 +162,7 @@ describe("parseTree", () => {
     ["no name", { name: undefined }],
     ["no id", { id: undefined }],
     ["the id of another", { id: 0 }],
-  ])("parseTree drops a branch with %s, whose own become first ones", (_, damage) => {
+  ])("parseTree drops a branch with %s, and its own branches become first ones", (_, damage) => {
     const [first, second, third] = grown().branches;
     const tree = parseTree({ branches: [first, { ...second, ...damage }, third], current: 2 });
     expect(idsOf(tree)).toEqual([
@@ -171,7 +171,7 @@ describe("parseTree", () => {
     ]);
   });
 
-  it("parseTree has no branch that is its own parent, or that of its parent", () => {
+  it("parseTree breaks cycles of parents", () => {
     const [first, second, third] = grown().branches;
     const damaged = [first, { ...second, parent: 2 }, { ...third, parent: 2 }];
     expect(idsOf(parseTree({ branches: damaged, current: 0 }))).toEqual([

@@ -32,11 +32,11 @@ const parts = [
   [9, 16],
 ];
 
-it("text keeps the language of the model that wrote it, whichever writes on", () => {
+it("each model's text keeps its language when another model writes", () => {
   expect(toKeptText(ofTwo()).written).toEqual(parts);
 });
 
-it("what is undone and redone after a reload is in its language, too", () => {
+it("text that is undone and redone after a reload keeps its language, too", () => {
   let state = ofTwo();
   const dispatch = { dispatch: (transaction: { state: EditorState }) => (state = transaction.state) };
   undo({ state, ...dispatch });
@@ -48,7 +48,7 @@ it("what is undone and redone after a reload is in its language, too", () => {
   expect(toKeptText(state).written).toEqual(parts);
 });
 
-it("what a storage has is read part by part, those of an earlier release, too", () => {
+it("stored ranges are read one by one, also those of an earlier release", () => {
   const kept = { text: "Once upon a time", caret: 3, written: [[0, 2], ...parts, [1, 2, "xx"], [1], "en"] };
   expect(parseKept(kept)?.written).toEqual([[0, 2], ...parts]);
 });
@@ -60,6 +60,6 @@ it.each([
   ],
   [[5, 2], undefined],
   ["all", undefined],
-])("what was written last is %j in a storage: %j", (run, expected) => {
+])("the stored run %j is read as %j", (run, expected) => {
   expect(parseKept({ text: "Once", caret: 0, written: [], run })?.run).toEqual(expected);
 });

@@ -23,11 +23,11 @@ describe("the sum of all bytes", () => {
     [131072, 1],
     [64, 3],
     [9984, 7],
-  ])("the sum of all bytes has each of %i bytes in each of %i rounds", (bytes, rounds) => {
+  ])("the sum counts each of %i bytes in each of %i rounds", (bytes, rounds) => {
     expect(sum(bytes, rounds)).toBe(plain(bytes, rounds));
   });
 
-  it("the sum of all bytes changes with any part of what is read, and with nothing behind it", () => {
+  it("the sum changes with each byte that is read, and with none after them", () => {
     const before = sum(4096, 1);
     for (let place = 0; place < 1024; place += 4) {
       words[place] = (words[place] ?? 0) + 1;
@@ -39,7 +39,7 @@ describe("the sum of all bytes", () => {
   });
 });
 
-describe("what is read for a token", () => {
+describe("the bytes read for a token", () => {
   const config = {
     nEmbd: 64,
     nHead: 2,
@@ -51,7 +51,7 @@ describe("what is read for a token", () => {
     eosTokenId: null,
   };
 
-  it("the amount of memory read for a token is all but a table of which it is a row", () => {
+  it("a token reads all weights except the rows of a table that it does not use", () => {
     const tied = { ...config, tieWordEmbeddings: true };
     expect(bytesPerToken({ weightBytes: 1_000_000, parameters: 900_000, config: tied })).toBe(
       1_000_000 - 4 * 128 * 64,
@@ -62,7 +62,7 @@ describe("what is read for a token", () => {
     );
   });
 
-  it("the amount of memory read for a token is divided between readers in whole steps, and bounded", () => {
+  it("the bytes of a token are divided among readers in whole steps, within a limit", () => {
     expect(shareOf(13_000_000, 3)).toBe(4_333_312);
     expect(shareOf(1, 8)).toBe(64);
     expect(shareOf(1.6e9, 4)).toBe(64 * 1024 * 1024);
@@ -70,7 +70,7 @@ describe("what is read for a token", () => {
 });
 
 describe("the median", () => {
-  it("the median is the one in the middle", () => {
+  it("the median is the middle value", () => {
     expect(median([5, 1, 100])).toBe(5);
     expect(median([])).toBeNaN();
   });

@@ -66,21 +66,21 @@ describe("the self-test", () => {
     expect(counted.loads.at(-1)).not.toHaveProperty("threads");
   });
 
-  it("the self-test notices the last bit of a float", async () => {
+  it("the self-test detects a difference in the last bit of a float", async () => {
     const checks = await run(models({ logprob: -1.5 - 2 ** -23 }).load);
     expect(failed(checks)).toHaveLength(2 * cases.length);
     expect(checks[0]).toMatchObject({ expected: hash });
     expect(checks[0]?.found).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  it("the self-test notices other ids, and shows the first text that has some", async () => {
+  it("the self-test detects different ids, and shows the first such text", async () => {
     const checks = await run(models({ ids: [0] }).load);
     expect(failed(checks)).toEqual(["threads tokenizer", "simd tokenizer"]);
     const text = JSON.stringify(texts[1]);
     expect(checks[1]).toMatchObject({ expected: `${text}: [1]`, found: `${text}: [0]` });
   });
 
-  it("the self-test notices an engine that does not load, and a wrong expectation", async () => {
+  it("the self-test detects an engine that does not load, and a wrong expectation", async () => {
     const checks = await run(models({ fails: "the file is damaged" }).load);
     expect(failed(checks)).toHaveLength(2 * cases.length);
     expect(checks[0]?.found).toBe("it does not load: the file is damaged");
@@ -91,21 +91,21 @@ describe("the self-test", () => {
     ]);
   });
 
-  it("the self-test ends when it is told to, and says nothing more", async () => {
+  it("an aborted self-test ends and reports nothing more", async () => {
     const controller = new AbortController();
     controller.abort(new Error("enough"));
     await expect(run(models({ fails: "aborted" }).load, right, controller.signal)).rejects.toThrow("enough");
   });
 });
 
-describe("what it expects", () => {
-  it("the self-test's expectation is known of each case and text", () => {
+describe("the expected values of the self-test", () => {
+  it("each case and text of the self-test has an expected value", () => {
     expect(Object.keys(known.hashes)).toEqual(cases.map(({ name }) => name));
     expect(new Set(Object.values(known.hashes)).size).toBe(cases.length);
     expect(known.ids).toHaveLength(texts.length);
   });
 
-  it("the self-test's expectation is of models that are the same wherever they are made", async () => {
+  it("the models of the self-test are the same wherever they are generated", async () => {
     const hashes = await Promise.all(
       cases.map(async ({ shape }) => {
         const file = modelFiles(shape).find(({ name }) => name === "model.safetensors");
@@ -126,7 +126,7 @@ describe("what it expects", () => {
 });
 
 describe("the report", () => {
-  it("the self-test's report has every line, and who ran it", () => {
+  it("the report of the self-test has every line, and the browser", () => {
     const passed: Check = {
       variant: "simd",
       name: "tokenizer",
@@ -144,7 +144,7 @@ describe("the report", () => {
     );
   });
 
-  it("the self-test's report knows whose bug it would be", () => {
+  it("the report of the self-test names the browser's bug tracker", () => {
     expect(bugsOf("Mozilla/5.0 Gecko/20100101 Firefox/153.0").name).toBe("Firefox");
     expect(bugsOf("AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0 Safari/537.36").name).toBe("Chromium");
     expect(bugsOf("AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19 Safari/605.1.15").name).toBe("WebKit");

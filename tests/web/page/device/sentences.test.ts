@@ -6,7 +6,7 @@ import {
   threadsSentence,
 } from "../../../../web/page/parts/device/sentences.js";
 
-describe("threads, and why not more", () => {
+describe("the sentence about threads", () => {
   const has = { has: true, reason: "", remedy: null };
   const facts = {
     info: { threads: 2, variant: "threads-relaxed", notice: null },
@@ -30,7 +30,7 @@ describe("threads, and why not more", () => {
 });
 
 describe("the network", () => {
-  it("the sentence about the network is none, whatever came before", () => {
+  it("without network use the sentence about the network says so, whatever came before", () => {
     const none = "None: nothing that you write leaves this device. ";
     expect(networkSentence({ network: 13e6, cache: 0 }, "example.org", [])).toBe(
       `${none}For this model 13 MB came from example.org.`,
@@ -54,7 +54,7 @@ describe("the storage", () => {
     notice: null,
   } as const;
 
-  it("the sentence about the storage names what is stored, and says why nothing is", () => {
+  it("the sentence about the storage names what is stored, or says why nothing is", () => {
     const models = [{ id: "https://example.org/models/gpt2-q8/", bytes: 132e6 }];
     expect(storageSentence(info, models)).toBe(
       "132 MB of models are stored (gpt2-q8, 132 MB). This site uses 150 MB of the 10.0 GB that the browser allows.",
