@@ -8,10 +8,10 @@ import type { Appender, Folder, Store, StoredFile } from "./store.js";
 const patienceMs = 15_000;
 const silent = `the browser's storage has not answered for ${patienceMs / 1000} s`;
 
-/** `promise`, but rejected where the browser's storage does not answer in time. */
+/** `promise`, but rejects if the browser's storage does not answer in time. */
 export const answerOf = <T>(promise: Promise<T>): Promise<T> => inTime(promise, patienceMs, silent);
 
-/** `store`, but a call that is not answered in time rejects, and every later call rejects at once. */
+/** `store`, but a call that gets no answer in time rejects, and every later call rejects at once. */
 export class BoundedStore implements Store {
   readonly kind: Store["kind"];
   private readonly store: Store;
@@ -57,7 +57,7 @@ export class BoundedStore implements Store {
     }
   }
 
-  /** A failed read gives the same error as damage, so that the reader asks the network. */
+  /** A failed read gives the same error as damage, so that the reader falls back to the network. */
   private bounded(stream: ReadableStream<Uint8Array>, name: string): ReadableStream<Uint8Array> {
     const reader = byteReader(stream);
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {

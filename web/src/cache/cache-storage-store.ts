@@ -6,13 +6,13 @@ const cacheName = "gpt2-wasm-store";
 const sizeHeader = "Content-Length";
 const timeHeader = "Last-Modified";
 
-/** Nothing is ever fetched from there. */
+/** These addresses are never fetched. */
 const prefix = (folder: Folder) => `https://gpt2-wasm.invalid/${folder}/`;
 const addressOf = (folder: Folder, name: string) => prefix(folder) + encodeURIComponent(name);
 
 const sizeOf = ({ headers }: Response) => Number(headers.get(sizeHeader) ?? 0);
 
-/** undefined for what this store has not written. */
+/** The file's name; undefined for an entry that this store has not written. */
 function nameIn(address: string, folder: Folder): string | undefined {
   try {
     return address.startsWith(prefix(folder))
@@ -23,7 +23,7 @@ function nameIn(address: string, folder: Folder): string | undefined {
   }
 }
 
-/** `body` without its way of reading into given memory, which in Chromium now and then never ends for what comes from here. */
+/** Removes the body's way of reading into given memory. In Chromium, such reads of cached bodies sometimes never end. */
 function withoutByob(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream(
@@ -47,12 +47,12 @@ export class CacheStorageStore implements Store {
     this.cache = cache;
   }
 
-  /** undefined where nothing was stored. Rejects where the browser has none, or refuses it to this page. */
+  /** undefined if nothing was stored. Rejects if the browser lacks Cache Storage or refuses it to this page. */
   static async find(): Promise<CacheStorageStore | undefined> {
     return (await caches.has(cacheName)) ? CacheStorageStore.open() : undefined;
   }
 
-  /** Rejects where the browser has none, or refuses it to this page. */
+  /** Rejects if the browser lacks Cache Storage or refuses it to this page. */
   static async open(): Promise<CacheStorageStore> {
     return new CacheStorageStore(await caches.open(cacheName));
   }
@@ -73,7 +73,7 @@ export class CacheStorageStore implements Store {
     const start = at > 0 ? await this.read(folder, name) : undefined;
     const parts: Uint8Array<ArrayBuffer>[] = start ? [(await bytesOf(start)).slice(0, at)] : [];
     return {
-      write: (bytes) => void parts.push(Uint8Array.from(bytes)), // whose memory is used again
+      write: (bytes) => void parts.push(Uint8Array.from(bytes)), // the caller reuses the memory of `bytes`
       close: async () => {
         const all = new Blob(parts);
         const headers = { [sizeHeader]: String(all.size), [timeHeader]: new Date().toUTCString() };
@@ -85,8 +85,8 @@ export class CacheStorageStore implements Store {
   private async put(address: string, response: () => Response): Promise<void> {
     await this.cache.put(address, response());
     if (await this.cache.match(address)) return;
-    // WebKit empties the caches of a private window when the site's last page closes. It then loses every file that is put
-    // at an earlier address, until that address is deleted.
+    // WebKit empties the caches of a private window when the site's last page closes. It then loses every file that is
+    // stored at an earlier address, until that address is deleted.
     await this.cache.delete(address);
     await this.cache.put(address, response());
     if (!(await this.cache.match(address))) throw new Error("the browser's cache loses stored files");

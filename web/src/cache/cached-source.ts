@@ -1,4 +1,4 @@
-// A model folder whose files are stored on this device as they are read, and read from there the next time.
+// A model folder whose files are stored on this device while they are read, and read from there the next time.
 import { fileOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { sha256 } from "../loader/sha256.js";
 import type { Piece } from "../loader/weights-index.js";
@@ -16,43 +16,43 @@ import { storeStream } from "./stored-stream.js";
 import { bytesOf, type Store } from "./store.js";
 
 const weightsFile = "model.safetensors";
-/** Files that are read whole, and have no hash but in the index. */
+/** Files that are read as a whole. Only the index can hold their hashes. */
 const isSmall = (name: string) => /\.(json|txt|model)$/.test(name);
-/** How many pieces of a conversion are stored between two notes of how far it is. */
+/** Pieces of a conversion that are stored between two notes of its progress. */
 const piecesToNote = 4;
 const isMissing = (error: unknown) => error instanceof LoadError && error.code === "not-found";
 
 export class CachedSource implements ModelSource {
   readonly id: string;
-  /** The host's own name for what it has now. */
+  /** The host's own name for the current version. */
   private hostVersion: Promise<string | undefined> | undefined;
-  /** The stored model that is read, or that there is none. */
+  /** The stored model to read, or undefined if there is none. */
   private stored: Promise<StoredRecord | undefined> | undefined;
   /** A conversion that was interrupted. */
   private unfinished: StoredRecord | undefined;
-  /** The stored model, where its host says that it has another version: other caches are old, too. */
+  /** The stored model, if its host reports another version. Other caches are then outdated, too. */
   private outdated: StoredRecord | undefined;
-  /** Whether a stored model was removed, as it was damaged. */
+  /** Whether a damaged stored model was removed. */
   private hasForgotten = false;
   private room: Promise<string | null> | undefined;
   private stopMarking: () => void = () => {};
 
   private readonly recording: Recording;
   private readonly plain: Store;
-  /** For pieces, which are written while other tabs change what is listed. */
+  /** For pieces, which may be written while other tabs change the list of models. */
   private readonly store: Store;
   private readonly source: ModelSource;
-  /** undefined: what is stored is never used unasked, only pieces are by their hashes. */
+  /** undefined: the stored model is never used unchecked; only its pieces are, by their hashes. */
   private readonly revalidation: Revalidation | undefined;
 
-  /** `id`: what the model is listed by. */
+  /** `id` is what the model is listed by. */
   constructor(store: Store, source: ModelSource, id: string, revalidation: Revalidation | undefined) {
     this.plain = store;
     this.store = new RoomyStore(store, id, withStoreLock);
     this.source = source;
     this.id = id;
     this.revalidation = revalidation;
-    const alone = new RoomyStore(store, id, (change) => change()); // the recording is alone already
+    const alone = new RoomyStore(store, id, (change) => change()); // the recording already holds the lock
     this.recording = new Recording(alone, id, source.weights);
   }
 
@@ -88,7 +88,10 @@ export class CachedSource implements ModelSource {
     return file ? this.openSmall(stored, file, options) : this.source.open(name, options);
   }
 
-  /** To be called when the model has been loaded: waits until what was read has been written. */
+  /**
+   * Call this when the model is loaded: waits until everything is written. Resolves to why the model is not stored, or
+   * null.
+   */
   async notStored(): Promise<string | null> {
     return this.recording.end(this.stopMarking);
   }
@@ -101,7 +104,7 @@ export class CachedSource implements ModelSource {
     return new CachedSource(this.plain, this.source, this.id, stays);
   }
 
-  /** The stored model that may be used, if there is one. A store that fails counts as empty. */
+  /** The stored model that may be used, if any. A store that fails counts as empty. */
   private async start(signal: AbortSignal): Promise<StoredRecord | undefined> {
     try {
       const stop = await answerOf(markLoading(await digestOf(this.id)));
@@ -121,10 +124,10 @@ export class CachedSource implements ModelSource {
     revalidation: Revalidation,
     signal: AbortSignal,
   ): Promise<StoredRecord | undefined> {
-    // Before any file is read: what is read then is this version, or a newer one.
+    // Asked before any file is read, so that the files are of this version or a newer one.
     this.hostVersion = revalidation.version?.(signal).catch(() => undefined);
     for (const record of await readRecords(this.store, this.id)) {
-      // What is floats at its host is stored as it was converted.
+      // A float model is stored in its converted form.
       const isRight = record.weights === this.weights || (!this.weights && record.weights === "q8");
       if (!isRight) continue;
       if (record.weightBytes !== undefined) {
@@ -146,7 +149,7 @@ export class CachedSource implements ModelSource {
     return undefined;
   }
 
-  /** A small file of the stored model; where it is damaged, the host's, if that is of the same version. */
+  /** A small file of the stored model. If it is damaged, the host's file if that is of the same version. */
   private async openSmall(
     record: StoredRecord,
     file: Piece,
@@ -162,7 +165,7 @@ export class CachedSource implements ModelSource {
     return fileOf(fetched);
   }
 
-  /** Removes a stored model whose `file` is damaged, and cannot be had again as it was; throws. */
+  /** Removes a stored model whose `file` is damaged and no longer available in that version; throws. */
   private async forget(record: StoredRecord, file: string): Promise<never> {
     this.hasForgotten = true;
     await this.recording.remove(record);
@@ -209,7 +212,7 @@ export class CachedSource implements ModelSource {
     });
   }
 
-  /** Makes room for the bytes that are missing, once. Resolves to whether to store what comes. */
+  /** Makes room for the missing bytes, once. Resolves to whether to store the model. */
   private async hasRoom(missing: () => Promise<number>): Promise<boolean> {
     const { recording } = this;
     if (recording.refusal === null) {
@@ -217,12 +220,12 @@ export class CachedSource implements ModelSource {
         reasonNotWritten,
       );
       const refusal = await this.room;
-      recording.refusal ??= refusal; // something else may have failed meanwhile
+      recording.refusal ??= refusal; // another call may have failed in the meantime
     }
     return recording.refusal === null;
   }
 
-  /** The weights of a model that is converted while it is read. What is stored of it has an index of our own. */
+  /** The weights of a model that is converted while it is read. They are stored with an index of our own. */
   private async keepConverted(options: OpenOptions): Promise<OpenFile> {
     const { unfinished } = this;
     const version = unfinished && (await this.hostVersion);
@@ -237,7 +240,10 @@ export class CachedSource implements ModelSource {
     return this.storeConverted(file, file.size);
   }
 
-  /** `file`, stored while it is read, if there is room: what comes behind `stored` of the `size` bytes that a conversion makes. */
+  /**
+   * `file`, which is stored while it is read if there is room. `stored` are the pieces that are stored already, and
+   * `size` is the size of the converted file.
+   */
   private async storeConverted(
     file: OpenFile,
     size: number,

@@ -1,5 +1,5 @@
-// gpt2-cache.js: keeps models on this device. The worker loads it beside a model's first files, a page when it asks what
-// is kept.
+// gpt2-cache.js: stores models on this device. The worker loads it beside a model's first files, and a page loads it to
+// list stored models.
 import { headersFetch } from "../loader/headers-fetch.js";
 import { withFile } from "../loader/model-id.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
@@ -13,18 +13,18 @@ import { bytesOf } from "./store.js";
 
 export { keepModel, listModels, removeModel, storage } from "./models.js";
 
-/** A host that is slower is not waited for where the model is stored. */
+/** If the model is stored, a slower host is not waited for. */
 const patienceMs = 500;
 
-/** Whether a folder's host has other files than those of a record. */
+/** Whether a folder's files on the host differ from those of a record. */
 function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
   return async ({ files }, signal) => {
-    // Before its version 2, weights.json says nothing of config.json.
+    // Before version 2, weights.json does not list config.json.
     const asked = files.filter(({ path }) => ["weights.json", "config.json"].includes(path));
     const changed = asked.map(async ({ path, sha256: expected }) => {
       const { stream } = await folder.open(path, { signal, anew: true });
       const bytes = await bytesOf(stream);
-      // A host that is down, or a network's sign-in page, may answer anything with 200.
+      // A host that is down, or a network's sign-in page, may answer any request with 200.
       if (!isModelFile(path, bytes))
         throw new LoadError("network", `the host's ${path} is not the file of a model`);
       return (await sha256(bytes)) !== expected;
@@ -35,7 +35,9 @@ function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
 
 type VersionOf = NonNullable<ModelSource["version"]>;
 
-/** What a host calls the version of the first of `names`, as addresses have them; undefined where it says nothing. */
+/**
+ * The host's name for the version of the first existing file of `names`, by their addresses; undefined if it has none.
+ */
 function fileVersion(folder: string, names: readonly string[], ask: typeof fetch): VersionOf {
   return async (signal) => {
     for (const name of names) {
@@ -47,10 +49,10 @@ function fileVersion(folder: string, names: readonly string[], ask: typeof fetch
   };
 }
 
-/** Between the versions of adapters, which do not hold it, and that of their model. */
+/** Separates the versions of the adapters, which do not contain it, from their model's version. */
 const modelFollows = " + ";
 
-/** The same of a model with adapters: what is known of the model itself, and always what is of its adapters. */
+/** As modelVersionOf, for a model with adapters: the adapters' versions, followed by the model's if known. */
 function versionOf(source: ModelSource, request: LoadRequest): VersionOf | undefined {
   const version = modelVersionOf(source, request);
   if (!version || !source.adapterVersion) return version;
@@ -60,7 +62,7 @@ function versionOf(source: ModelSource, request: LoadRequest): VersionOf | undef
   };
 }
 
-/** How the host names what it has now; undefined where its files are compared. */
+/** The host's name for its current version; undefined if the files themselves are compared. */
 function modelVersionOf(source: ModelSource, request: LoadRequest): VersionOf | undefined {
   if (source.version) return source.version.bind(source);
   const wanted = request.source;
@@ -69,25 +71,25 @@ function modelVersionOf(source: ModelSource, request: LoadRequest): VersionOf | 
     : undefined;
 }
 
-/** Of a folder's floats, or of its GGUF file. */
+/** The version of a folder's float weights, or of its GGUF file. */
 function floatsVersion({ url, file }: FolderRequest, request: LoadRequest): VersionOf {
-  const wholes = ["model.safetensors", "pytorch_model.bin"]; // as in convert/weight-files.ts
+  const wholes = ["model.safetensors", "pytorch_model.bin"]; // the same names as in convert/weight-files.ts
   const plain = ["weights.json", ...wholes.flatMap((name) => [name, `${name}.index.json`])];
   return fileVersion(url, file === undefined ? plain : [file], headersFetch(request, url));
 }
 
-/** Whether a host has another version than the one that a record says. */
+/** Whether the host's version differs from the record's. */
 function versionHasChanged(version: VersionOf): Revalidation["hasChanged"] {
   return async (record, signal) => {
     const found = await version(signal);
     if (found === undefined || found === record.version) return false;
-    // Adapters are known, and the model's host says nothing of it.
+    // The adapters are unchanged, and the model's host reports no version.
     return !(found.endsWith(modelFollows) && record.version?.startsWith(found));
   };
 }
 
 function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation | undefined {
-  // A page's own fetch may give another model under the same address each time.
+  // A page's own fetch may return another model under the same address each time.
   if (request.fetchPort) return undefined;
   const isPersonal = request.headers.length > 0 || request.credentials !== undefined;
   const patience = { patienceMs: isPersonal ? longPatienceMs : patienceMs };
@@ -98,13 +100,13 @@ function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation
     new UrlSource(request.source.url, headersFetch(request, request.source.url)),
   );
   const floatsHaveChanged = versionHasChanged(floatsVersion(request.source, request));
-  // Floats are stored as they were converted, with an index that their host does not have.
+  // Float weights are stored in converted form, with an index that their host does not have.
   const hasChanged: Revalidation["hasChanged"] = (record, signal) =>
     (record.weights ? floatsHaveChanged : filesHaveChanged)(record, signal);
   return { hasChanged, ...patience };
 }
 
-/** `source`, of what `request` asks for, over the store; `source` itself where it is of this device. */
+/** `source` with a store on this device; `source` itself if its files are local. */
 export async function cached(source: ModelSource, request: LoadRequest): Promise<ModelSource> {
   const id = source.id && withFile(source.id, request.source.file);
   if (id === undefined && request.source.kind !== "files") {

@@ -1,4 +1,4 @@
-// What one tab does alone, under Web Locks: the browser releases them when a tab ends, whatever the reason.
+// Locks between tabs, by Web Locks: the browser releases them when a tab ends for any reason.
 
 const prefix = "gpt2-wasm";
 const loadPrefix = `${prefix} load `;
@@ -10,7 +10,7 @@ function locks(): LockManager | undefined {
 /** How long to wait for a holder that makes no progress: its network may be gone, or its tab asleep. */
 const patienceMs = 20_000;
 
-/** Runs `change` while no other tab changes what the store lists; at once where there are no locks. */
+/** Runs `change` while no other tab changes the list of models. Without locks, runs it at once. */
 export async function withStoreLock<T>(change: () => Promise<T>): Promise<T> {
   const manager = locks();
   if (!manager) return change();
@@ -41,7 +41,7 @@ export async function markLoading(digest: string): Promise<() => void> {
   });
 }
 
-/** The digests of the models that are being loaded in any tab; undefined where that is not known. */
+/** The digests of the models that any tab is loading; undefined if that is unknown. */
 export async function loadsUnderWay(): Promise<Set<string> | undefined> {
   const { held } =
     (await locks()
@@ -52,7 +52,7 @@ export async function loadsUnderWay(): Promise<Set<string> | undefined> {
   return loads && new Set(loads.map((name) => name.slice(loadPrefix.length)));
 }
 
-/** How often it is looked whether the holder of a lock gets on. */
+/** The pause between two checks whether the holder of a lock makes progress. */
 const lookMs = 1000;
 
 /**
@@ -87,7 +87,7 @@ export async function takeWriting(
     });
   } catch {
     signal.throwIfAborted();
-    return undefined; // also where locks are refused, as to pages without an origin
+    return undefined; // also if locks are refused, as to pages without an origin
   } finally {
     clearInterval(timer);
     signal.removeEventListener("abort", onAbort);

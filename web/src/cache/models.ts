@@ -1,4 +1,4 @@
-// What a page asks of the store: which models are in it, how much room they take, and which are to stay or to go.
+// The cache API of pages: lists stored models, marks them as kept, removes them, and reports the storage that they use.
 import { baseAddress } from "../shared/base-address.js";
 import { Gpt2Error } from "../shared/errors.js";
 import type { StorageInfo, StoredModel } from "../shared/types.js";
@@ -12,7 +12,7 @@ interface Persistable {
   persist(): Promise<boolean>;
 }
 
-/** The address of a folder as models are listed by it. */
+/** The forms of a folder's address under which its model may be listed. */
 function idsOf(id: string): string[] {
   try {
     const file = new URL(id, baseAddress());
@@ -62,13 +62,13 @@ export async function listModels(): Promise<StoredModel[]> {
   const lists = await Promise.all(stores.map((store) => modelsIn(store).catch(() => [])));
   const models = new Map<string, StoredModel>();
   for (const model of lists.flat().sort((a, b) => Number(b.used) - Number(a.used))) {
-    const other = models.get(model.id); // a version that was used since, or is on its way
+    const other = models.get(model.id); // a version that was used later, or is still loading
     if (!other || (model.isComplete && !other.isComplete)) models.set(model.id, model);
   }
   return [...models.values()];
 }
 
-/** `change`, made to every store while no other tab changes them. Throws a Gpt2Error where one fails. */
+/** Applies `change` to every store while no other tab changes them. Throws a Gpt2Error if that fails. */
 async function inEachStore(change: (store: Store) => Promise<boolean>): Promise<boolean> {
   let isChanged = false;
   const changeAll = async () => {
@@ -81,8 +81,8 @@ async function inEachStore(change: (store: Store) => Promise<boolean>): Promise<
 }
 
 /**
- * Removes a model from this device, by its id or its address. Resolves to whether there was one. Throws a Gpt2Error where the
- * browser does not let it be removed.
+ * Removes a model from this device, by its id or its address. Resolves to whether there was one. Throws a Gpt2Error if
+ * the browser refuses.
  */
 export const removeModel = (id: string): Promise<boolean> =>
   inEachStore(async (store) => {
@@ -108,7 +108,7 @@ export async function keepModel(id: string, keep = true): Promise<boolean> {
     return found.length > 0;
   });
   if (!isFound || !keep) return false;
-  // A worker may not ask.
+  // Workers cannot ask for persistent storage.
   const manager = (navigator as { storage?: Partial<Persistable> }).storage;
   return (await manager?.persist?.().catch(() => false)) ?? false;
 }
@@ -116,7 +116,7 @@ export async function keepModel(id: string, keep = true): Promise<boolean> {
 const bytesIn = async (store: Store): Promise<number> =>
   (await store.list("blobs").catch(() => [])).reduce((sum, { size }) => sum + size, 0);
 
-/** Where models are stored, what they take, and what the browser gives this origin. */
+/** Where models are stored, how much they take, and how much storage the browser grants this origin. */
 export async function storage(): Promise<StorageInfo> {
   const stores = await findStores();
   const bytes = await Promise.all(stores.map(bytesIn));

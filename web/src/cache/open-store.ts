@@ -1,4 +1,4 @@
-// The places where this browser lets this page store models.
+// The kinds of storage that this browser grants this page.
 import { BoundedStore, answerOf } from "./bounded-store.js";
 import { CacheStorageStore } from "./cache-storage-store.js";
 import { OpfsStore } from "./opfs-store.js";
@@ -6,14 +6,14 @@ import { hasRecordOf } from "./records.js";
 import { isFull, reasonNotWritten } from "./room.js";
 import { writeFile, type Store } from "./store.js";
 
-/** A store, or why there is none, in words. */
+/** A store, or the reason why there is none, in words. */
 export type StoreOrRefusal = { store: Store; refusal: null } | { store: undefined; refusal: string };
 
 interface Kind {
   find(): Promise<Store | undefined>;
   open(): Promise<Store>;
 }
-/** The best one first. */
+/** In order of preference. */
 const kinds: readonly Kind[] = [OpfsStore, CacheStorageStore];
 
 /** Files are named by their hashes, which only secure pages can compute. */
@@ -22,9 +22,9 @@ const insecure = "only secure pages (https:, or localhost) have storage";
 
 interface Found {
   kind: Kind;
-  /** undefined where nothing was stored. */
+  /** undefined if nothing was stored. */
   store?: Store | undefined;
-  /** Why it cannot be opened. */
+  /** Why the store cannot be opened. */
   error?: Error;
 }
 
@@ -40,16 +40,16 @@ async function look(kind: Kind): Promise<Found> {
 const lookEverywhere = async () => (isSecure() ? Promise.all(kinds.map(look)) : []);
 const storesOf = (found: readonly Found[]) => found.flatMap(({ store }) => store ?? []);
 
-/** The stores that this origin has models in, or had. Nothing is written for this: it works on a full disk. */
+/** The stores of this origin that contain models, or once did. It writes nothing, so it works on a full disk. */
 export const findStores = async (): Promise<Store[]> => storesOf(await lookEverywhere());
 
-/** Throws where `store` takes no file. Private windows of some browsers open a file system, then refuse every file. */
+/** Throws if `store` accepts no file. Private windows of some browsers open a file system and then refuse every file. */
 async function probe(store: Store, bytes: Uint8Array): Promise<void> {
-  const name = `probe ${Math.random()}`; // other tabs try at the same time
+  const name = `probe ${Math.random()}`; // other tabs may probe at the same time
   try {
     await writeFile(store, "changed", name, bytes);
   } catch (error) {
-    if (!isFull(error)) throw error; // removing other models can make room
+    if (!isFull(error)) throw error; // removing models can free room
   } finally {
     await store.remove("changed", name).catch(() => {});
   }
@@ -74,13 +74,13 @@ async function openNew(found: readonly Found[], writes: boolean): Promise<StoreO
 }
 
 /**
- * The store for new files. `writes`: whether their content is to be written, which only workers can do in the file system,
- * or only empty files.
+ * The store for new files. `writes`: whether the caller will write contents, which only workers can do in the file
+ * system, or only empty files.
  */
 export const openStore = async (writes: boolean): Promise<StoreOrRefusal> =>
   openNew(await lookEverywhere(), writes);
 
-/** The store that has the model `id`; where none has it, the one to store it in. */
+/** The store that contains the model `id`; if none does, the one to store it in. */
 export async function openStoreFor(id: string): Promise<StoreOrRefusal> {
   const found = await lookEverywhere();
   for (const store of storesOf(found)) {

@@ -1,10 +1,10 @@
-// A store in the origin private file system. Written bytes are there at once, and stay when the page dies. It reads 132 MB
+// A store in the origin private file system. Written bytes are durable at once, even if the page dies. It reads 132 MB
 // in 0.2 s; Cache Storage takes 0.4 s.
 import type { Appender, Folder, Store, StoredFile } from "./store.js";
 
 const home = "gpt2-wasm";
 
-/** `promise`, or undefined where there is no such file. */
+/** `promise`, or undefined if there is no such file. */
 async function unlessMissing<T>(promise: Promise<T>): Promise<T | undefined> {
   try {
     return await promise;
@@ -14,7 +14,7 @@ async function unlessMissing<T>(promise: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Workers alone have it. */
+/** Only workers have this method. */
 type Syncable = Omit<FileSystemFileHandle, "createSyncAccessHandle"> & {
   createSyncAccessHandle?: (options?: { mode: "read-only" }) => Promise<FileSystemSyncAccessHandle>;
 };
@@ -32,14 +32,14 @@ function closingOnError<T>(handle: FileSystemSyncAccessHandle, action: () => T):
   }
 }
 
-/** What one read takes: a buffer of this size is quickly had, and still in the processor's cache when it is copied. */
+/** Bytes per read: a small buffer is allocated quickly, and is still in the processor's cache when copied. */
 const portion = 1024 * 1024;
 
-/** The rest of a file, through a handle of its own; undefined where it cannot be had. */
+/** The rest of a file, read through its own handle; undefined if it cannot be opened. */
 async function readSync(file: Syncable, from: number): Promise<ReadableStream<Uint8Array> | undefined> {
   let open: FileSystemSyncAccessHandle | undefined;
   try {
-    // Several may read at once; where a browser does not know of modes, the second cannot open it.
+    // Allows several readers. In a browser without modes, a second reader cannot open the file.
     open = await file.createSyncAccessHandle?.({ mode: "read-only" });
   } catch {
     return undefined;
@@ -58,27 +58,27 @@ async function readSync(file: Syncable, from: number): Promise<ReadableStream<Ui
   return new ReadableStream({ pull, cancel: () => handle.close() }, { highWaterMark: 0 });
 }
 
-/** What Chromium returns for the number of bytes written where there is no room: its error -8, without its sign. */
+/** In Chromium, the returned number of written bytes if there is no room: its error -8 as an unsigned number. */
 const noSpace = 2 ** 32 - 8;
 
 export class OpfsStore implements Store {
   readonly kind = "opfs";
   private readonly root: FileSystemDirectoryHandle;
-  /** Handles that were used to read: each costs a message to another process. */
+  /** Open folders: each open costs a message to another process. */
   private readonly folders = new Map<Folder, FileSystemDirectoryHandle>();
 
   private constructor(root: FileSystemDirectoryHandle) {
     this.root = root;
   }
 
-  /** undefined where nothing was stored. Rejects where the browser has none, or refuses it to this page. */
+  /** undefined if nothing was stored. Rejects if the browser lacks the file system or refuses it to this page. */
   static async find(): Promise<OpfsStore | undefined> {
     const root = await navigator.storage.getDirectory();
     const found = await unlessMissing(root.getDirectoryHandle(home));
     return found && new OpfsStore(found);
   }
 
-  /** Rejects where the browser has none, or refuses it to this page. */
+  /** Rejects if the browser lacks the file system or refuses it to this page. */
   static async open(): Promise<OpfsStore> {
     const root = await navigator.storage.getDirectory();
     return new OpfsStore(await root.getDirectoryHandle(home, { create: true }));
@@ -102,7 +102,7 @@ export class OpfsStore implements Store {
     const open = await file.createSyncAccessHandle();
     if (folder === "blobs") closingOnError(open, () => open.truncate(at));
     let end = at;
-    let hasFailed = true; // so that a file of which nothing could be written stays as it was
+    let hasFailed = true; // if nothing could be written, the file stays unchanged
     return {
       write(bytes) {
         hasFailed = true;
@@ -134,7 +134,7 @@ export class OpfsStore implements Store {
     const found: StoredFile[] = [];
     for await (const [name, handle] of inside?.entries() ?? []) {
       if (handle.kind !== "file") continue;
-      // One that cannot be read is there, yet of no use.
+      // An unreadable file exists, but is useless.
       const unreadable = { size: 0, lastModified: 0 };
       const reading = (handle as FileSystemFileHandle).getFile();
       const file = await unlessMissing(reading).catch(() => unreadable);
@@ -150,7 +150,7 @@ export class OpfsStore implements Store {
   }
 }
 
-/** A page's own thread can only make empty files. */
+/** A page's own thread can only create empty files. */
 const markOnly: Appender = {
   write(bytes) {
     if (bytes.length > 0) throw new TypeError("only a worker writes to the origin private file system");

@@ -1,4 +1,4 @@
-// What a load writes of a model beside its pieces: its small files, and its record, which lists all of them.
+// What a load stores of a model besides its pieces: its small files, and its record, which lists all files.
 import { sha256 } from "../loader/sha256.js";
 import type { Piece, WeightsIndex } from "../loader/weights-index.js";
 import { withStoreLock } from "./locks.js";
@@ -8,7 +8,7 @@ import { hashesOf, removeRecord, removeUnneededFiles, reasonNotWritten } from ".
 import { writeFile, type Store } from "./store.js";
 
 const indexFile = "weights.json";
-/** Without these a record does not say yet which version it is. */
+/** Without these files, a record does not identify its version yet. */
 const telling = [indexFile, "config.json"];
 
 export class Recording {
@@ -18,12 +18,12 @@ export class Recording {
   private version: string | undefined;
   private readonly files = new Map<string, Piece>();
   private readonly missing = new Set<string>();
-  /** The stored model that is read; undefined where one is being stored. */
+  /** The stored model in use; undefined while a new one is stored. */
   private used: StoredRecord | undefined;
-  /** Of the record that was written last. */
+  /** The key of the last written record. */
   private key: string | undefined;
   private hasWritten = false;
-  /** All changes, one after the other. */
+  /** All changes run one after another. */
   private changes: Promise<void> = Promise.resolve();
 
   private readonly store: Store;
@@ -53,7 +53,7 @@ export class Recording {
     this.refusal ??= reasonNotWritten(error);
   }
 
-  /** Notes that the stored model `record` is used, and when. */
+  /** Records that the stored model `record` was used, and when. */
   use(record: StoredRecord): void {
     this.used = record;
     this.key = record.key;
@@ -62,7 +62,7 @@ export class Recording {
     });
   }
 
-  /** Notes that the host has no file `name`. */
+  /** Records that the host has no file `name`. */
   addMissing(name: string): void {
     this.missing.add(name);
     this.save();
@@ -82,12 +82,12 @@ export class Recording {
     this.write(() => writeFile(this.store, "blobs", file.sha256, bytes));
   }
 
-  /** Marks the record of `key` as one that its host has a newer version of. */
+  /** Marks the record of `key`: its host has a newer version. */
   mark(key: string): void {
     this.write(() => writeFile(this.store, "changed", key));
   }
 
-  /** Notes how far a conversion is, so that the next load goes on behind `pieces`. */
+  /** Records the progress of a conversion, so that the next load continues after `pieces`. */
   noteUnfinished(pieces: Piece[], weightBytes: number, version: string): void {
     this.write(async () => {
       if (await this.isListed()) {
@@ -96,7 +96,7 @@ export class Recording {
     });
   }
 
-  /** Notes the end of a conversion, which gets an index of our own. */
+  /** Records the end of a conversion, and stores an index of our own. */
   async endConversion(
     index: Pick<WeightsIndex, "size" | "pieces">,
     version: string | undefined,
@@ -105,13 +105,15 @@ export class Recording {
     await this.addFile(indexFile, new TextEncoder().encode(JSON.stringify(index)));
   }
 
-  /** Call this when a piece is complete. If the model was removed meanwhile, the piece is removed too. */
+  /** Call this when a piece is complete. If the model was removed in the meantime, the piece is removed, too. */
   afterPiece(): void {
     this.hasWritten = true;
     this.change(() => this.isListed());
   }
 
-  /** Call this when the model is loaded. Resolves, once all is written, to why the model is not stored, or null. */
+  /**
+   * Call this when the model is loaded. After everything is written, resolves to why the model is not stored, or null.
+   */
   async end(stopMarking: () => void): Promise<string | null> {
     if (!this.used) this.write(() => this.finish());
     await this.changes;
@@ -121,13 +123,13 @@ export class Recording {
     return this.refusal;
   }
 
-  /** Removes `record`, of which a file is damaged. */
+  /** Removes `record`, one of whose files is damaged. */
   async remove(record: StoredRecord): Promise<void> {
     this.change(() => removeRecord(this.store, record));
     await this.changes;
   }
 
-  /** The record keeps the model's files from being swept away. */
+  /** The record protects the model's files from being removed as unneeded. */
   private save(): void {
     if (!this.index || !telling.every((name) => this.files.has(name))) return;
     this.write(async () => {
@@ -148,7 +150,10 @@ export class Recording {
     }
   }
 
-  /** Whether the model is still listed. If it was removed meanwhile, its new files go, and no more are stored. */
+  /**
+   * Whether the model is still listed. If it was removed in the meantime, its new files are removed and no more are
+   * stored.
+   */
   private async isListed(): Promise<boolean> {
     if (this.key === undefined || (await this.store.size("models", this.key)) !== undefined) return true;
     this.refusal ??= "it was removed during loading";

@@ -1,41 +1,41 @@
-// What is known of the models in a store: a record for each version of each.
+// Records of the models in a store: one for each version of each model.
 import { mostListed, mostRecordBytes } from "../loader/limits.js";
 import type { Piece } from "../loader/weights-index.js";
 import { sha256 } from "../loader/sha256.js";
 import { problemOfFileName } from "../shared/file-names.mjs";
 import { readIfPossible, writeFile, type Store, type StoredFile } from "./store.js";
 
-/** One version of a model. All files are found by their hashes, so that two models share what is equal. */
+/** One version of a model. All files are named by their hashes, so that models share equal files. */
 export interface ModelRecord {
-  /** What it was loaded by: the folder's URL, say. */
+  /** What it was loaded by, for example the folder's URL. */
   id: string;
-  /** What its floats were quantized to while it was read, where that was a choice. */
+  /** The format that its floats were quantized to, if there was a choice. */
   weights?: "q8" | "q4" | "f32" | undefined;
-  /** The host's own name for this version, where it has one. */
+  /** The host's own name for this version, if it has one. */
   version?: string | undefined;
-  /** All but the weights, weights.json among them. */
+  /** All files except the weights, including weights.json. */
   files: Piece[];
-  /** Files that the host has not. */
+  /** Files that the host does not have. */
   missing: string[];
-  /** model.safetensors, in order; its beginning, where `weightBytes` says more. */
+  /** The pieces of model.safetensors in order. If `weightBytes` is set, only the first ones. */
   pieces: Piece[];
-  /** Of model.safetensors, in bytes, while it is converted: its later pieces are not known yet. */
+  /** Bytes of model.safetensors while it is converted; its later pieces are unknown until then. */
   weightBytes?: number | undefined;
   /** Set until a load has succeeded: files that have not been requested yet may be missing. */
   loading?: true | undefined;
 }
 
 export interface StoredRecord extends ModelRecord {
-  /** Its name in the store. */
+  /** The record's name in the store. */
   key: string;
-  /** When it was loaded last, in milliseconds since 1970. */
+  /** When it was last loaded, in milliseconds since 1970. */
   used: number;
 }
 
-/** Digest of a text, as the name of a file. */
+/** The digest of a text, used as a file name. */
 export const digestOf = (text: string) => sha256(new TextEncoder().encode(text));
 
-// Not -0 either, which a record that is written again would not repeat.
+// Not -0 either, which JSON would not preserve.
 const isSize = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0 && !Object.is(value, -0);
 
 function isPiece(value: unknown): value is Piece {
@@ -55,7 +55,7 @@ const isText = (value: unknown): value is string => typeof value === "string";
 const isFormat = (value: unknown): value is ModelRecord["weights"] =>
   value === undefined || value === "q8" || value === "q4" || value === "f32";
 
-/** undefined for what is no record. */
+/** undefined if the value is no valid record. */
 function checked(value: unknown): ModelRecord | undefined {
   const { id, weights, version, files, missing, pieces, weightBytes, loading } = Object(value) as Record<
     keyof ModelRecord,
@@ -77,11 +77,14 @@ function checked(value: unknown): ModelRecord | undefined {
   };
 }
 
-/** undefined where `bytes` are damaged, or hold another model than `key` says. A tab that ended may have left more behind them. */
+/**
+ * undefined if `bytes` are damaged or describe another model than `key`. A tab that ended may have left more bytes after
+ * them.
+ */
 async function parseRecord(bytes: Uint8Array, key: string): Promise<ModelRecord | undefined> {
   try {
     const [line = ""] = new TextDecoder().decode(bytes).split("\n", 1);
-    // Releases before this one wrote no hash.
+    // Earlier releases wrote no hash.
     const { sha256: sum, ...rest } = JSON.parse(line) as { sha256?: unknown };
     if (sum !== undefined && sum !== (await digestOf(JSON.stringify(rest)))) return undefined;
     const record = checked(rest);
@@ -91,7 +94,7 @@ async function parseRecord(bytes: Uint8Array, key: string): Promise<ModelRecord 
   }
 }
 
-/** Of all models, or of the one that `id` names; last used first. Damaged records are left out. */
+/** The records of all models or of the model `id`, the last used first. Damaged ones are left out. */
 export async function readRecords(store: Store, id?: string, read = readIfPossible): Promise<StoredRecord[]> {
   const prefix = id === undefined ? "" : await digestOf(id);
   const isReadable = ({ name, size }: StoredFile) => name.startsWith(prefix) && size <= mostRecordBytes;
@@ -105,13 +108,13 @@ export async function readRecords(store: Store, id?: string, read = readIfPossib
   return found;
 }
 
-/** Whether a version of the model `id` is in the store, or a part of one. */
+/** Whether any version of the model `id` is stored, even in part. */
 export const hasRecordOf = async (store: Store, id: string): Promise<boolean> =>
   (await readRecords(store, id)).length > 0;
 
 const keyStart = async ({ id, weights }: ModelRecord) => `${await digestOf(id)}-${weights ?? "as-is"}-`;
 
-/** A record's name: versions differ in weights.json, or in config.json, which not every weights.json covers. */
+/** A record's name. Versions differ in weights.json or in config.json, which not every weights.json covers. */
 export async function keyOf(record: ModelRecord): Promise<string> {
   const hashOf = (name: string) => record.files.find(({ path }) => path === name)?.sha256 ?? "";
   const index = hashOf("weights.json");
@@ -129,10 +132,10 @@ export async function writeRecord(store: Store, record: ModelRecord): Promise<st
   return key;
 }
 
-/** Bytes of some files or pieces. */
+/** The total size of files or pieces in bytes. */
 export const sizeOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { size }) => sum + size, 0);
 
-/** Bytes of a model that are in the store, those that are missing there, and whether it is whole. */
+/** How many bytes of a model are stored, how many are missing, and whether it is complete. */
 export async function storedBytes(
   store: Store,
   { files, pieces, weightBytes = 0, loading }: ModelRecord,

@@ -1,26 +1,26 @@
-// Whether a stored model is still the one that its host has.
+// Checks whether a stored model is still the host's current version.
 import type { ModelSource } from "../loader/model-source.js";
 import { parseJson } from "../loader/parse-json.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import type { ModelRecord, StoredRecord } from "./records.js";
 import type { Store } from "./store.js";
 
-/** How the host is asked whether a stored model is still the one that it has. */
+/** How to ask the host whether a stored model is current. */
 export interface Revalidation {
-  /** Asks once, and does not try again. */
+  /** Makes one request, without retries. */
   hasChanged: (record: ModelRecord, signal: AbortSignal) => Promise<boolean>;
-  /** The host's own name for what it has now, where there is one. */
+  /** The host's own name for its current version, if it has one. */
   version?: NonNullable<ModelSource["version"]>;
-  /** After so long without an answer the stored model is used, and the answer counts for the next visit. */
+  /** After this time without an answer the stored model is used, and a late answer counts for the next visit. */
   patienceMs: number;
 }
 
-/** For hosts whose answer may depend on the headers of a request, and for those that reported a new version too late. */
+/** For hosts whose answer may depend on request headers, and for those that reported a new version too late. */
 export const longPatienceMs = 10_000;
 
 /**
- * Whether the host has another version than `record`; false where it does not say so in time. `onLate` is called where it says
- * so later.
+ * Whether the host has another version than `record`; false if it does not answer in time. `onLate` is called if it
+ * reports another version later.
  */
 export async function isOutdated(
   store: Store,
@@ -42,7 +42,7 @@ export async function isOutdated(
   return answer ?? false;
 }
 
-/** undefined where it is no index: the loader says why. */
+/** undefined if `bytes` are no index: the loader reports why. */
 export function readIndex(bytes: Uint8Array): WeightsIndex | undefined {
   try {
     return parseWeightsIndex(new TextDecoder().decode(bytes));
@@ -51,7 +51,7 @@ export function readIndex(bytes: Uint8Array): WeightsIndex | undefined {
   }
 }
 
-/** Whether `bytes` may be a model's weights.json, or its config.json. */
+/** Whether `bytes` may be a model's weights.json or config.json. */
 export function isModelFile(path: string, bytes: Uint8Array): boolean {
   if (path === "weights.json") return readIndex(bytes) !== undefined;
   try {

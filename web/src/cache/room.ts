@@ -1,17 +1,17 @@
-// What is removed from the store, and when.
+// Removes models and files from the store to make room.
 import { formatBytes } from "../shared/format-bytes.js";
 import { answerOf } from "./bounded-store.js";
 import { loadsUnderWay } from "./locks.js";
 import { digestOf, readRecords, type ModelRecord, type StoredRecord } from "./records.js";
 import { readWhole, type Folder, type Store } from "./store.js";
 
-/** Records, marks and what a file system adds. */
+/** Allows for records, marks and the file system's overhead. */
 const slack = 1.01;
 
-/** Files without a record that are younger may belong to a model that another tab is converting. */
+/** Younger files without a record may belong to a model that another tab is converting. */
 const youngMs = 3_600_000;
 
-/** Whether writing failed for lack of room. */
+/** Whether a write failed because the storage is full. */
 export const isFull = (error: unknown) => (error as Error | null)?.name === "QuotaExceededError";
 
 /** Why something could not be stored, in words. */
@@ -19,11 +19,11 @@ export const reasonNotWritten = (error: unknown) =>
   isFull(error) ? "the browser gives this site no more storage" : `it cannot be written (${String(error)})`;
 
 /**
- * Removes the files that no record needs: those of `names`, and all others, but while a model is being loaded only old
- * ones. Returns their bytes.
+ * Removes the files in `names` and all others that no record needs. While a model is loading, removes only old files.
+ * Returns the freed bytes.
  */
 export async function removeUnneededFiles(store: Store, names: readonly string[] = []): Promise<number> {
-  // A record that cannot be read at the moment still needs its files.
+  // A record that is temporarily unreadable still needs its files.
   const records = await readRecords(store, undefined, readWhole).catch(() => undefined);
   if (!records) return 0;
   const needed = new Set(records.flatMap(hashesOf));
@@ -41,7 +41,7 @@ export async function removeUnneededFiles(store: Store, names: readonly string[]
   return freed;
 }
 
-/** Removes a file; false where it is open. */
+/** Removes a file; false if it is open. */
 const isRemoved = (store: Store, folder: Folder, name: string): Promise<boolean> =>
   store.remove(folder, name).then(
     () => true,
@@ -51,14 +51,14 @@ const isRemoved = (store: Store, folder: Folder, name: string): Promise<boolean>
 export const hashesOf = ({ files, pieces }: ModelRecord) =>
   [...files, ...pieces].map((piece) => piece.sha256);
 
-/** Removes a version of a model, and what no other needs. Returns the bytes that are free then. */
+/** Removes a version of a model, and the files that no other needs. Returns the freed bytes. */
 export async function removeRecord(store: Store, record: StoredRecord): Promise<number> {
   await store.remove("models", record.key);
   await store.remove("changed", record.key);
   return removeUnneededFiles(store, hashesOf(record));
 }
 
-/** Models that may be removed for others: neither kept nor being loaded, the one that was used longest ago first. */
+/** Models that may be removed for others: neither kept nor being loaded, the least recently used first. */
 async function dispensable(store: Store, exceptId: string): Promise<StoredRecord[]> {
   const kept = (await store.list("kept")).map(({ name }) => name);
   const spared = new Set([...kept, ...((await loadsUnderWay()) ?? [])]);
@@ -69,7 +69,10 @@ async function dispensable(store: Store, exceptId: string): Promise<StoredRecord
   return found.sort((a, b) => a.used - b.used);
 }
 
-/** Removes the files that no model needs; if there are none, the model used longest ago. Resolves to whether it removed any. */
+/**
+ * Removes the files that no model needs; if there are none, the least recently used model. Resolves to whether it
+ * removed anything.
+ */
 export async function evict(store: Store, forId: string): Promise<boolean> {
   if ((await removeUnneededFiles(store)) > 0) return true;
   const [oldest] = await dispensable(store, forId);
@@ -77,7 +80,7 @@ export async function evict(store: Store, forId: string): Promise<boolean> {
   return oldest !== undefined;
 }
 
-/** What the browser says of this origin's room; undefined where it says nothing, as WebKitGTK. */
+/** The browser's estimate of this origin's storage; undefined if it gives none, as in WebKitGTK. */
 export async function estimate(): Promise<StorageEstimate | undefined> {
   const manager = (navigator as { storage?: Partial<StorageManager> }).storage;
   const asked = manager?.estimate?.();
@@ -85,12 +88,12 @@ export async function estimate(): Promise<StorageEstimate | undefined> {
 }
 
 /**
- * Makes room for `bytes` more. It removes files that no model needs first, then the models that were used longest ago, but
- * none that the user keeps. Returns null, or a text that says why the bytes do not fit.
+ * Makes room for `bytes` more. Removes unneeded files first, then the least recently used models, but none that the user
+ * keeps. Returns null, or a text that says why the bytes do not fit.
  */
 export async function makeRoom(store: Store, bytes: number, forId: string): Promise<string | null> {
   const { quota, usage } = (await estimate()) ?? {};
-  if (quota === undefined || usage === undefined) return null; // writing will tell
+  if (quota === undefined || usage === undefined) return null; // without an estimate, only writing can show it
   let free = quota - usage;
   if (free >= bytes * slack) return null;
   free += await removeUnneededFiles(store);

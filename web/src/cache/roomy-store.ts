@@ -1,15 +1,15 @@
-// A store that makes room while it writes. What browsers estimate beforehand may be far from what they give.
+// A store that makes room while it writes. A browser's estimate in advance may be far from the actual limit.
 import { evict, isFull } from "./room.js";
 import type { Appender, Folder, Store, StoredFile } from "./store.js";
 
-/** `store`, but a write that finds no room is repeated as long as a model can be removed for it. */
+/** `store`, but a write that finds no room is retried as long as a model can be removed. */
 export class RoomyStore implements Store {
   readonly kind: Store["kind"];
   private readonly store: Store;
   private readonly id: string;
   private readonly alone: <T>(change: () => Promise<T>) => Promise<T>;
 
-  /** `id`: the model that is written. `alone`: runs what removes models while no other tab does. */
+  /** `id` is the model that is written. `alone` runs a function that removes models while no other tab does. */
   constructor(store: Store, id: string, alone: RoomyStore["alone"]) {
     this.kind = store.kind;
     this.store = store;
@@ -53,7 +53,7 @@ export class RoomyStore implements Store {
   private async insistAlone<T>(write: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await write(); // another write may have made room meanwhile
+        return await write(); // another write may have made room in the meantime
       } catch (error) {
         if (!isFull(error) || !(await evict(this.store, this.id))) throw error;
       }

@@ -1,37 +1,37 @@
-// Where bytes are kept on this device: an interface over what browsers have for it.
+// Storage for bytes on this device: an interface over the browser's kinds of storage.
 import { byteReader } from "../loader/byte-reader.js";
 import { joined } from "../shared/joined.js";
 
-/** What the store is divided into. */
+/** The parts of a store. */
 export type Folder =
-  /** Files of models, each under the SHA-256 of what it is to hold. One that is shorter is still on its way. */
+  /** Files of models, each named by the SHA-256 of its complete contents. A shorter file is incomplete. */
   | "blobs"
-  /** A record for each version of each model; see records.ts. */
+  /** One record per version of a model; see records.ts. */
   | "models"
   /** Empty files, named after the models that the user keeps. */
   | "kept"
-  /** Empty files, named after the records whose model has changed at its host. */
+  /** Empty files, named after records whose host has a newer version. */
   | "changed";
 
 export interface StoredFile {
   name: string;
   /** In bytes. */
   size: number;
-  /** When it was written last, in milliseconds since 1970. */
+  /** When it was last written, in milliseconds since 1970. */
   modified: number;
 }
 
-/** Writes on at the end of a file. What fails for lack of room (QuotaExceededError) may be called again. */
+/** Appends to a file. A call that fails for lack of room (QuotaExceededError) may be repeated. */
 export interface Appender {
   write(bytes: Uint8Array): void | Promise<void>;
-  /** Makes what was written the file's content. */
+  /** Makes the written bytes the file's contents. */
   close(): Promise<void>;
 }
 
-/** Files by folder and name. The store does not verify their content: the reader does. */
+/** Files by folder and name. The store does not verify their contents: the reader does. */
 export interface Store {
   readonly kind: "opfs" | "cache-storage";
-  /** In bytes; undefined where there is no such file. */
+  /** In bytes; undefined if there is no such file. */
   size(folder: Folder, name: string): Promise<number | undefined>;
   /**
    * The file from byte `from` on. Each chunk is valid until the next is requested. Undefined if the file is missing, or
@@ -39,15 +39,16 @@ export interface Store {
    */
   read(folder: Folder, name: string, from?: number): Promise<ReadableStream<Uint8Array> | undefined>;
   /**
-   * Opens or creates a file, to write behind its first `at` bytes. The rest of a blob is cut off at once, so that no mixture of
-   * two contents has its full size. The rest of any other file is cut off on closing, so that it is never empty in between.
+   * Opens or creates a file for writing after its first `at` bytes. The rest of a blob is cut off at once, so that no
+   * mixture of two contents has its full size. The rest of any other file is cut off on closing, so that it is never
+   * empty in between.
    */
   append(folder: Folder, name: string, at: number): Promise<Appender>;
   remove(folder: Folder, name: string): Promise<void>;
   list(folder: Folder): Promise<StoredFile[]>;
 }
 
-/** All of a stream. */
+/** All bytes of a stream. */
 export async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const reader = byteReader(stream);
   const chunks: Uint8Array[] = [];
@@ -57,16 +58,16 @@ export async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8
 
 type Read = (store: Store, folder: Folder, name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
-/** All of a file; undefined if there is none. */
+/** All bytes of a file; undefined if there is none. */
 export const readWhole: Read = async (store, folder, name) => {
   const stream = await store.read(folder, name);
   return stream && bytesOf(stream);
 };
 
-/** All of a file; undefined if there is none, or it cannot be read. */
+/** All bytes of a file; undefined if there is none or it cannot be read. */
 export const readIfPossible: Read = (...file) => readWhole(...file).catch(() => undefined);
 
-/** Replaces a file by `bytes`. If the tab ends in between, the file is mixed or short: readers must check it. */
+/** Replaces the contents of a file. If the tab ends in between, the file is mixed or short: readers must check it. */
 export async function writeFile(
   store: Store,
   folder: Folder,

@@ -1,4 +1,4 @@
-// A file of a model whose hash is known: from the store if it is there, else from the network and into the store.
+// A file of a model whose hash is known: read from the store if present, else downloaded and stored.
 import { byteReader } from "../loader/byte-reader.js";
 import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
 import { sha256 } from "../loader/sha256.js";
@@ -7,26 +7,26 @@ import { takeWriting } from "./locks.js";
 import { bytesOf, readIfPossible, type Appender, type Store } from "./store.js";
 
 export interface PieceOptions extends OpenOptions {
-  /** Called when it cannot be stored: there is no room, say. */
+  /** Called if the piece cannot be stored, for example without room. */
   onRefusal: (error: unknown) => void;
-  /** Called when all of it is in the store. */
+  /** Called when the whole piece is stored. */
   onStored: () => void;
 }
 
-/** A piece that is stored completely. It may be damaged: its reader compares hashes. */
+/** A completely stored piece. It may be damaged: its reader compares hashes. */
 export async function readStored(store: Store, piece: Piece, from = 0): Promise<OpenFile | undefined> {
   const size = await store.size("blobs", piece.sha256);
   const stream = size === piece.size ? await store.read("blobs", piece.sha256, from) : undefined;
   return stream && { size: piece.size, stream, origin: "cache" };
 }
 
-/** All of a piece, if that is stored, can be read, and has the right hash. */
+/** All bytes of a piece if it is stored, readable, and has the right hash. */
 export async function readRight(store: Store, piece: Piece): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const bytes = await readIfPossible(store, "blobs", piece.sha256);
   return bytes && (await sha256(bytes)) === piece.sha256 ? bytes : undefined;
 }
 
-/** Opens a piece of `source`; one tab downloads it, and others that want it wait for that. */
+/** Opens a piece of `source`. One tab downloads it, and others wait for that. */
 export async function openPiece(
   store: Store,
   source: ModelSource,
@@ -52,7 +52,7 @@ export async function openPiece(
   }
 }
 
-/** The stored bytes, then those of the network, which are stored while they arrive. */
+/** The stored bytes, followed by those of the network, which are stored as they arrive. */
 async function download(
   store: Store,
   source: ModelSource,
@@ -62,19 +62,19 @@ async function download(
 ): Promise<OpenFile> {
   const name = piece.sha256;
   const found = anew ? 0 : ((await store.size("blobs", name)) ?? 0);
-  let at = found < piece.size && found >= from ? found : from; // longer than it may be: of no use
+  let at = found < piece.size && found >= from ? found : from; // a longer file is useless
   const start = at > from ? await store.read("blobs", name, from) : undefined;
   const first = start && (await bytesOf(start).catch(() => undefined));
   if (first?.length !== at - from) at = from;
   const file = await source.open(piece.path, { signal, anew, from: at });
   let appender: Appender | undefined;
   try {
-    // What comes before `from` would have to be there.
+    // The bytes before `from` would have to be stored already.
     if (found >= at || at === 0) appender = await store.append("blobs", name, at);
   } catch (error) {
     onRefusal(error);
   }
-  /** Resolves to whether what was written is there. */
+  /** Resolves to whether the written bytes are stored. */
   const end = async () => {
     const closing = appender;
     appender = undefined;

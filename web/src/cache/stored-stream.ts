@@ -1,4 +1,4 @@
-// A file that has no index, such as one that is converted while it is read: it is stored in pieces of our own making.
+// A file without an index, such as one that is converted while it is read. It is stored in pieces of our own.
 import { byteReader } from "../loader/byte-reader.js";
 import type { OpenFile } from "../loader/model-source.js";
 import type { Piece } from "../loader/weights-index.js";
@@ -7,21 +7,21 @@ import { streamOf } from "../shared/stream-of.js";
 import { readRight } from "./stored-piece.js";
 import { writeFile, type Store } from "./store.js";
 
-/** One is held while it fills, and once more while its hash is computed. */
+/** A piece is in memory while it fills, and again while its hash is computed. */
 const pieceBytes = 2 * 1024 * 1024;
 
 export interface StreamEnds {
-  /** The pieces that are stored already, which come before what is read. */
+  /** The pieces that are stored already, which precede those of the stream. */
   stored: readonly Piece[];
-  /** Called after each piece, with all that are stored by then. Returns whether to store more. */
+  /** Called after each piece, with all pieces stored so far. Returns whether to store more. */
   onPiece: (pieces: readonly Piece[]) => boolean;
-  /** Called once all of it has been read and stored. */
+  /** Called after everything is read and stored. */
   onStored: (pieces: Piece[]) => Promise<void>;
-  /** Called when it cannot be stored; it can still be read. */
+  /** Called if the file cannot be stored; it can still be read. */
   onRefusal: (error: unknown) => void;
 }
 
-/** `file`, or the rest of it, of which each piece is stored as soon as it has passed. */
+/** `file`, or its rest, whose pieces are stored as they pass. */
 export function storeStream(
   store: Store,
   name: string,

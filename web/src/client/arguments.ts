@@ -1,5 +1,5 @@
-// Checks what callers pass, before it is sent: what the worker would lose or refuse is named here. Ranges of the
-// sampling options are the engine's own business.
+// Checks what callers pass before it is sent, so that errors name what the worker would lose or refuse. The engine
+// itself checks the ranges of the sampling options.
 import { refuse, describeValue } from "../shared/refuse.js";
 import type { GenerateOptions } from "../shared/types.js";
 import { limits, list, atField, text, checkLength } from "../shared/wire.js";
@@ -7,7 +7,7 @@ import { suggestion } from "./suggestions.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `value` as options of `call`, those that are undefined or null left out; names other than `names` are refused. */
+/** The options of `call` without those that are undefined or null. Refuses names that are not in `names`. */
 export function readOptions(call: string, value: unknown, names: readonly string[]): Fields {
   if (value === undefined || value === null) return {};
   if (typeof value !== "object" || Array.isArray(value)) {
@@ -26,15 +26,15 @@ export function readOptions(call: string, value: unknown, names: readonly string
 }
 
 export function readSignal(value: unknown): AbortSignal | undefined {
-  if (value === undefined || value === null) return undefined; // null as fetch has it
-  // Signals of other windows are signals, too.
+  if (value === undefined || value === null) return undefined; // null means none, as in fetch
+  // A signal of another window has another class.
   const isSignal = typeof value === "object" && "aborted" in value && "addEventListener" in value;
   return isSignal
     ? (value as AbortSignal)
     : refuse(`signal is ${describeValue(value)}, expected an AbortSignal`);
 }
 
-/** A function, or undefined. What it takes and returns is the caller's word: nothing can check it. */
+/** A function, or undefined. Its parameters and result cannot be checked. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a cast, at the boundary
 export function readFunction<F>(name: string, value: unknown): F | undefined {
   if (value === undefined || typeof value === "function") return value as F | undefined;
@@ -65,7 +65,7 @@ export function readChoice<T extends string>(
   return refuse(`${name} is ${describeValue(value)}, expected one of ${list}`);
 }
 
-/** Names and values of headers, from whatever `new Headers` takes. */
+/** Names and values of headers, from anything that `new Headers` accepts. */
 export function readHeaders(name: string, value: unknown): [string, string][] {
   try {
     return [...new Headers(value as HeadersInit | undefined)];
@@ -81,7 +81,7 @@ export function readText(name: string, value: unknown): string {
 const isIds = (value: unknown): value is ArrayLike<unknown> & Iterable<unknown> =>
   Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 
-/** Token ids as a plain array, from any kind of array: of 64-bit integers, too, and behind a proxy. */
+/** Token ids as a plain array, from any kind of array, also of 64-bit integers and through a proxy. */
 export function readTokenIds(name: string, value: unknown): number[] {
   if (!isIds(value)) return refuse(`${name} is ${describeValue(value)}, expected an array of token ids`);
   atField(name, () => checkLength(value, limits.tokenIds, "elements"))(value);
@@ -106,7 +106,7 @@ function readOption(name: string, value: unknown): unknown {
       return value;
     case "number":
       return Number.isFinite(value) ? value : refuse(`${name} is ${value}, expected a finite number`);
-    case "bigint": // one that a number cannot hold exactly is too large for the engine, too
+    case "bigint": // a number cannot represent it exactly, so it is too large for the engine, too
       return readOption(name, Number(value));
     case "object":
       if (Array.isArray(value)) return [...atField(name, list(text(limits.stopLength), limits.stops))(value)];
@@ -114,7 +114,7 @@ function readOption(name: string, value: unknown): unknown {
   return refuse(`${name} is ${describeValue(value)}, which no option accepts`);
 }
 
-/** Every option of a generation. The engine has the same list: see GenerateOptions in types.ts for what they mean. */
+/** Every option of a generation. The engine has the same list; GenerateOptions in types.ts documents them. */
 const isGenerateOption: Readonly<Record<keyof GenerateOptions, true>> = {
   maxNewTokens: true,
   temperature: true,
@@ -136,7 +136,10 @@ const isGenerateOption: Readonly<Record<keyof GenerateOptions, true>> = {
 };
 export const generateOptionNames: readonly string[] = Object.keys(isGenerateOption);
 
-/** Options as JSON can carry them. Their names and ranges the engine checks, or the worker those of a look inside. */
+/**
+ * Options in a form that JSON can represent. The engine checks their names and ranges; the worker checks those of
+ * inspect.
+ */
 export function readGenerateOptions(fields: Fields): GenerateOptions {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, readOption(name, value)]));
 }

@@ -25,7 +25,7 @@ export interface WorkerPort {
   onmessageerror: ((event: MessageEvent) => void) | null;
 }
 
-/** The part of navigator.locks that a connection uses: `run` is called once nobody else holds the lock `name`. */
+/** The part of navigator.locks that a connection uses: calls `run` when the lock `name` is free. */
 export type WaitForLock = (name: string, run: () => void) => void;
 
 interface Pending {
@@ -33,7 +33,7 @@ interface Pending {
   onEvent: (event: Requests[RequestName]["event"]) => void;
   resolve: (result: Requests[RequestName]["result"]) => void;
   reject: (error: unknown) => void;
-  /** Kept alive while the request waits for its answer. */
+  /** Kept alive until the answer arrives. */
   owner: unknown;
 }
 
@@ -47,20 +47,20 @@ export interface RequestOptions<K extends RequestName> {
 
 export interface OpenRequest<K extends RequestName> {
   result: Promise<Requests[K]["result"]>;
-  /** Says that so many more of its tokens were read. */
+  /** Reports how many more of its tokens were read. */
   read(tokens: number): void;
-  /** Gives the request up; nothing happens if it has been settled. */
+  /** Cancels the request; has no effect after it settled. */
   cancel: (reason: unknown) => void;
 }
 
-/** The worker ends its engine in a few milliseconds; where a long step keeps it from that, it is ended by force. */
+/** The worker ends its engine within milliseconds. If a long step delays that, the worker is terminated. */
 const endMs = 1000;
 
 export class Connection {
-  /** Called when the worker says that these have changed. */
+  /** Called when the worker reports changes of these fields. */
   onInfo: (message: Extract<FromWorker, { type: "info" }>) => void = () => {};
 
-  /** Called when nothing more can be asked: it was disposed of, or the worker died. */
+  /** Called when no more requests are possible: after disposal, or when the worker died. */
   onEnd: () => void = () => {};
 
   private readonly pending = new Map<number, Pending>();
@@ -68,17 +68,17 @@ export class Connection {
   private ended: Gpt2Error | undefined;
   private hasRun = false;
   private terminate: () => void = () => {};
-  /** Settled once the worker is no more. */
+  /** Settles when the worker has ended. */
   private readonly terminated: Promise<void>;
 
   private readonly worker: WorkerPort;
-  /** For messages. */
+  /** The script's name, for messages. */
   private readonly script: string;
   private readonly waitForLock: WaitForLock;
   private readonly unwatchNetwork: () => void;
   private readonly policy: PolicyWatch | undefined;
 
-  /** `policy` was created before the worker was started. The connection ends it. */
+  /** `policy` was created before the worker started; the connection ends it. */
   constructor(worker: WorkerPort, script: string, waitForLock: WaitForLock = () => {}, policy?: PolicyWatch) {
     this.worker = worker;
     this.policy = policy;
@@ -96,7 +96,7 @@ export class Connection {
     worker.onerror = ({ message, error }) => {
       const blocked = this.hasRun ? undefined : policy?.blockedBy("worker-src");
       if (blocked !== undefined) return this.die(forbiddenWorker(this.script, blocked));
-      // `error` is set only if the worker could not be created: browsers do not pass on another thread's.
+      // `error` is set only if the worker could not be created: browsers do not pass on errors of other threads.
       const notMade = this.hasRun ? undefined : (error as unknown);
       this.die(notMade ? noWorkerFailure(notMade) : workerFailure(message, this.hasRun, this.script));
     };
@@ -163,11 +163,11 @@ export class Connection {
     return { result, read, cancel };
   }
 
-  /** Rejects what waits and ends the worker; resolves once it is no more. */
+  /** Rejects waiting requests and ends the worker; resolves when it has ended. */
   dispose(): Promise<void> {
     if (!this.ended) {
       this.end(new WorkerError("disposed", "the model was disposed of"));
-      // Threads that wait for work keep a terminated worker, and its memory, alive for seconds: it ends them itself.
+      // Waiting threads would keep a terminated worker and its memory alive for seconds, so the worker ends them itself.
       this.worker.postMessage({ type: "end" });
       const timer = setTimeout(this.terminate, endMs);
       void this.terminated.then(() => clearTimeout(timer));
@@ -230,7 +230,7 @@ export class Connection {
     for (const request of [...this.pending.values()]) request.reject(error);
   }
 
-  /** Nothing more can be asked of the worker. */
+  /** Ends the connection: no more requests are possible. */
   private die(error: Gpt2Error): void {
     if (!this.ended) {
       this.end(error);

@@ -1,27 +1,27 @@
-// What this page has of what the engine can use, and what would bring the rest. Known before anything is fetched.
+// What this page supports of what the engine can use, and how to enable the rest. Computed before anything is fetched.
 import { relaxedSimd, simd, threads } from "wasm-feature-detect";
 import { oldBrowser, wasmForbidden } from "../shared/failures.js";
 import { formatBytes } from "../shared/format-bytes.js";
 import { isolationRemedy, whyNotIsolated } from "../shared/isolation.js";
 import type { ModelInfo } from "../shared/types.js";
 
-/** Something that this page has or misses. */
+/** A feature that this page has or lacks. */
 export interface Capability {
   /** Whether the page has it. */
   has: boolean;
   /** Why, as a sentence. */
   reason: string;
-  /** The header, setting or change that adds it; null where the page has it, or nothing can add it. */
+  /** The header, setting or change that enables it; null if the page has it or nothing can enable it. */
   remedy: string | null;
 }
 
-/** What this page has and misses. */
+/** The features that this page has and lacks. */
 export interface Environment {
-  /** WebAssembly with SIMD, without which nothing runs. */
+  /** WebAssembly with SIMD, which the engine requires. */
   simd: Capability;
-  /** Faster arithmetic, with the same results. */
+  /** Faster arithmetic with the same results. */
   relaxedSimd: Capability;
-  /** Cross-origin isolation, which threads need. */
+  /** Cross-origin isolation, which threads require. */
   isolation: Capability;
   /** Several threads. */
   threads: Capability;
@@ -43,13 +43,13 @@ export interface MemoryCapability extends Capability {
   mostBytes: number;
 }
 
-/** As Environment, for a model that is loaded. */
+/** As Environment, for a loaded model. */
 export interface Explanation extends Environment {
-  /** Whether the model is as fast as this device lets it be. */
+  /** Whether the model runs as fast as this device allows. */
   speed: Capability;
 }
 
-/** What is looked at. */
+/** The facts to describe. */
 export interface Facts {
   webAssembly: "runs" | "missing" | "forbidden";
   simd: boolean;
@@ -59,7 +59,7 @@ export interface Facts {
   isSecure: boolean;
   isFramed: boolean;
   cores: number | undefined;
-  /** undefined: there is none. */
+  /** undefined if there is no storage. */
   storage: { freeBytes: number | null } | undefined;
   mostBytes: number;
 }
@@ -88,7 +88,7 @@ function describeIsolation(facts: Facts): Capability {
 
 const sentence = (clause: string) => `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 
-/** `facts`, as sentences. */
+/** Describes `facts` in sentences. */
 export function describeEnvironment(facts: Facts): Environment {
   const isolation = describeIsolation(facts);
   const cores = facts.cores === undefined ? "an unknown number of cores" : `${facts.cores} cores`;
@@ -126,14 +126,14 @@ function describeStorage({ storage, isSecure }: Facts): Capability {
   return misses("This browser, or this private window, stores nothing for the page.", null);
 }
 
-/** The most memory that one engine may grow to; nothing of it is taken. */
+/** The largest memory that one engine may grow to. Allocates none of it. */
 function mostMemory(): number {
   for (let pages = 65536; pages >= 1024; pages /= 2) {
     try {
       new WebAssembly.Memory({ initial: 0, maximum: pages });
       return pages * 65536;
     } catch {
-      // Less, then.
+      // Try a smaller size.
     }
   }
   return 0;
@@ -144,21 +144,21 @@ async function freeStorage(): Promise<Facts["storage"]> {
     const { quota, usage } = await navigator.storage.estimate();
     return { freeBytes: quota === undefined ? null : quota - (usage ?? 0) };
   } catch {
-    return undefined; // none, or refused
+    return undefined; // storage is missing or refused
   }
 }
 
 function tryWebAssembly(): Facts["webAssembly"] {
   if (typeof WebAssembly === "undefined") return "missing";
   try {
-    new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)); // an empty one
+    new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)); // an empty module
     return "runs";
   } catch {
     return "forbidden";
   }
 }
 
-/** Looks, and returns what it finds. */
+/** Collects the facts of this page and describes them. */
 export async function explainEnvironment(): Promise<Environment> {
   const webAssembly = tryWebAssembly();
   const runs = webAssembly === "runs";
@@ -176,13 +176,13 @@ export async function explainEnvironment(): Promise<Environment> {
     isIsolated: (globalThis as Partial<typeof globalThis>).crossOriginIsolated === true,
     isSecure: (globalThis as Partial<typeof globalThis>).isSecureContext === true,
     isFramed: typeof window !== "undefined" && window.parent !== window,
-    cores: (globalThis as Partial<typeof globalThis>).navigator?.hardwareConcurrency, // servers may have no navigator
+    cores: (globalThis as Partial<typeof globalThis>).navigator?.hardwareConcurrency, // a server may have no navigator
     storage,
     mostBytes: runs ? mostMemory() : 0,
   });
 }
 
-/** What `info` says of the model's speed, with what this page misses. */
+/** Explains the model's speed from `info`, and adds what this page lacks. */
 export function explainSpeed(info: ModelInfo, environment: Environment): Explanation {
   const { variant, threads: count, notice } = info;
   const running = `The engine runs as "${variant}" on ${count === 1 ? "one thread" : `${count} threads`}.`;

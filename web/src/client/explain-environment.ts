@@ -1,7 +1,7 @@
-// Has the module that looks at the environment loaded when somebody asks.
+// Loads the module that describes the environment on first use.
 import type { Environment } from "./environment.js";
 
-/** What this page has of what the engine can use, each with the reason, and with what would bring what is missing. */
+/** The features that this page has and lacks, each with the reason and with how to enable it. */
 export async function explainEnvironment(): Promise<Environment> {
   return (await import("./environment.js")).explainEnvironment();
 }

@@ -3,7 +3,7 @@
 import { refuse } from "../shared/refuse.js";
 import { generateOptionNames, readGenerateOptions, readOptions, readSignal, readText } from "./arguments.js";
 
-/** The tokens before the first text, before the second, and before what is missing. StarCoder's, and SantaCoder's. */
+/** The tokens before the first text, before the second, and before the missing part: StarCoder's and SantaCoder's. */
 const marks = [
   ["<fim_prefix>", "<fim_suffix>", "<fim_middle>"],
   ["<fim-prefix>", "<fim-suffix>", "<fim-middle>"],
@@ -11,7 +11,7 @@ const marks = [
 
 type Tokenize = (text: string, allowSpecial: boolean) => Promise<number[]>;
 
-/** The ids of the three tokens. A model without them is refused. */
+/** The ids of the three tokens. Refuses a model without them. */
 async function markIds(tokenize: Tokenize): Promise<[number, number, number]> {
   for (const names of marks) {
     const [prefix, suffix, middle, ...more] = await tokenize(names.join(""), true);
@@ -22,7 +22,7 @@ async function markIds(tokenize: Tokenize): Promise<[number, number, number]> {
   return refuse(`this model cannot fill in: its tokenizer lacks the tokens that mark the gap, ${expected}`);
 }
 
-/** A model, which is not imported: it imports this file when it fills in. */
+/** The part of Model that this file needs. Importing Model would be circular. */
 interface Filler<T> {
   tokenize(
     text: string,
@@ -35,7 +35,7 @@ const callNames = ["signal", "onPrompt", "onSummary"];
 const without = ["heal", "strict", "allowSpecial"];
 const names = [...generateOptionNames.filter((name) => !without.includes(name)), ...callNames];
 
-/** What Model.fill does. Special tokens in the texts are text. */
+/** Implements Model.fill. Special tokens in the texts are read as text. */
 export async function fill<T>(model: Filler<T>, before: unknown, after: unknown, call: unknown): Promise<T> {
   const fields = readOptions("fill", call, names);
   const signal = readSignal(fields.signal);

@@ -1,8 +1,8 @@
-// Addresses that callers give.
+// Addresses given by callers.
 import { baseAddress } from "../shared/base-address.js";
 import { refuse, describeValue } from "../shared/refuse.js";
 
-/** The absolute form of an address, relative to the page; `what` it is the address of, for messages. */
+/** The absolute form of an address, relative to the page. `what` names it in messages. */
 function parseAddress(what: string, url: unknown): URL {
   if (typeof url !== "string" && !(url instanceof URL)) {
     return refuse(`${what} is ${describeValue(url)}, expected a URL`);
@@ -14,16 +14,16 @@ function parseAddress(what: string, url: unknown): URL {
   }
 }
 
-/** The absolute form of an address below which others can be, relative to the page; `what` it is of, for messages. */
+/** The absolute form of an address that can serve as a base, relative to the page. `what` names it in messages. */
 export function readAddress(what: string, url: unknown): URL {
   const address = parseAddress(what, url);
-  // fetch refuses these. Messages and the list of stored models would show them.
+  // fetch refuses passwords in addresses. Messages and the list of stored models would show them.
   if (address.username || address.password)
     refuse(`${what} has a user name or a password, which fetch refuses: use the option headers`);
   try {
     new URL("file", address);
   } catch {
-    refuse(`${what} is ${describeValue(url)}, expected a folder's URL, as https://host/folder/`); // data: and blob: have none
+    refuse(`${what} is ${describeValue(url)}, expected a folder's URL, as https://host/folder/`); // data: and blob: addresses have no path
   }
   return address;
 }

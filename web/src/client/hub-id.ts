@@ -1,22 +1,22 @@
-// Ids of models on a hub, as callers write them.
+// Ids of models on the Hub, as callers write them.
 import { usualHub, type HubRequest } from "../shared/protocol.js";
 import { problemOfFileName } from "../shared/file-names.mjs";
 import { readFolder } from "./folder-address.js";
 import { refuse, describeValue } from "../shared/refuse.js";
 
-/** `owner/name` as the hub allows it; the oldest models have no owner. */
+/** `owner/name` as the Hub allows it. The oldest models have no owner. */
 const part = String.raw`[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9_])?`;
 const idPattern = new RegExp(
   `^(?<id>(?:${part}/)?${part})(?:/(?<file>[^@\\s]+\\.gguf))?(?:@(?<revision>[^@\\s]+))?$`,
   "i",
 );
-/** What a relative address can be as well: neither a file nor anything deeper. */
+/** The form that could also be a relative address: not a file, and no deeper folder. */
 const plainPattern = new RegExp(`^${part}/${part}(?:@[^@\\s]+)?$`);
 
-/** Whether `text`, which nothing else says to be an id, can be one. */
+/** Whether `text` could be an id, although it is not marked as one. */
 export const isPlainId = (text: string) => plainPattern.test(text) && !text.endsWith(".gguf");
 
-/** Whether readHubId takes `text`. */
+/** Whether readHubId accepts `text`. */
 export function isHubId(text: string): boolean {
   try {
     readHubId(text);
@@ -26,7 +26,7 @@ export function isHubId(text: string): boolean {
   }
 }
 
-/** The model that `text` is the id of, "hf:" before it or not, on the hub at `hub`. */
+/** The model with the id `text`, with or without "hf:", on the hub at `hub`. */
 export function readHubId(text: string, hub: unknown = usualHub): HubRequest {
   const base = readFolder("hub", hub);
   const { id, file, revision = "main" } = idPattern.exec(text.replace(/^hf:/i, ""))?.groups ?? {};

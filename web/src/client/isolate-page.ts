@@ -1,9 +1,12 @@
-// gpt2-isolate.js: registers the service worker that isolates a page, and reloads it.
+// gpt2-isolate.js: registers the service worker that isolates a page, and reloads the page.
 import { mayReload } from "./reload-once.js";
 
 const patienceMs = 3000;
 
-/** Whether the service worker will answer the next load of this page; false after a while: some browsers ignore it. */
+/**
+ * Whether the service worker will answer the next load of this page. Resolves to false after a time limit, because some
+ * browsers ignore it.
+ */
 async function register(script: string | URL, signal: AbortSignal | undefined): Promise<boolean> {
   const { serviceWorker } = navigator;
   // A host that never sends the script leaves `register` pending for minutes.
@@ -17,16 +20,16 @@ async function register(script: string | URL, signal: AbortSignal | undefined): 
   ]);
 }
 
-/** As isolate, for a page that is not isolated. */
+/** Implements `isolate` for a page that is not isolated. */
 export async function isolatePage(script: string | URL, signal: AbortSignal | undefined): Promise<boolean> {
-  // A frame is isolated with its parent, or not at all.
+  // A frame is isolated only together with its parent.
   const canHelp = globalThis.isSecureContext && "serviceWorker" in navigator && window.parent === window;
   if (!canHelp || !mayReload()) return false;
   let isReady = false;
   try {
     isReady = await register(script, signal);
   } catch {
-    // Private windows refuse service workers, some hosts have no such script.
+    // Private windows refuse service workers, and some hosts lack the script.
   }
   signal?.throwIfAborted();
   if (!isReady) return false;

@@ -1,4 +1,4 @@
-// Threads on hosts that send no headers, through a service worker that adds them.
+// Enables threads on hosts that send no headers, through a service worker that adds them.
 import { readOptions, readSignal } from "./arguments.js";
 
 /** Options of `isolate`. */

@@ -1,4 +1,4 @@
-// Loading a model.
+// Loads a model.
 import { LoadError } from "../shared/errors.js";
 import { unlessAborted } from "../shared/unless-aborted.js";
 import { threadLimit, type FetchPort, type LoadRequest } from "../shared/protocol.js";
@@ -118,13 +118,13 @@ const optionNames = [
 ];
 const credentialChoices = ["omit", "same-origin", "include"] as const;
 
-/** What few pages take is read by a module of its own. */
+/** Sources that few pages use are read by a separate module. */
 const pageSources = () =>
   import("./page-sources.js").catch((error: unknown) => {
     throw new LoadError("network", `gpt2-page-sources.js cannot be loaded: ${String(error)}`);
   });
 
-/** What may be an id, a file, or the hub's: all else is a folder's address. */
+/** What may be an id, a file, or on the Hub. Everything else is a folder's address. */
 const unusual = /^hf:|\.gguf|^\w[\w.-]*\/[^/]+$/i;
 
 const isFolder = (source: unknown): boolean =>
@@ -132,11 +132,11 @@ const isFolder = (source: unknown): boolean =>
 
 interface Start {
   (baseUrl?: string, stallMs?: number): Connection;
-  /** Where there is something to be done before it can be called. */
+  /** Called before the first start, if something must be prepared. */
   prepare?: () => Promise<void>;
 }
 
-/** Loads that are under way or in use, by their arguments. */
+/** Loads that are running or in use, by their arguments. */
 const sharedLoads = new WeakMap<Start, Map<string, SharedLoad>>();
 
 function startLoad(
@@ -179,7 +179,7 @@ export async function loadModel(source: ModelSource, options: LoadOptions = {}):
   return loadThrough(startWorker, source, options);
 }
 
-/** As loadModel, through the worker that `start` starts. */
+/** Implements loadModel with the worker that `start` starts. */
 export async function loadThrough(start: Start, source: unknown, options: unknown): Promise<Model> {
   const fields = readOptions("loadModel", options, optionNames);
   const signal = readSignal(fields.signal);

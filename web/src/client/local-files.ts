@@ -1,4 +1,4 @@
-// A model among files that somebody has picked or dropped.
+// Finds the model among files that the user has picked or dropped.
 import { LoadError } from "../shared/errors.js";
 import type { FilesRequest } from "../shared/protocol.js";
 import { refuse, describeValue } from "../shared/refuse.js";
@@ -7,15 +7,15 @@ import { numberOf } from "./identity.js";
 export const isFile = (value: unknown): value is File =>
   typeof value === "object" && value !== null && "name" in value && "slice" in value && "stream" in value;
 
-/** Path of a file below the folder that was picked; of one that was picked by itself, its name. */
+/** Path of a file relative to the picked folder; for a file that was picked itself, its name. */
 const pathOf = (file: File) => file.webkitRelativePath || file.name;
 
-/** Files of weights that stand beside a config.json. */
+/** Weights that lie beside a config.json. */
 const weightsPattern = /^(weights\.json|(.*\.safetensors|pytorch_model.*\.bin)(\.index\.json)?)$/;
 
 const isGguf = (file: File) => /\.gguf$/i.test(file.name);
 
-/** Files of each folder, by its path with a slash at the end. */
+/** Files by folder. The keys are paths with a slash at the end. */
 function byFolder(files: readonly File[]): Map<string, File[]> {
   const folders = new Map<string, File[]>();
   for (const file of files) {
@@ -27,7 +27,7 @@ function byFolder(files: readonly File[]): Map<string, File[]> {
 
 const listed = (names: readonly string[]) => names.slice(0, 5).join(", ") + (names.length > 5 ? ", …" : "");
 
-/** The files of the one model that is among `files`. */
+/** The files of the one model among `files`. */
 function chooseModel(files: readonly File[]): { files: readonly File[]; file?: string } {
   const folders = [...byFolder(files)].filter(([, inside]) =>
     inside.some(({ name }) => name === "config.json"),
@@ -47,13 +47,13 @@ function chooseModel(files: readonly File[]): { files: readonly File[]; file?: s
     return refuse(`there are ${single.length} GGUF files (${listed(names)}), expected one`);
   }
   if (gguf) return { files: [gguf], file: gguf.name };
-  if (first) return { files: first[1] }; // what it has no weights for is said where they are looked for
+  if (first) return { files: first[1] }; // a folder without weights gets its error where the weights are read
   return refuse(
     `there is no model among the files (${listed(files.map(pathOf))}), expected config.json and its weights, or a .gguf`,
   );
 }
 
-/** The files in any kind of list, or one file; `whose` for messages. */
+/** The files of any kind of list, or one file. `whose` is for messages. */
 function listOf(source: object, whose: string): File[] {
   const list: unknown[] = Symbol.iterator in source ? [...(source as Iterable<unknown>)] : [source];
   const files = list.map((one, i) =>
@@ -68,13 +68,13 @@ const requestFor = (files: readonly File[]): FilesRequest => ({
   key: files.map(numberOf).join(),
 });
 
-/** The model among `source`, files in any kind of list, or one file. */
+/** The model among `source`: files in any kind of list, or one file. */
 export function readFiles(source: object): FilesRequest {
   const { files, file } = chooseModel(listOf(source, "the model's"));
   return { ...requestFor(files), ...(file !== undefined && { file }) };
 }
 
-/** The same of a LoRA adapter. */
+/** The same for a LoRA adapter. */
 export function readAdapterFiles(source: object): FilesRequest {
   const files = listOf(source, "the adapter's");
   const names = ["adapter_config.json", "adapter_model.safetensors"];
@@ -86,7 +86,7 @@ export function readAdapterFiles(source: object): FilesRequest {
   );
 }
 
-/** What TypeScript's library lacks of the File System Access API. */
+/** Parts of the File System Access API that TypeScript's library lacks. */
 interface Handle {
   kind: "directory" | "file";
   name: string;
@@ -97,7 +97,7 @@ interface Handle {
 export const isHandle = (source: object): source is FileSystemDirectoryHandle | FileSystemFileHandle =>
   "kind" in source && "name" in source && ("getFile" in source || "getFileHandle" in source);
 
-/** The files that lie in a folder, or the one file, of a handle; the browser may ask the user. */
+/** The files in a folder, or the one file, of a handle. The browser may ask the user. */
 export async function filesOf(handle: FileSystemDirectoryHandle | FileSystemFileHandle): Promise<File[]> {
   const access = handle as Handle;
   let permission = (await access.queryPermission?.({ mode: "read" })) ?? "granted";

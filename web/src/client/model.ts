@@ -30,7 +30,7 @@ import type { Connection } from "./connection.js";
 import type { Explanation } from "./environment.js";
 import { TokenQueue } from "./token-queue.js";
 
-/** null counts as not given, as undefined does. */
+/** Allows null to mean "not given", like undefined. */
 type OrNull<T> = { [K in keyof T]: T[K] | null };
 
 /** Options that every call has. */
@@ -92,7 +92,7 @@ export type FillCall = Omit<GenerateCall, "heal" | "strict" | "allowSpecial">;
 const mostUnread = 256;
 const readBatch = 64;
 
-/** What a model asks of, and ends. */
+/** The part of Connection that a model uses. */
 type Requester = Pick<Connection, "open" | "request" | "dispose">;
 
 /** Disposes of models that are garbage-collected. */
@@ -123,9 +123,9 @@ function completionOf(all: readonly Token[], summary: GenerateSummary): Completi
 
 /** A generation that is read token by token. */
 interface Reading {
-  /** undefined after the last. Rejects at once when the signal is aborted, whatever has arrived before. */
+  /** undefined after the last token. Rejects at once when the signal is aborted, even if tokens have arrived. */
   next(): Promise<Token | undefined>;
-  /** For after the last token. */
+  /** Call this after the last token. */
   finish(): Promise<GenerateSummary>;
   /** Stops the model, if it has not finished. */
   stop(reason: unknown): void;
@@ -143,7 +143,7 @@ export class Model {
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   static {
-    // Where a browser has no such symbol, what compiles `await using` for it looks for this one.
+    // In browsers without the symbol, compilers of `await using` look for this one.
     const key = (Symbol.asyncDispose as symbol | undefined) ?? Symbol.for("Symbol.asyncDispose");
     Object.defineProperty(this.prototype, key, {
       value(this: Model) {
@@ -198,14 +198,14 @@ export class Model {
           for (;;) {
             const token = await reading.next();
             if (token?.text) return controller.enqueue(token.text);
-            if (token) continue; // a character is not whole yet
+            if (token) continue; // the character is incomplete so far
             await reading.finish();
             return controller.close();
           }
         },
         cancel: (reason) => reading.stop(reason),
       },
-      { highWaterMark: 0 }, // what waits for a reader waits in the queue
+      { highWaterMark: 0 }, // tokens wait in the queue, not in the stream
     );
   }
 

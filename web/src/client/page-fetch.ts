@@ -1,8 +1,8 @@
-// The page's own `fetch` at the worker's service: see FetchRequest in protocol.ts.
+// Lets the worker use the page's own `fetch`: see FetchRequest in protocol.ts.
 import type { FetchAnswer, FetchPort, FetchRequest, FetchWant } from "../shared/protocol.js";
 import { describeValue } from "../shared/refuse.js";
 
-/** What somebody else's `fetch` gave, if it can be passed on. */
+/** The answer of the caller's `fetch`, if it can be passed on. */
 function readResponse(response: unknown): Response {
   const isResponse = typeof response === "object" && response !== null && "body" in response;
   if (!isResponse)
@@ -12,7 +12,7 @@ function readResponse(response: unknown): Response {
   return response as Response;
 }
 
-/** Sends what `fetchFile` answers, a chunk whenever one is wanted. */
+/** Sends the answer of `fetchFile`, one chunk per request. */
 async function serveFile(
   { url, range, port }: FetchRequest,
   fetchFile: typeof fetch,
@@ -48,18 +48,18 @@ async function serveFile(
       wanted -= 1;
       const chunk = await reader?.read();
       if (!chunk || chunk.done) return send({ type: "end" });
-      const bytes = chunk.value.slice(); // its maker may still use it
+      const bytes = chunk.value.slice(); // the caller may reuse its chunk
       send({ type: "chunk", bytes }, [bytes.buffer]);
     }
   } catch (error) {
     send({ type: "failed", message: String(error) });
   } finally {
     closed.removeEventListener("abort", abort);
-    port.onmessage = null; // the worker closes it, once it has had the last answer
+    port.onmessage = null; // the worker closes the port after the last answer
   }
 }
 
-/** A port for a LoadRequest, through which `fetchFile` is asked until `closed` is aborted. */
+/** A port for a LoadRequest, through which the worker calls `fetchFile` until `closed` is aborted. */
 export function servePageFetch(fetchFile: typeof fetch, init: RequestInit, closed: AbortSignal): MessagePort {
   const { port1, port2 } = new MessageChannel();
   (port1 as FetchPort).onmessage = ({ data }) =>

@@ -1,4 +1,4 @@
-// gpt2-page-sources.js: the page's side of ways to a model that few pages take.
+// gpt2-page-sources.js: the page's part of sources that few pages use.
 export { numberOf } from "./identity.js";
 export { servePageFetch } from "./page-fetch.js";
 export { readAdapters } from "./read-adapters.js";

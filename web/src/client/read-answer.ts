@@ -1,4 +1,4 @@
-// Reads what the worker says. What is no message of its is left alone: bundlers' and browsers' own scripts speak, too.
+// Reads the worker's messages. Other messages are ignored: scripts of bundlers and browsers send some, too.
 import type { FromWorker, RequestName } from "../shared/protocol.js";
 import {
   anyNumber,
@@ -18,7 +18,7 @@ const someText = text(limits.text);
 const textOrNull: ReadValue<string | null> = (value) => (value === null ? null : someText(value));
 const tokens = list(having({ id: wholeNumber, text: someText }), limits.tokenIds);
 
-/** What a result needs for its reader not to fail; a worker of the same release sends the rest. */
+/** The parts of a result that its reader depends on. A worker of the same release sends the rest. */
 const results: { readonly [K in RequestName]: ReadValue<unknown> } = {
   load: having({ info: anyObject }),
   generate: having({ finishReasons: list(someText, limits.stops), seed: anyNumber }),
@@ -46,15 +46,15 @@ const messages: { readonly [T in FromWorker["type"]]: ReadValue<unknown> } = {
   ended: anyObject,
 };
 
-/** Whether `data` says that it is a message of the engine's worker. */
+/** Whether `data` is a message of the engine's worker. */
 export function isAnswer(data: unknown): boolean {
   const { type } = Object(data) as { type?: unknown };
   return typeof type === "string" && Object.hasOwn(messages, type);
 }
 
 /**
- * What `isAnswer`; throws an InvalidArgumentError that names the field that is not as it must be. `nameOf` says what the
- * request of an id asks for, or undefined where nobody waits for it.
+ * A message that `isAnswer` accepts. Throws an InvalidArgumentError that names an invalid field. `nameOf` returns the
+ * name of a request by its id, or undefined if none is waiting.
  */
 export function readAnswer(data: unknown, nameOf: (id: number) => RequestName | undefined): FromWorker {
   const message = data as FromWorker;

@@ -1,11 +1,11 @@
-// Where a model is, from what callers give: all that is no ordinary folder's address.
+// Reads a model's source, except the address of an ordinary folder.
 import type { SourceRequest } from "../shared/protocol.js";
 import { refuse, describeValue } from "../shared/refuse.js";
 import { readAddress, readFolder } from "./folder-address.js";
 import { isPlainId, readHubId } from "./hub-id.js";
 import { filesOf, isHandle, readFiles } from "./local-files.js";
 
-/** `source` of loadModel, on the hub at `hub`, where that is given; `what` it is, for messages. */
+/** The argument `source` of loadModel; `hub` is the option, if given. `what` names the source in messages. */
 export async function readSource(source: unknown, hub: unknown, what = "the model"): Promise<SourceRequest> {
   if (typeof source === "string" && (hub !== undefined || /^hf:/i.test(source)))
     return readHubId(source, hub);

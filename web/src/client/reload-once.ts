@@ -1,8 +1,8 @@
-// A page that a service worker is to isolate is reloaded, but once in a tab: where one reload did not help, none does.
+// Allows one reload per tab for isolation by a service worker: if one reload does not help, none does.
 
 const key = "gpt2-wasm:isolation-tried";
 
-/** Whether this tab has not been reloaded before; from now on it has. */
+/** Whether this tab has not been reloaded yet. Records the reload. */
 export function mayReload(): boolean {
   try {
     if (sessionStorage.getItem(key) !== null) return false;

@@ -1,4 +1,4 @@
-/** Calls the caller's `callback`. `fail` gets what it throws, or what its promise rejects with. */
+/** Calls the caller's `callback`. Passes what it throws, or its promise's rejection, to `fail`. */
 export function runCallback<T>(
   callback: ((event: T) => unknown) | undefined,
   event: T,

@@ -1,4 +1,4 @@
-// One worker with one model for everybody who loads the same: it ends with the last of them.
+// One worker and one model for all loads with the same arguments. It ends with the last user.
 import { WorkerError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult, RequestName, Requests } from "../shared/protocol.js";
 import type { LoadProgress } from "../shared/types.js";
@@ -7,7 +7,7 @@ import { runCallback } from "./run-callback.js";
 import { rememberThreads } from "./thread-choices.js";
 import type { Connection, OpenRequest, RequestOptions } from "./connection.js";
 
-/** One user's part in a connection that others use, too. */
+/** One user's share of a connection. */
 export class Lease {
   private readonly cancels = new Set<(reason: unknown) => void>();
   private disposal: { error: WorkerError; done: Promise<void> } | undefined;
@@ -41,7 +41,7 @@ export class Lease {
     return request;
   }
 
-  /** Rejects what this user waits for. Where there is no other, resolves once the worker is no more. */
+  /** Rejects this user's requests. For the last user, resolves when the worker has ended. */
   dispose(): Promise<void> {
     if (!this.disposal) {
       const error = new WorkerError("disposed", "the model was disposed of");
@@ -59,7 +59,7 @@ export class SharedLoad {
   private users = 0;
 
   private readonly connection: Connection;
-  /** Called once it can no longer be joined. */
+  /** Called when it can no longer be joined. */
   private readonly onEnd: () => void;
 
   constructor(
@@ -87,15 +87,15 @@ export class SharedLoad {
         };
       },
       () => {
-        onEnd(); // the next one tries again
+        onEnd(); // the next load tries again
         void connection.dispose();
       },
     );
   }
 
   /**
-   * One more user. It gives up when `signal` is aborted, or with the error that its own `onProgress` throws. When the last
-   * user gives up, the load ends.
+   * Adds a user. The user leaves when `signal` is aborted, or with the error that its own `onProgress` throws. When the
+   * last user leaves, the load ends.
    */
   async join(
     signal: AbortSignal | undefined,

@@ -1,4 +1,4 @@
-// Starts the worker out of memory. Takes the place of start-worker.ts in gpt2.bundle.js and in pages in one file.
+// Starts the worker from memory. Replaces start-worker.ts in gpt2.bundle.js and in pages in one file.
 import { noWorkerFailure } from "../shared/failures.js";
 import { refuse } from "../shared/refuse.js";
 import { Connection } from "./connection.js";

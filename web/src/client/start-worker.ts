@@ -10,11 +10,11 @@ import { waitForLock } from "./wait-for-lock.js";
 
 const script = "gpt2-worker.js";
 
-/** As it stands, so that bundlers see it: they put the worker, and the engine that it names, where they put files. */
+/** Written literally, so that bundlers find it. They copy the worker, and the engine that it names, to their output. */
 const startBeside = () =>
   new Worker(new URL("./gpt2-worker.js", import.meta.url), { type: "module", name: "gpt2" });
 
-/** The address that startBeside starts from. Only a bundler that has rewritten it knows, so it is caught in the act. */
+/** The address that startBeside uses. A bundler may have rewritten it, so it is read from the call itself. */
 function addressBeside(): string {
   const native = globalThis.Worker;
   let address = "";
@@ -35,8 +35,8 @@ function addressBeside(): string {
 const start = (address: string) => new Worker(trustedScriptUrl(address), { type: "module", name: "gpt2" });
 
 /**
- * A bundler that does not follow addresses leaves the worker behind. It does follow imports: of a module that has worker
- * and engine in it. Where this module is not bundled, a worker that is missing is the host's mistake, and an error.
+ * A bundler that does not follow addresses leaves the worker behind. It does follow imports, so it includes the module
+ * that contains worker and engine. If this module is not bundled, a missing worker is the host's error.
  */
 const isBundled = !/^https?:.*\/gpt2\.js([?#]|$)/.test(import.meta.url);
 const startInlined = async () => (await import("./fallback.js")).startInlined();
@@ -45,22 +45,22 @@ const startInlined = async () => (await import("./fallback.js")).startInlined();
 const startMs = 5000;
 
 /**
- * The worker of the folder `baseUrl`, absolute and with a slash at the end; else the one beside this module. Its script is
- * asked for once more if it does not come within `stallMs`, as far as that can be told of a browser.
+ * The worker of the folder `baseUrl` (absolute, with a slash at the end), or the one beside this module. If its script
+ * does not arrive within `stallMs`, it is requested again, as far as the browser allows.
  */
 export function startWorker(baseUrl?: string, stallMs = usualStallMs): Connection {
   const address = () => (baseUrl === undefined ? addressBeside() : new URL(script, baseUrl).href);
   const ways = [
-    // The page's policy may want trusted addresses.
+    // The page's policy may require trusted addresses.
     () => {
       if (isCrossOrigin(address())) throw new DOMException("it lies at another origin", "SecurityError");
       return start(address());
     },
-    // Other origins; and hosts that isolate the document, but send its workers without the same headers.
+    // For other origins, and for hosts that isolate the document but send workers without the headers.
     () => start(asOwnScript(address())),
   ];
   if (baseUrl === undefined) ways.unshift(startBeside);
-  // Past a cache that kept the worker of another release.
+  // Bypasses a cache that holds the worker of another release.
   const renew = () => {
     const fresh = ofThisRelease(new URL(address()));
     return start(isCrossOrigin(fresh) ? asOwnScript(fresh) : fresh);

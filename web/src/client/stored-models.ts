@@ -1,4 +1,4 @@
-// Has the module that knows of stored models loaded when somebody asks.
+// Loads the module for stored models on first use.
 import type { StorageInfo, StoredModel } from "../shared/types.js";
 
 const load = () => import("../cache/index.js");

@@ -1,4 +1,4 @@
-// A worker that is started in the first way that works.
+// A worker that tries several ways to start.
 import type { FromWorker, ToWorker } from "../shared/protocol.js";
 import { silentWorker } from "../shared/failures.js";
 import { release } from "../shared/release.js";
@@ -7,32 +7,35 @@ import type { WorkerPort } from "./connection.js";
 import { isAnswer } from "./read-answer.js";
 
 /**
- * As a Worker. Until it speaks, one that cannot be loaded is replaced by the next way's. One that no way loads, that stays
- * silent, is damaged or of another release is replaced by `renew`'s, once: a cache may be at fault. `last` makes the worker
- * that is left where none of their scripts is found.
+ * Acts as a Worker. If a worker cannot be loaded before its first message, the next way is tried. A worker that is
+ * silent, damaged or of another release is replaced once by that of `renew`, because a cache may be at fault. So is
+ * the last one that cannot be loaded. `last` creates the final worker if no script is found.
  */
 export class SturdyWorker implements WorkerPort {
   onmessage: ((event: MessageEvent<unknown>) => void) | null = null;
   onerror: ((event: ErrorEvent) => void) | null = null;
   onmessageerror: ((event: MessageEvent) => void) | null = null;
 
-  /** There is none while `last` makes one. */
+  /** undefined while `last` creates one. */
   private worker: Worker | undefined;
-  /** What was sent to a worker that has not spoken yet. */
+  /** Messages to a worker that has not sent its first message. */
   private unheard: ToWorker[] | undefined = [];
-  /** What cannot be sent twice, and what comes after it: it waits until the worker speaks. */
+  /**
+   * Messages with transferred objects, which cannot be sent twice, and those after them. They wait for the worker's
+   * first message.
+   */
   private held: [message: ToWorker, transfer: Transferable[]][] = [];
   private isTerminated = false;
   private silence: ReturnType<typeof setTimeout> | undefined;
 
-  /** Throws what the last of `ways` throws if all of them throw. */
+  /** If all of `ways` throw, throws the error of the last one. */
   private readonly ways: (() => Worker)[];
   private renew: (() => Worker) | undefined;
   private last: (() => Promise<Worker>) | undefined;
 
   private readonly silentMs: number;
 
-  /** `silentMs`: a worker that is silent for this long counts as failed: its script is empty, or does not arrive. */
+  /** A worker that is silent for `silentMs` counts as failed: its script is empty or does not arrive. */
   constructor(
     ways: (() => Worker)[],
     renew: (() => Worker) | undefined,
@@ -82,7 +85,7 @@ export class SturdyWorker implements WorkerPort {
 
   private listenTo(worker: Worker): void {
     worker.onmessage = (event: MessageEvent<unknown>) => {
-      if (!isAnswer(event.data)) return; // another script's, which says nothing of this one
+      if (!isAnswer(event.data)) return; // sent by another script
       if (this.isRenewed(event.data as FromWorker)) return;
       clearTimeout(this.silence);
       this.unheard = undefined;
@@ -99,7 +102,7 @@ export class SturdyWorker implements WorkerPort {
     }, this.silentMs);
   }
 
-  /** Whether another worker has taken the place of one that says that it is not the right one. */
+  /** Whether the worker reported that it is the wrong one and was replaced. */
   private isRenewed(message: FromWorker): boolean {
     const isRight = message.type === "started" ? message.release === release : message.type !== "damaged";
     return !isRight && this.startRenewed();
@@ -113,16 +116,16 @@ export class SturdyWorker implements WorkerPort {
     return this.restart(unheard);
   }
 
-  /** Whether another worker has taken the place of the one that told of `event`. */
+  /** Whether the worker that fired `event` was replaced. */
   private replace(event: ErrorEvent): boolean {
     const { unheard } = this;
-    // One that runs and fails says why, and may be damaged; one that the browser did not load does not.
+    // A worker that ran reports its error, and may be damaged. One that the browser did not load reports none.
     const isMissing = !event.message || event.message.includes(notImported);
     if (unheard && !event.message && this.ways.length > 0) return this.restart(unheard);
     return this.startRenewed() || (isMissing && this.startLast(event));
   }
 
-  /** Whether the last worker is being made; if that fails, `event` is what the others failed with. */
+  /** Whether the last worker is being created. If that fails, `event` is the reason of the others. */
   private startLast(event: ErrorEvent): boolean {
     const { last, unheard } = this;
     if (!last || !unheard || this.isTerminated) return false;

@@ -1,4 +1,4 @@
-// Suggests the option that an unknown option may stand for: other libraries' names, and spelling mistakes.
+// Suggests an option in place of an unknown one: other libraries' names, and spelling mistakes.
 
 /** Other libraries' names for our options, in lower case, without "_" and "-". */
 const known = new Map(
@@ -25,7 +25,7 @@ const known = new Map(
   }),
 );
 
-/** Options that are not ours because something else does what they do. */
+/** Options that do not exist here because something else replaces them. */
 const elsewhere = new Map(
   Object.entries({
     ontoken: "read the tokens with `for await (const token of model.generate(prompt))`.",
@@ -41,7 +41,7 @@ const elsewhere = new Map(
 
 const plain = (name: string) => name.toLowerCase().replace(/[_-]/g, "");
 
-/** Letters to insert, leave out, replace or swap with the next to make `b` of `a` (optimal string alignment). */
+/** Letters to insert, remove, replace or swap with the next to turn `a` into `b` (optimal string alignment). */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -60,16 +60,16 @@ function distance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** The sentence that helps the caller who wrote `name` where only `names` are options; "" where none does. */
+/** A hint for a caller who wrote `name` although only `names` are options; "" if there is none. */
 export function suggestion(name: string, names: readonly string[]): string {
   const wanted = plain(name);
   const meant = names.find((each) => plain(each) === wanted) ?? known.get(wanted);
   if (meant !== undefined && names.includes(meant)) return `did you mean ${meant}?`;
-  // Two slips in a long name, one in a short one: fewer letters than that say nothing.
+  // Two mistakes in a long name, one in a short one. Very short names give no hint.
   const near = names
     .map((each) => ({ each, slips: distance(wanted, plain(each)) }))
     .filter(({ each, slips }) => slips <= Math.min(2, Math.floor(each.length / 3)))
-    // Of two as near, the one that begins alike: first letters are rarely wrong.
+    // Of two names that are equally near, the one with the same first letter: first letters are rarely wrong.
     .sort((a, b) => a.slips - b.slips || Number(b.each[0] === name[0]) - Number(a.each[0] === name[0]))[0];
   if (near) return `did you mean ${near.each}?`;
   return names.includes("maxNewTokens") ? (elsewhere.get(wanted) ?? "") : "";

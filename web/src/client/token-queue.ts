@@ -1,14 +1,14 @@
-// Tokens that wait for the loop that iterates over them.
+// Tokens that wait for the loop that reads them.
 import type { Token } from "../shared/types.js";
 
-/** For one reader. */
+/** A queue for one reader. */
 export class TokenQueue {
   private readonly tokens: Token[] = [];
   private unreported = 0;
   private end: { error: unknown } | "done" | undefined;
   private wake: (() => void) | undefined;
 
-  /** Told of every `batch` tokens that have been read. */
+  /** Called after every `batch` tokens that were read. */
   private readonly onRead: (tokens: number) => void;
   private readonly batch: number;
 
@@ -22,13 +22,13 @@ export class TokenQueue {
     this.wake?.();
   }
 
-  /** No more will come; those that wait are still given. */
+  /** No more tokens will arrive; those in the queue can still be read. */
   finish(): void {
     this.end = "done";
     this.wake?.();
   }
 
-  /** As finish, but then the reader gets `error`. */
+  /** As finish, but the reader then gets `error`. */
   fail(error: unknown): void {
     this.end = { error };
     this.wake?.();

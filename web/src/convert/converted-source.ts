@@ -1,4 +1,4 @@
-// A model of others, seen as the folder that `gpt2-weights convert` would make of it.
+// A published model, presented as the folder that `gpt2-weights convert` would create from it.
 import {
   chunksOf,
   fileOf,
@@ -22,14 +22,14 @@ const weightsFile = "model.safetensors";
 
 export interface ConvertOptions {
   weights: ConvertedWeights;
-  /** The name of a GGUF file, which is all of the model; without it, it is a hub's folder. */
+  /** The name of the GGUF file that contains the whole model; undefined for a folder with float weights. */
   gguf?: string;
-  /** Are merged into it, in this order. */
+  /** Adapters to merge, in this order. */
   adapters?: readonly { files(signal: AbortSignal): Promise<AdapterFiles> }[];
   createConverter: () => Promise<Converter>;
 }
 
-/** A conversion, and what it has made so far. */
+/** A running conversion and its output so far. */
 interface Running {
   folder: ConvertedFolder;
   /** The next bytes of the converted model.safetensors. */
@@ -37,20 +37,20 @@ interface Running {
   made: ReadOfInputs;
 }
 
-/** Where a conversion goes on. */
+/** The place where a conversion resumes. */
 interface Start {
   place: RestartPlace;
-  /** What the converter has given by then. */
+  /** Bytes that the converter has output up to there. */
   givenBytes: number;
-  /** Of that, what is wanted: the end of its head. */
+  /** The header of the output. */
   wanted: Uint8Array;
-  /** Of the files, what is not read again. */
+  /** Bytes of the input files that are not read again. */
   skippedBytes: number;
 }
 
 const textFile = (text: string) => fileOf(new TextEncoder().encode(text));
 
-/** undefined where one of them is not known. */
+/** undefined if one of the sizes is unknown. */
 const sum = (sizes: readonly (number | undefined)[]) =>
   sizes.reduce((all, size) => (all === undefined || size === undefined ? undefined : all + size), 0);
 
@@ -64,14 +64,14 @@ async function* followedBy<T>(first: T[], rest: AsyncGenerator<T, void>): AsyncG
 }
 
 /**
- * What `inner` holds, converted while it streams: config.json, model.safetensors and, as `inner` has them or out of the GGUF
- * file, the tokenizer. The first file that is asked for starts the conversion; model.safetensors goes on with
- * it. Asked for model.safetensors once more, all begins anew.
+ * The model in `inner`, converted while it streams: config.json, model.safetensors and the tokenizer, which comes from
+ * `inner` or the GGUF file. The first file that is opened starts the conversion, and model.safetensors continues it.
+ * Opening model.safetensors again starts over.
  */
 export class ConvertedSource implements ModelSource {
   private readonly inner: ModelSource;
   private readonly options: ConvertOptions;
-  /** Begun for the sake of the texts, and not yet taken for the weights. */
+  /** A conversion that was started for the texts and whose weights are not read yet. */
   private begun: Promise<Running> | undefined;
   private folder: ConvertedFolder | undefined;
 
@@ -114,7 +114,7 @@ export class ConvertedSource implements ModelSource {
 
   private async readFolder(options: OpenOptions): Promise<ConvertedFolder> {
     const begun = (this.begun ??= this.begin(options));
-    begun.catch(() => (this.begun = undefined)); // the next one begins again
+    begun.catch(() => (this.begun = undefined)); // the next call starts again
     this.folder ??= (await begun).folder;
     return this.folder;
   }
@@ -122,7 +122,7 @@ export class ConvertedSource implements ModelSource {
   private async openWeights(options: OpenOptions): Promise<OpenFile> {
     const from = options.from ?? 0;
     if (from > 0) {
-      // What has begun is at the beginning.
+      // Ends the conversion that was started but not read.
       void this.begun?.then(({ output }) => output.return()).catch(() => {});
       this.begun = undefined;
     }
@@ -132,7 +132,7 @@ export class ConvertedSource implements ModelSource {
     return { size: folder.weightBytes, stream: streamOf(output), made };
   }
 
-  /** `from`: bytes of the converted weights that are there already. */
+  /** `from`: bytes of the converted weights that are stored already. */
   private async begin({ signal }: OpenOptions, from = 0): Promise<Running> {
     const { weights, gguf, adapters = [], createConverter } = this.options;
     const [config, { form, files }, converter, adapterFiles] = await Promise.all([
@@ -142,7 +142,7 @@ export class ConvertedSource implements ModelSource {
       Promise.all(adapters.map((adapter) => adapter.files(signal))),
     ]);
     const torchSizes = form === "torch" ? await this.readTorch(converter, files, signal) : undefined;
-    // Of the other forms a conversion that was interrupted begins anew.
+    // In other forms, an interrupted conversion starts over.
     const needsHeads = form === "safetensors" && (files.length > 1 || from > 0);
     const room = { bytes: mostHeadBytes };
     const heads = needsHeads
@@ -169,7 +169,7 @@ export class ConvertedSource implements ModelSource {
     return gguf === undefined ? findWeights(this.inner, signal) : { form: "gguf", files: [{ name: gguf }] };
   }
 
-  /** Tells `converter` what the files of torch.save hold. Returns their sizes. */
+  /** Passes the contents of torch.save files to `converter`. Returns their sizes. */
   private async readTorch(
     converter: Converter,
     files: readonly WeightFile[],
@@ -189,8 +189,8 @@ export class ConvertedSource implements ModelSource {
   }
 
   /**
-   * Brings `converter` to where the first of the tensors begins that are not whole in the first `from` bytes of what it
-   * makes. The bytes before are not read again. Zeros take their place, because their converted form is already stored.
+   * Moves `converter` to the first tensor that is incomplete in the first `from` bytes of its output. The input before
+   * that tensor is not read again. Zeros take its place, because its converted form is already stored.
    */
   private async skip(
     converter: Converter,

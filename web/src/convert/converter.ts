@@ -1,4 +1,4 @@
-// Converts models in the worker: engine/api/convert.h with JavaScript's types.
+// Converts models in the worker: wraps engine/api/convert.h in JavaScript types.
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { joined } from "../shared/joined.js";
@@ -6,13 +6,13 @@ import { headOf } from "./tensor-head.js";
 import type { Allocator, ModuleFactory, WasmInstance } from "../shared/wasm-instance.js";
 import { startPart } from "../loader/wasm-part.js";
 
-/** What the matrices become: as `--weights` of `gpt2-weights convert`, "q4" without calibration. */
+/** The format of the converted matrices, as in `gpt2-weights convert --weights`. "q4" uses no calibration. */
 export type ConvertedWeights = "f32" | "f16" | "q8" | "q4";
 
-/** The functions of engine/api/convert.h, which a test compares. */
+/** The functions of engine/api/convert.h. A test compares them. */
 interface ConverterModule extends Allocator {
   _gpt2_converter_create(): number;
-  _gpt2_converter_destroy(converter: number): void; // its memory is its own, and goes with it
+  _gpt2_converter_destroy(converter: number): void; // the instance has its own memory, which is freed with it
   _gpt2_converter_torch_file(converter: number, name: number, nameSize: number, fileSize: number): number;
   _gpt2_converter_torch_part(converter: number, ...pointersAndSizes: number[]): number;
   _gpt2_converter_adapter(converter: number, ...pointersSizesAndWeight: number[]): number;
@@ -27,35 +27,35 @@ interface ConverterModule extends Allocator {
 
 /** A LoRA adapter, as its two files. */
 export interface AdapterFiles {
-  /** Before the colon in the message of an error. */
+  /** Precedes the colon in error messages. */
   name: string;
   /** The text of adapter_config.json. */
   config: string;
   /** adapter_model.safetensors. */
   tensors: Uint8Array<ArrayBuffer>;
-  /** Multiplies what it adds. */
+  /** Factor for the adapter's contribution. */
   weight: number;
 }
 
-/** What is to be converted. */
+/** A conversion's inputs. */
 export interface Conversion {
   weights: ConvertedWeights;
-  /** The text of config.json; without it, a GGUF file is fed. */
+  /** The text of config.json; undefined if a GGUF file is fed. */
   config?: string | undefined;
   /**
    * If model.safetensors is in several files: the first bytes of each, in the order of feeding. They are at least 8 + the
    * length that these 8 bytes state. Empty for one file.
    */
   heads?: readonly Uint8Array[] | undefined;
-  /** Are merged into the model's floats, in this order. */
+  /** Adapters to merge into the model's floats, in this order. */
   adapters?: readonly AdapterFiles[] | undefined;
 }
 
-/** What belongs beside the converted weights. */
+/** The files beside the converted weights. */
 export interface ConvertedFolder {
   /** The text of config.json. */
   config: string;
-  /** Of a GGUF file the texts of vocab.json, merges.txt and tokenizer_config.json; "" if there is none. */
+  /** From a GGUF file, the texts of vocab.json, merges.txt and tokenizer_config.json; "" if missing. */
   vocab: string;
   merges: string;
   tokenizerConfig: string;
@@ -63,16 +63,16 @@ export interface ConvertedFolder {
   weightBytes: number;
 }
 
-/** A tokenizer as the engine reads it. */
+/** A tokenizer in the engine's form. */
 export interface EngineTokenizer {
   /** The texts of vocab.json and merges.txt. */
   vocab: string;
   merges: string;
-  /** What other files say of it. */
+  /** Rules from other files. */
   rules: object;
 }
 
-/** What goes into WebAssembly's memory at once. */
+/** Bytes that are copied into WebAssembly's memory at a time. */
 const portion = 256 * 1024;
 
 /**
@@ -91,7 +91,7 @@ const portion = 256 * 1024;
 export class Converter {
   private readonly wasm: WasmInstance<ConverterModule>;
   private readonly converter: number;
-  /** Of `portion` bytes, for what is fed. */
+  /** A buffer of `portion` bytes for the input. */
   private readonly input: number;
   private knownFolder: ConvertedFolder | undefined;
 
@@ -102,7 +102,7 @@ export class Converter {
     this.input = wasm.allocate(portion);
   }
 
-  /** `code` is that of the module. `start` is another in tests. */
+  /** `code` is the compiled module. Tests pass another `start`. */
   static async create(code: WebAssembly.Module, start?: ModuleFactory): Promise<Converter> {
     try {
       return new Converter(await startPart(code, start));
@@ -111,14 +111,14 @@ export class Converter {
     }
   }
 
-  /** Bytes of its memory. */
+  /** Bytes of the instance's memory. */
   get memoryBytes(): number {
     return this.wasm.bytes;
   }
 
   /**
-   * Adds a file of torch.save, of `fileSize` bytes if that is known, to those that the next `begin` converts. Asks `read` for
-   * the parts of it that say what it holds.
+   * Adds a torch.save file for the next `begin`; `fileSize` is its size in bytes, if known. Calls `read` for the parts
+   * that describe its contents.
    */
   async addTorchFile(
     name: string,
@@ -147,7 +147,10 @@ export class Converter {
     );
   }
 
-  /** Takes the next bytes, and yields the parts of the converted model.safetensors that are ready. A part is valid until the next. */
+  /**
+   * Takes the next bytes, and yields the parts of the converted model.safetensors that are ready. A part is valid until
+   * the next.
+   */
   *feed(chunk: Uint8Array): Generator<Uint8Array, void> {
     for (let at = 0; at < chunk.length; at += portion) {
       const bytes = chunk.subarray(at, at + portion);
@@ -157,19 +160,19 @@ export class Converter {
     }
   }
 
-  /** To be called after the last byte: throws where one is missing. */
+  /** Call this after the last byte. Throws if bytes are missing. */
   end(): void {
     this.wasm.ask((module) => module._gpt2_converter_end(this.converter));
   }
 
-  /** What belongs beside the weights, once that is known. */
+  /** The files beside the weights, once they are known. */
   get folder(): ConvertedFolder | undefined {
     this.knownFolder ??= (this.wasm.ask((module) => module._gpt2_converter_folder(this.converter)) ??
       undefined) as ConvertedFolder | undefined;
     return this.knownFolder;
   }
 
-  /** Reads the tokenizer of a model's `files`, texts by their names. */
+  /** Reads the tokenizer of a model. `files` maps names to texts. */
   readTokenizer(files: Readonly<Record<string, string>>, vocabSize: number): EngineTokenizer {
     return this.wasm.with([JSON.stringify(files)], (...parts) =>
       this.wasm.ask((module) => module._gpt2_converter_tokenizer(this.converter, ...parts, vocabSize)),

@@ -1,23 +1,23 @@
-// What a converter gives, some kilobytes at a time, in larger portions: each handing on leaves garbage.
+// Collects a converter's small outputs into larger portions, because each transfer creates garbage.
 
 /** In bytes. */
 const portionBytes = 256 * 1024;
-/** After this time, in milliseconds, a smaller portion is handed on, so that progress is reported. */
+/** After this time, in milliseconds, a smaller portion is passed on, so that progress is reported. */
 const patienceMs = 100;
 
-/** Each portion is valid until the next is asked for. */
+/** Each portion is valid until the next is requested. */
 export class Portions {
   private readonly buffer = new Uint8Array(portionBytes);
   private filled = 0;
   private handedOn = -Infinity;
   private toDrop: number;
 
-  /** The first `toDrop` bytes are not handed on. */
+  /** The first `toDrop` bytes are not passed on. */
   constructor(toDrop: number) {
     this.toDrop = toDrop;
   }
 
-  /** Takes `bytes`, and gives what is full. */
+  /** Adds `bytes`, and yields full portions. */
   *add(bytes: Uint8Array): Generator<Uint8Array, void> {
     const dropped = Math.min(this.toDrop, bytes.length);
     this.toDrop -= dropped;
@@ -30,12 +30,12 @@ export class Portions {
     }
   }
 
-  /** Gives what has waited for long, and what comes first. */
+  /** Yields bytes that have waited too long, and the very first ones. */
   *late(): Generator<Uint8Array, void> {
     if (performance.now() - this.handedOn > patienceMs) yield* this.rest();
   }
 
-  /** Returns the bytes that have come. */
+  /** Returns the remaining bytes. */
   *rest(): Generator<Uint8Array, void> {
     if (this.filled === 0) return;
     const bytes = this.buffer.subarray(0, this.filled);

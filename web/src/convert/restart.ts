@@ -2,25 +2,25 @@
 import type { Converter } from "./converter.js";
 import { headOf, isWholeHead, tensorsOf } from "./tensor-head.js";
 
-/** A place in the files that a model is in. */
+/** A place in a model's files. */
 export interface RestartPlace {
-  /** Which of them, from 0. */
+  /** The index of the file, from 0. */
   file: number;
-  /** In bytes, from its beginning. */
+  /** Byte offset in the file. */
   at: number;
 }
 
-/** Where the tensors of a file end, in bytes from its beginning. */
+/** The byte offset of the end of a file's tensors. */
 export const endOfTensors = (head: Uint8Array): number =>
   tensorsOf(head).reduce((most, { end }) => Math.max(most, end), head.length);
 
-/** The hub's names may begin with it, the converted ones do not. */
+/** Names on the Hub may start with this prefix; converted names do not. */
 const prefix = "transformer.";
 
 /**
- * The last tensor of the files with `heads` whose converted form begins within the first `from` bytes of the output, or
- * at their end. The first tensor if there is none. `output` begins with the head of the output. Tensors lie there in the
- * order in which they come in.
+ * The last tensor in the files of `heads` whose converted form begins within the first `from` bytes of the output, or at
+ * their end. The first tensor if there is none. `output` starts with the header of the output, which lists the tensors
+ * in the order of the input.
  */
 export function restartPlace(heads: readonly Uint8Array[], output: Uint8Array, from: number): RestartPlace {
   const starts = new Map(
@@ -36,10 +36,10 @@ export function restartPlace(heads: readonly Uint8Array[], output: Uint8Array, f
   return place;
 }
 
-/** What is fed at once, in bytes, before others have their turn. */
+/** Bytes to feed at a time, between which other requests run. */
 const portionBytes = 4 * 1024 * 1024;
 
-/** Feeds `count` zeros. Returns how many bytes the converter gave. */
+/** Feeds `count` zeros. Returns how many bytes the converter output. */
 export async function feedZeros(converter: Converter, count: number, signal: AbortSignal): Promise<number> {
   const zeros = new Uint8Array(Math.min(count, portionBytes));
   let given = 0;

@@ -1,28 +1,28 @@
-// The head of a safetensors file: what lies before its tensors, and says where they are.
+// The header of a safetensors file, which precedes its tensors and lists their places.
 
-/** Bytes that say how long the rest of the head is. */
+/** Bytes that state the length of the rest of the header. */
 export const lengthBytes = 8;
 
-/** Bytes before the tensors, as the first of a file say. */
+/** The size of the header in bytes, from the file's first bytes. */
 export function headSize(bytes: Uint8Array): number {
   if (bytes.length < lengthBytes) return lengthBytes;
   return lengthBytes + Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
 }
 
-/** Whether a file's first bytes are all of its head, at least. */
+/** Whether a file's first bytes contain the whole header. */
 export const isWholeHead = (bytes: Uint8Array) => bytes.length >= headSize(bytes);
 
-/** Of a file's first bytes those that are its head. */
+/** The header among a file's first bytes. */
 export const headOf = (bytes: Uint8Array) => bytes.subarray(0, headSize(bytes));
 
 export interface TensorPlace {
   name: string;
-  /** In bytes, from the beginning of the file. */
+  /** Byte offset in the file. */
   start: number;
   end: number;
 }
 
-/** The tensors of a head that a converter has read, in the order in which they lie in the file. */
+/** The tensors of a header that a converter has accepted, in the order of the file. */
 export function tensorsOf(head: Uint8Array): TensorPlace[] {
   const header = JSON.parse(new TextDecoder().decode(head.subarray(lengthBytes))) as Record<
     string,

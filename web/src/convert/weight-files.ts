@@ -1,4 +1,4 @@
-// Which of a model's files hold its weights, and what of them is read before the rest streams in.
+// Finds the files that hold a model's weights, and reads their headers before the rest streams.
 import { checkMost, mostShards, mostTensors } from "../loader/limits.js";
 import { chunksOf, type ModelSource, type OpenFile } from "../loader/model-source.js";
 import { parseJson } from "../loader/parse-json.js";
@@ -10,23 +10,23 @@ import { headOf, headSize, lengthBytes } from "./tensor-head.js";
 
 export interface WeightFile {
   name: string;
-  /** Opened already. */
+  /** The file, if it is already open. */
   file?: OpenFile;
 }
 
 export interface WeightFiles {
   form: "gguf" | "safetensors" | "torch";
-  /** In the order in which they are to be fed. */
+  /** In the order in which they are fed. */
   files: WeightFile[];
 }
 
-/** What a hub's folder may have, in the order of preference; each is one file, or has a list of several. */
+/** Possible forms of the weights, in order of preference. Each is one file, or a list of several. */
 const forms = [
   { form: "safetensors", whole: "model.safetensors" },
   { form: "torch", whole: "pytorch_model.bin" },
 ] as const;
 
-/** The names in `text`, a list of the files that the tensors are in. */
+/** The file names in `text`, an index of shards. */
 function shardNames(indexFile: string, text: string): string[] {
   const { weight_map: map } = Object(parseJson(text, indexFile)) as { weight_map?: unknown };
   const names: unknown[] = typeof map === "object" && map !== null ? Object.values(map) : [];
@@ -43,7 +43,7 @@ function shardNames(indexFile: string, text: string): string[] {
   return shards;
 }
 
-/** The files of weights of a hub's folder. Throws that model.safetensors is missing where it has none. */
+/** The weight files of a model's folder. Throws that model.safetensors is missing if there are none. */
 export async function findWeights(source: ModelSource, signal: AbortSignal): Promise<WeightFiles> {
   let missing: LoadError | undefined;
   for (const { form, whole } of forms) {
@@ -63,11 +63,11 @@ export async function findWeights(source: ModelSource, signal: AbortSignal): Pro
 export interface FileHead {
   /** The first bytes of a safetensors file, up to its tensors. */
   bytes: Uint8Array;
-  /** Of the whole file, where its host says it. */
+  /** Size of the whole file, if the host states it. */
   fileSize: number | undefined;
 }
 
-/** Takes the head's bytes out of `room`, which all files share. */
+/** Subtracts the header's bytes from `room`, a limit that all files share. */
 export async function readHead(
   source: ModelSource,
   { name, file: opened }: WeightFile,
@@ -91,7 +91,7 @@ export async function readHead(
   return { bytes: headOf(joined(chunks)), fileSize: file.size };
 }
 
-/** Reads `size` bytes of `name` from `from` on, fewer where it ends; of `opened`, which is at its beginning, if it is given. */
+/** Reads `size` bytes of `name` from offset `from`, or fewer at its end. Uses `opened`, at its start, if given. */
 export async function readPart(
   source: ModelSource,
   name: string,

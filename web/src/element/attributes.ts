@@ -1,16 +1,16 @@
-// Options that stand in attributes: max-new-tokens is maxNewTokens.
+// Options in attributes: max-new-tokens is maxNewTokens.
 import type { GenerateCall, LoadOptions } from "../client/index.js";
 import { numberOptionNames, type NumberOptionName } from "../shared/number-options.js";
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Those that say how the model is loaded: a change of one wants another model. */
+/** Attributes that control the load. A change of one loads another model. */
 export const loadAttributes = ["model", "threads", "variant", "kv", "base-url"];
 
-/** Those that say how to write. */
+/** Attributes that control the generation. */
 export const callAttributes = [...numberOptionNames.map(kebab), "stop"];
 
-/** undefined where there is nothing. What is no number is for loadModel and generate to judge. */
+/** undefined if the attribute is missing. An invalid number is left to loadModel and generate to refuse. */
 export function numberIn(element: Element, name: string): number | undefined {
   const text = element.getAttribute(kebab(name))?.trim();
   return text ? Number(text) : undefined;
@@ -32,10 +32,13 @@ export function readCall(element: Element): GenerateCall {
   return call;
 }
 
-/** Attributes that are only there or not. */
+/** Boolean attributes. */
 const flags = ["disabled", "readonly", "required"];
 
-/** What a property of an attribute takes. undefined, null and false remove the attribute. Without it, the property is "". */
+/**
+ * The value of an attribute's property. undefined, null and false remove the attribute; without the attribute, the
+ * property is "".
+ */
 export type AttributeValue = string | number | boolean | null | undefined;
 
 /**
@@ -47,7 +50,7 @@ export type AttributeProperties<Own extends string> = Record<
   AttributeValue
 >;
 
-/** Sets an attribute as a property of the same name does. */
+/** Sets an attribute in the way that its property does. */
 export function setAttribute(element: Element, name: string, value: AttributeValue): void {
   const isAbsent = value === undefined || value === null || value === false;
   if (flags.includes(name)) element.toggleAttribute(name, Boolean(value));

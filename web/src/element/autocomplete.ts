@@ -19,12 +19,12 @@ import { LazyModel } from "./lazy-model.js";
 import { ControlField, type SuggestionField } from "./suggestion-field.js";
 import { ElementWords, fill, type Words } from "./words.js";
 
-/** Whether `element` takes text. */
+/** Whether `element` accepts text. */
 const isEditable = (element: Element): boolean =>
   ["input", "textarea"].includes(element.localName) ||
   (element as Partial<HTMLElement>).isContentEditable === true;
 
-/** What a browser draws above all other elements of the page. `:is` allows names that a browser does not have. */
+/** Matches elements that the browser draws above all others. `:is` allows selectors that a browser does not know. */
 const topLayer = ":is(:modal, :popover-open, :fullscreen)";
 
 const isElement = (target: EventTarget | null): target is Element =>
@@ -112,9 +112,9 @@ export class Gpt2Autocomplete extends Base {
   private running: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isComposing = false;
-  /** The model failed to load since the field got the focus: the next focus tries again. */
+  /** The load failed since the field got the focus. The next focus tries again. */
   private hasFailed = false;
-  /** Warnings that the console has already. */
+  /** Warnings that were already logged. */
   private readonly told = new Set<string>();
 
   constructor() {
@@ -154,7 +154,7 @@ export class Gpt2Autocomplete extends Base {
     this.connectedCallback();
   }
 
-  /** Another document has taken it, which leaves it without its styles. */
+  /** The element was moved to another document, which has none of its styles. */
   adoptedCallback(): void {
     style(this.root, ghostStyle + visuallyHidden);
   }

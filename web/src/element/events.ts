@@ -5,7 +5,7 @@ import type { GenerateSummary, LoadProgress, Token } from "../client/index.js";
 export interface Gpt2Done {
   /** The text that was written, without the prompt. */
   text: string;
-  /** What is known of the generation; null if it was stopped before its end. */
+  /** Facts about the generation; null if it was stopped before its end. */
   summary: GenerateSummary | null;
 }
 

@@ -1,8 +1,8 @@
-// What a form asks of a control: the form-associated interface, as <textarea> has it.
+// The form-associated interface of a control, like that of <textarea>.
 import { setAttribute } from "./attributes.js";
 import { Base } from "./html-element.js";
 
-/** An element that is a control of its form. Who extends it says what its value is, and when that changes. */
+/** An element that is a control of its form. Subclasses define its value and when that changes. */
 export abstract class FormControl extends Base {
   static readonly formAssociated: boolean = true;
 
@@ -17,9 +17,9 @@ export abstract class FormControl extends Base {
   /** The value after the form is reset. */
   abstract get defaultValue(): string;
   abstract set defaultValue(text: string);
-  /** Gets the focus where the element is not valid, and the browser's message beside it. */
+  /** Receives the focus if the element is invalid, with the browser's message beside it. */
   protected abstract readonly text: HTMLElement;
-  /** Says that a required value is missing. */
+  /** The message for a missing required value. */
   protected abstract get missingMessage(): string;
 
   /** The name of the value in a form. */
@@ -67,7 +67,7 @@ export abstract class FormControl extends Base {
   get willValidate(): boolean {
     return this.internals.willValidate;
   }
-  /** Makes the element invalid, for the reason `message`; "" ends that. */
+  /** Makes the element invalid with the reason `message`; "" makes it valid again. */
   setCustomValidity(message: string): void {
     this.customError = message;
     this.showValue();
@@ -81,12 +81,12 @@ export abstract class FormControl extends Base {
     return this.internals.reportValidity();
   }
 
-  /** The browser restores the text of an earlier visit. */
+  /** Called when the browser restores the text of an earlier visit. */
   formStateRestoreCallback(state: unknown): void {
     if (typeof state === "string") this.value = state;
   }
 
-  /** What the browser does for `autofocus`, unless the element is defined too late for that. */
+  /** Implements `autofocus` if the element is defined after the browser has handled it. */
   protected focusFirst(): void {
     const { activeElement, body } = document;
     const isWanted = this.hasAttribute("autofocus") && !this.isFocusTried;
@@ -95,7 +95,7 @@ export abstract class FormControl extends Base {
       this.focus();
   }
 
-  /** Tells the form the value, and whether it is valid. */
+  /** Reports the value and its validity to the form. */
   protected showValue(): void {
     const { internals, customError, value } = this;
     internals.setFormValue(value);

@@ -1,9 +1,9 @@
-// A suggestion that is drawn after the text of somebody else's field. In a text control, an invisible overlay lays out
-// the control's own text once more, and the suggestion follows it. In an editor, it stands at the caret.
+// Draws a suggestion after the text of the page's own field. In a text control, an invisible overlay lays out the
+// control's text again, and the suggestion follows it. In an editor, it appears at the caret.
 import { make } from "./html-element.js";
 import { ControlField, type SuggestionField, type TextControl } from "./suggestion-field.js";
 
-/** What decides where a field's letters stand. */
+/** The styles that determine where a field's letters are. */
 // Stryker disable all: only a browser lays text out; tests/e2e/element.spec.ts compares where it stands
 const metrics = [
   ...[
@@ -82,29 +82,29 @@ export const ghostStyle = `
 
 const isLine = (control: TextControl) => control.localName === "input";
 
-/** Whether the two have an area in common. */
+/** Whether two rectangles overlap. */
 const overlap = (a: DOMRectReadOnly, b: DOMRectReadOnly) =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-/** Whether the text ends at the end of its line, or where its length puts it: what follows would move it. */
+/** Whether the text's alignment depends on its end or length, so that added text would move it. */
 function isHeldByItsEnd({ textAlign, direction }: CSSStyleDeclaration): boolean {
   return ["center", "end", direction === "rtl" ? "left" : "right"].includes(textAlign);
 }
 
-/** How many pixels of the viewport a pixel of `element` is: other than 1 where it is zoomed, or transformed. */
+/** Viewport pixels per pixel of `element`: not 1 if it is zoomed or transformed. */
 function scaleOf(element: HTMLElement): number {
   const { width } = element.getBoundingClientRect();
-  const { offsetWidth } = element; // rounded
+  const { offsetWidth } = element; // a rounded value
   return offsetWidth === 0 || Math.abs(width - offsetWidth) < 1 ? 1 : width / offsetWidth;
 }
 
-/** Of an element: its area without borders and scroll bar, in its own pixels, which `scale` turns into the viewport's. */
+/** The area of a control without borders and scroll bar, in its own pixels; `scale` converts them to the viewport's. */
 function insideOf(control: TextControl, style: CSSStyleDeclaration) {
   const border = (side: string) => parseFloat(style.getPropertyValue(`border-${side}-width`)) || 0;
   const { left, top, width, height } = control.getBoundingClientRect();
   const { offsetWidth, offsetHeight, clientWidth, clientHeight, clientLeft } = control;
-  // The browser rounds these four: what they have beyond the borders is a scroll bar, or less than a pixel. An <input>
-  // has no scroll bar; its padding counts as one in Firefox.
+  // The browser rounds these four values. Their difference beyond the borders is a scroll bar, or less than a pixel. An
+  // <input> has no scroll bar; in Firefox its padding counts as one.
   const bar = (pixels: number) => (pixels > 1.5 && !isLine(control) ? Math.round(pixels) : 0);
   const [sides, ends] = [border("left") + border("right"), border("top") + border("bottom")];
   const scale = scaleOf(control);
@@ -124,10 +124,10 @@ export class GhostText {
   private readonly lines = make("div", {}, this.before, this.ghost);
   private readonly overlay = make("div", { class: "overlay", "aria-hidden": "true" }, this.lines);
   private field: SuggestionField | undefined;
-  /** Where field and overlay were when they were laid out. */
+  /** The positions of field and overlay at the last layout. */
   private place = "";
 
-  /** Where there are fingers in place of keys, `onTap` is called when the ghost is touched. */
+  /** Calls `onTap` when the ghost is tapped on a touch screen. */
   constructor(root: ShadowRoot, onTap: () => void) {
     this.ghost.append(this.letters);
     root.append(this.overlay);
@@ -136,7 +136,7 @@ export class GhostText {
     this.ghost.addEventListener("click", onTap);
   }
 
-  /** Draws `text` where the caret of `field` is. */
+  /** Draws `text` at the caret of `field`. */
   show(field: SuggestionField, text: string): void {
     this.field = field;
     this.before.data = field instanceof ControlField ? field.element.value : "";
@@ -150,7 +150,7 @@ export class GhostText {
     this.before.data = "";
   }
 
-  /** Whether the first letter can be seen: a field that is full, or scrolled away, has no room for it. */
+  /** Whether the first letter is visible: a full or scrolled field has no room for it. */
   get isVisible(): boolean {
     const { letters, overlay } = this;
     const first = Math.max(0, letters.data.search(/\S/));
@@ -160,7 +160,7 @@ export class GhostText {
     return overlap(range.getBoundingClientRect(), overlay.getBoundingClientRect());
   }
 
-  /** Draws it anew where the field has moved, was scrolled, or has another size. Call it in each frame. */
+  /** Draws the ghost again if the field was moved, scrolled or resized. Call it in each frame. */
   follow(): void {
     if (this.field && this.place !== this.currentPlace(this.field)) this.layOut();
   }
@@ -191,8 +191,8 @@ export class GhostText {
     const style = getComputedStyle(field.element);
     for (const name of metrics) lines.style.setProperty(name, style.getPropertyValue(name));
     overlay.style.setProperty("--ink", style.color);
-    overlay.style.direction = style.direction; // a line that is too long begins where the field's does
-    // Text that runs against the paragraph's direction must not be reordered together with what stands before it.
+    overlay.style.direction = style.direction; // an overlong line starts where the field's line does
+    // Text that runs against the paragraph's direction must not be reordered together with the text before it.
     const isMixed = style.direction === "rtl" || rightToLeft.test(this.before.data + this.letters.data);
     ghost.style.unicodeBidi = isMixed ? "isolate" : "normal";
     if (field instanceof ControlField) this.layOutLike(field.element, style);
@@ -205,7 +205,7 @@ export class GhostText {
     const inside = insideOf(control, style);
     const hasOneLine = isLine(control);
     if (hasOneLine) {
-      // The one line of an input stands in the middle, and scrolls where it is too long.
+      // An input's single line is vertically centred, and scrolls if it is too long.
       const padding = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
       lines.style.lineHeight = `${inside.height - padding}px`;
     }
@@ -214,7 +214,7 @@ export class GhostText {
     lines.style.transform = `translate(${-control.scrollLeft}px, ${-control.scrollTop}px)`;
     const isHeld = isHeldByItsEnd(style);
     ghost.style.display = isHeld ? "inline-block" : "inline";
-    ghost.style.width = isHeld ? "0" : "auto"; // it adds nothing to the line, and moves nothing of it
+    ghost.style.width = isHeld ? "0" : "auto"; // it must not widen the line or move its text
     ghost.style.whiteSpace = isHeld ? "pre" : "inherit";
     this.moveTo(inside);
   }
@@ -240,7 +240,7 @@ export class GhostText {
     });
   }
 
-  /** Wherever the overlay's own zero is, and whatever scales it: all that is around both of them cancels out. */
+  /** Independent of the overlay's own origin and scale: everything around both elements cancels out. */
   private moveTo({ left, top, width, height, scale }: ReturnType<typeof insideOf>): void {
     const { overlay } = this;
     const at = (name: "left" | "top") => parseFloat(overlay.style[name]) || 0;

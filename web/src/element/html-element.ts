@@ -1,10 +1,10 @@
-// What elements are made of. Where there is no document (server-side rendering), importing them does nothing.
+// Helpers for elements. Without a document (server-side rendering), importing them has no effect.
 
-/** HTMLElement; on a server, where nothing is ever made of it, an empty class. */
+/** HTMLElement; on a server, an empty class that is never instantiated. */
 export const Base =
   (globalThis as Partial<typeof globalThis>).HTMLElement ?? (class {} as typeof HTMLElement);
 
-/** A new element with these attributes and children. */
+/** Creates an element with these attributes and children. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string>> = {},
@@ -16,10 +16,10 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Of each document, by its text: a document takes only its own sheets. */
+/** Style sheets of each document by their text: a document accepts only its own sheets. */
 const sheets = new WeakMap<Document, Map<string, CSSStyleSheet>>();
 
-/** Gives `root` these styles. Constructed ones need no permission of a content security policy. */
+/** Adds these styles to `root`. Constructed sheets need no permission of a content security policy. */
 export function style(root: ShadowRoot, css: string): void {
   const { ownerDocument } = root;
   const own = sheets.get(ownerDocument) ?? new Map<string, CSSStyleSheet>();
@@ -30,7 +30,7 @@ export function style(root: ShadowRoot, css: string): void {
   root.adoptedStyleSheets = [sheet];
 }
 
-/** Whether this is a browser. jsdom and happy-dom, in which people test their pages, lack what the elements need. */
+/** Whether this is a real browser. jsdom and happy-dom lack features that the elements need. */
 function canRun(): boolean {
   const { ElementInternals, CSSStyleSheet, ResizeObserver, IntersectionObserver } = globalThis as Partial<
     typeof globalThis
@@ -41,7 +41,7 @@ function canRun(): boolean {
 }
 
 /**
- * Defines an element, unless it is defined already: hot module replacement runs this again. Outside browsers the element
+ * Defines an element unless it is already defined: hot module replacement runs this again. Outside browsers the element
  * does nothing.
  */
 export function define(name: string, element: CustomElementConstructor): void {
@@ -49,7 +49,7 @@ export function define(name: string, element: CustomElementConstructor): void {
   if (!customElements?.get(name)) customElements?.define(name, canRun() ? element : class extends Base {});
 }
 
-/** Properties that were set on `element` before it was defined stand before its accessors: sets them again. */
+/** Sets properties of `element` again that were set before it was defined, and so hide its accessors. */
 export function adoptProperties(element: HTMLElement, names: readonly string[]): void {
   for (const name of names) {
     if (!Object.hasOwn(element, name)) continue;
@@ -59,7 +59,7 @@ export function adoptProperties(element: HTMLElement, names: readonly string[]):
   }
 }
 
-/** For screen readers alone. */
+/** Visible to screen readers only. */
 // Stryker disable next-line StringLiteral: only a browser draws
 export const visuallyHidden = `
 .unseen {

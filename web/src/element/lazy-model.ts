@@ -1,8 +1,8 @@
-// The model of an element: loaded when it is needed, disposed of when the element has left the page for good.
+// The model of an element: loaded on demand, and disposed of when the element has left the page for good.
 import { loadModel, WorkerError, type LoadOptions, type LoadProgress, type Model } from "../client/index.js";
 import { refuse } from "../shared/refuse.js";
 
-/** An element that is moved, or replaced by another of its kind, does not load its model again. */
+/** During this time, an element that is moved or replaced by a similar one keeps its model. */
 const lingerMs = 1000;
 
 export class LazyModel {
@@ -10,10 +10,10 @@ export class LazyModel {
   private controller = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Loads that ended because another model is wanted. */
+  /** Loads that ended because another model was requested. */
   private readonly replaced = new WeakSet<Promise<Model>>();
 
-  /** What to load, asked whenever it is loaded. */
+  /** What to load, computed at each load. */
   private readonly wanted: () => { url: string; options: LoadOptions };
   private readonly onProgress: (progress: LoadProgress) => void;
 
@@ -26,8 +26,8 @@ export class LazyModel {
   }
 
   /**
-   * Loads the model, unless it is loaded. After `replace`, all waiting calls get the new one. A failed load is tried
-   * again by the next call.
+   * Loads the model if necessary. After `replace`, all waiting calls get the new model. After a failed load, the next
+   * call tries again.
    */
   async load(): Promise<Model> {
     for (;;) {
@@ -55,25 +55,27 @@ export class LazyModel {
     });
   }
 
-  /** Disposes of the model, because another is wanted: the next `load`, and one that is under way, bring that. */
+  /**
+   * Disposes of the model because another one is wanted. The next `load`, and one that is running, return the new one.
+   */
   replace(): void {
     if (this.loading) this.replaced.add(this.loading);
     this.release();
   }
 
-  /** Disposes of the model. A load that is under way rejects. */
+  /** Disposes of the model. A running load rejects. */
   release(): void {
     this.controller.abort();
     this.loading?.then((model) => model.dispose()).catch(() => {});
     this.loading = undefined;
   }
 
-  /** After an error that the worker does not survive, the next `load` loads the model anew. */
+  /** After an error that ended the worker, the next `load` loads the model again. */
   forget(error: unknown): void {
     if (error instanceof WorkerError) this.release();
   }
 
-  /** Disposes of it in a while, unless `keep` is called before. */
+  /** Disposes of the model after a while, unless `keep` is called before. */
   releaseSoon(): void {
     this.timer = setTimeout(() => this.release(), lingerMs);
   }

@@ -1,4 +1,4 @@
-// What stands beside the writer's button: what is going on, in words, and how far the model is loaded.
+// The text beside the writer's button: the status, and the progress of the load.
 import type { LoadProgress } from "../client/index.js";
 import { make } from "./html-element.js";
 import { fill, type ElementWords } from "./words.js";
@@ -6,11 +6,11 @@ import { fill, type ElementWords } from "./words.js";
 export class StatusLine {
   readonly element: HTMLElement;
   private readonly status = make("span", { part: "status", class: "status", role: "status" });
-  /** Not read out: it changes many times a second. */
+  /** Hidden from screen readers: it changes many times a second. */
   private readonly pace = make("span", { class: "pace", "aria-hidden": "true" });
   private readonly bar = make("progress", { part: "progress", max: "1" });
   private readonly words: ElementWords;
-  /** What the status says, in the language of the moment. */
+  /** Returns the status in the current language. */
   private said = () => "";
 
   constructor(words: ElementWords) {
@@ -31,7 +31,7 @@ export class StatusLine {
     this.status.classList.add("failed");
   }
 
-  /** Shows how far the model is loaded. What is said once it is there is for others. */
+  /** Shows the progress of the load. The caller shows what follows. */
   showProgress({ stage, loadedBytes, totalBytes, bytesPerSecond, secondsLeft }: LoadProgress): void {
     const { words, bar, pace } = this;
     const isLoading = stage !== "ready";
@@ -42,12 +42,12 @@ export class StatusLine {
     if (totalBytes > 0) bar.value = loadedBytes / totalBytes;
     else bar.removeAttribute("value");
     if (!isLoading) return;
-    // Said once: the bar shows the rest.
+    // Announced once: the bar shows the rest.
     if (totalBytes === 0) this.say(() => words.get("loading"));
     else this.say(() => fill(words.get("loadingSize"), { size: words.size(totalBytes) }));
   }
 
-  /** Says the same in other words, where they have changed. */
+  /** Shows the status again after the words have changed. */
   refresh(): void {
     this.bar.setAttribute("aria-label", this.words.get("loading"));
     const now = this.said();

@@ -1,8 +1,8 @@
-// Where suggestions go: an <input> or <textarea> of the page, or an editor that the page adapts.
+// Where suggestions appear: an <input> or <textarea> of the page, or an editor that the page adapts.
 
 /** What `<gpt2-autocomplete>` needs of an editor. Give it to the element's property `field`. */
 export interface SuggestionField {
-  /** Holds the editor's focus. Its keys and its `input` events are listened to. */
+  /** The element that has the focus. Its key and `input` events are handled. */
   readonly element: HTMLElement;
   /**
    * The text before the caret. undefined where no suggestion may appear: something is selected, the line goes on after
@@ -21,12 +21,12 @@ export type TextControl = HTMLTextAreaElement | HTMLInputElement;
 
 /** Types of `<input>` that hold text and tell where their caret is. */
 const textTypes = new Set(["text", "search", "tel", "url"]);
-/** Fields whose `autocomplete` names one of these hold secrets, which must be neither read nor suggested. */
+/** Fields whose `autocomplete` names one of these hold secrets. They are neither read nor get suggestions. */
 const secret = /(?:^|\s)(?:(?:current|new)-password|one-time-code|cc-\S+)(?:\s|$)/i;
-/** Fields that were password fields once: a button shows what they hold as plain text. */
+/** Fields that were once password fields: a button may show their contents as plain text. */
 const wereSecret = new WeakSet<Element>();
 
-// By name, not by class: a field of another document, such as a frame's, is of another class.
+// Compares the name, not the class: a field of another document, such as a frame's, has another class.
 const isInput = (element: Element): element is HTMLInputElement => element.localName === "input";
 const isTextarea = (element: Element): element is HTMLTextAreaElement => element.localName === "textarea";
 
@@ -37,7 +37,7 @@ function isSecret(element: Element): boolean {
   return dots !== "" && dots !== "none";
 }
 
-/** A text control as a place for suggestions: at its end, where they can be drawn. */
+/** A text control as a place for suggestions, which can be drawn only at its end. */
 export class ControlField implements SuggestionField {
   readonly element: TextControl;
 
@@ -45,7 +45,7 @@ export class ControlField implements SuggestionField {
     this.element = control;
   }
 
-  /** Why there can be no suggestions in `element`; undefined where there can. */
+  /** Why `element` can have no suggestions; undefined if it can. */
   static problemOf(element: Element): string | undefined {
     if (isSecret(element)) return "it may hold a secret";
     if (isTextarea(element) || (isInput(element) && textTypes.has(element.type))) return undefined;
@@ -71,7 +71,7 @@ export class ControlField implements SuggestionField {
     return maxLength < 0 ? Infinity : Math.max(0, maxLength - value.length);
   }
 
-  /** As typed, so that the browser can undo it, and listeners are called. */
+  /** Inserts as if typed, so that the browser can undo it and fires its events. */
   insert(text: string): string {
     const { element } = this;
     const before = element.value;
@@ -91,7 +91,7 @@ export class ControlField implements SuggestionField {
     return this.element.getBoundingClientRect(); // GhostText lays the control's text out instead
   }
 
-  /** Moves the caret to and fro: what is inserted next is a step of its own to undo. */
+  /** Moves the caret away and back, so that the next insertion is a separate undo step. */
   private endTyping(): void {
     const { element } = this;
     const end = element.value.length;

@@ -1,11 +1,11 @@
-// The words of the elements. English and German are built in; a page sets others, or changes these.
+// The words of the elements. English and German are built in; a page can set other languages and change words.
 import { refuse, describeValue } from "../shared/refuse.js";
 
-/** `{size}`, `{rate}`, `{time}`, `{message}`, `{text}` and `{hint}` stand for what is put in their place. */
+/** `{size}`, `{rate}`, `{time}`, `{message}`, `{text}` and `{hint}` are replaced by values. */
 export interface Words {
-  /** The button, while the model does not write. */
+  /** The button while the model is idle. */
   write: string;
-  /** The button, while it does. */
+  /** The button while the model writes. */
   stop: string;
   /** The status, while the model writes. */
   writing: string;
@@ -74,9 +74,9 @@ const german: Words = {
 };
 
 const builtIn: Readonly<Record<string, Words>> = { en: english, de: german };
-/** What `setWords` was given, by language. */
+/** The words given to `setWords`, by language. */
 const given = new Map<string, Partial<Words>>();
-/** What is called when `given` changes: one function of each element in the page. */
+/** Called when `given` changes: one function for each element in the page. */
 const listeners = new Set<() => void>();
 
 function readTexts(where: string, texts: unknown, known?: object): Record<string, string> {
@@ -93,7 +93,7 @@ function readTexts(where: string, texts: unknown, known?: object): Record<string
   return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined));
 }
 
-/** `words` as a caller gave them; `where` names them in an error. */
+/** Checks `words` from a caller; `where` names them in errors. */
 export function readWords(where: string, words: unknown): Partial<Words> {
   const { failures, ...texts } = Object(words) as { failures?: unknown };
   const isObject = typeof words === "object" && words !== null && !Array.isArray(words);
@@ -118,7 +118,7 @@ function languageOf(element: Element): string {
   return root instanceof ShadowRoot ? languageOf(root.host) : "";
 }
 
-/** `text` with `values` in place of their names in braces. */
+/** `text` with `values` in place of the names in braces. */
 export const fill = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
 
@@ -128,10 +128,10 @@ export class ElementWords {
   private readonly onChange: () => void;
   private readonly observer: MutationObserver;
   private own: Partial<Words> = {};
-  /** When `onChange` was called last. */
+  /** The language at the last call of `onChange`. */
   private language = "";
 
-  /** `onChange` is called when the words have changed, as far as `watch` observes them. */
+  /** Calls `onChange` when the words have changed, while `watch` observes them. */
   constructor(element: Element, onChange: () => void = () => {}) {
     this.element = element;
     this.onChange = onChange;
@@ -149,7 +149,7 @@ export class ElementWords {
     this.refresh();
   }
 
-  /** Observes the languages around the element where it is now, in place of where it was. */
+  /** Observes the languages around the element's current place. */
   watch(): void {
     this.unwatch();
     listeners.add(this.refresh);
@@ -186,7 +186,7 @@ export class ElementWords {
     return "";
   }
 
-  /** What to say of an error. */
+  /** The message for an error. */
   ofError(error: unknown): string {
     const { code, message = String(error) } = Object(error) as { code?: string; message?: string };
     for (const { failures, failed } of this.sources()) {
@@ -196,7 +196,7 @@ export class ElementWords {
     return message;
   }
 
-  /** A size as people read it in the element's language, with two digits at least: "1.3 MB", "213 MB". */
+  /** A readable size in the element's language, with at least two digits: "1.3 MB", "213 MB". */
   size(bytes: number): string {
     const [unit, one] =
       bytes < 1e6
@@ -207,7 +207,7 @@ export class ElementWords {
     return this.measure(bytes / one, unit, one > 1e3 && bytes < 10 * one ? 1 : 0);
   }
 
-  /** A time to wait: "12 sec", "3 min". */
+  /** A readable duration: "12 sec", "3 min". */
   time(seconds: number): string {
     return seconds < 60
       ? this.measure(Math.ceil(seconds), "second", 0)
@@ -224,7 +224,7 @@ export class ElementWords {
     try {
       return new Intl.NumberFormat(languageOf(this.element) || "en", form).format(value);
     } catch {
-      return new Intl.NumberFormat("en", form).format(value); // `lang` names no language
+      return new Intl.NumberFormat("en", form).format(value); // `lang` is not a valid language
     }
   }
 }

@@ -1,6 +1,6 @@
 import { visuallyHidden } from "./html-element.js";
 
-// Colours come from the page's own, so that they fit light and dark alike.
+// Colours derive from the page's own, so that they fit light and dark pages.
 // Stryker disable next-line StringLiteral: only a browser draws
 export const writerStyle = `
 :host {

@@ -1,4 +1,4 @@
-// <gpt2-writer>: a field in which the model writes on.
+// <gpt2-writer>: a field whose text the model continues.
 import type { GenerateCall, GenerateSummary, LoadOptions, LoadProgress } from "../client/index.js";
 import {
   addProperties,
@@ -18,7 +18,7 @@ import { StatusLine } from "./status-line.js";
 import { ElementWords, type Words } from "./words.js";
 import { writerStyle } from "./writer-style.js";
 
-/** Attributes of this element alone. */
+/** Attributes that only this element has. */
 const own = ["prompt", "label", "placeholder", "rows", "loading", "disabled", "readonly", "required"];
 const attributes = [...loadAttributes, ...callAttributes, ...own, "name", "form"];
 /** Properties that may be set before the element is defined. */
@@ -103,15 +103,15 @@ export class Gpt2Writer extends FormControl {
     (progress) => this.showProgress(progress),
   );
   private seen: IntersectionObserver | undefined;
-  /** It is in a page, and has all attributes that it came with. */
+  /** The element is in a page, with all its initial attributes. */
   private isPlaced = false;
   /** From the call of `write` to its end. */
   private running: AbortController | undefined;
   /** The model is loaded and writes. */
   private isGenerating = false;
-  /** The text is the user's, or the model's, and not only the prompt. */
+  /** The user or the model has changed the text since the prompt. */
   private isChanged = false;
-  /** All who wait for the same load get the same error, which is reported once. */
+  /** All callers of one load get the same error, which is reported once. */
   private reported: unknown;
 
   constructor() {
@@ -207,7 +207,7 @@ export class Gpt2Writer extends FormControl {
     this.running = undefined;
     this.isGenerating = false;
     this.showRunning();
-    tellEnd(); // last: a listener may write on
+    tellEnd(); // last, because a listener may call write again
   }
 
   /** Ends the writing. What has been written stays. */
@@ -228,7 +228,7 @@ export class Gpt2Writer extends FormControl {
     this.isPlaced = false;
     this.seen?.disconnect();
     this.ownWords.unwatch();
-    setTimeout(() => this.isConnected || this.stop()); // an element that is only moved writes on
+    setTimeout(() => this.isConnected || this.stop()); // an element that was only moved keeps writing
     this.lazy.releaseSoon();
   }
 
@@ -237,7 +237,7 @@ export class Gpt2Writer extends FormControl {
     this.ownWords.watch();
   }
 
-  /** Another document has taken it, which leaves it without its styles. */
+  /** The element was moved to another document, which has none of its styles. */
   adoptedCallback(): void {
     style(this.root, writerStyle);
   }
@@ -310,7 +310,7 @@ export class Gpt2Writer extends FormControl {
 
   private finish(text: string, summary: GenerateSummary | null): void {
     this.status.say(() => (summary ? "" : this.ownWords.get("stopped")));
-    this.written.textContent = text; // a field's changes are not read out
+    this.written.textContent = text; // screen readers do not announce changes of a field
     if (text !== "") this.tellChange();
     emit(this, "gpt2-done", { text, summary });
   }
@@ -344,7 +344,7 @@ export class Gpt2Writer extends FormControl {
     this.showValue();
   }
 
-  /** A label of the element names no field inside it. */
+  /** A label of the element does not label the field inside it. */
   private nameField(): void {
     const labels = Array.from(this.labels, (label) => label.textContent?.trim() ?? "");
     const given = this.getAttribute("label") ?? labels.join(" ");

@@ -1,17 +1,17 @@
-// gpt2-languages.js: tokenizers of other languages and other rules than the engine's own (engine/api/languages.h). The worker
-// loads it for a model that has one. Its WebAssembly is in the script: it needs no other file.
+// gpt2-languages.js: tokenizers with rules that the engine itself does not support (engine/api/languages.h). The worker
+// loads it for a model that needs it. Its WebAssembly is part of the script, so it needs no other file.
 import type { Packed } from "../shared/inflate.js";
 import { compilePart } from "../loader/wasm-part.js";
 import { LanguageTokenizer } from "./tokenizer.js";
 
-declare const GPT2_LANGUAGES: Packed; // put in by web/scripts/package.mjs
+declare const GPT2_LANGUAGES: Packed; // inserted by web/scripts/package.mjs
 
 export type { LanguageTokenizer };
 export type { TextEnds } from "./tokenizer.js";
 
 /**
- * Reads a tokenizer from the texts of its `files`, by their names. Throws a LoadError that names the file and the field
- * where it is one that is not computed.
+ * Reads a tokenizer; `files` maps names to texts. Throws a LoadError that names the file and field if it is not
+ * supported.
  */
 export const readLanguageTokenizer = async (
   files: Readonly<Record<string, string>>,

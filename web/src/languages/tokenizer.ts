@@ -2,10 +2,10 @@ import { Gpt2Error } from "../shared/errors.js";
 import type { Allocator, WasmInstance } from "../shared/wasm-instance.js";
 import { startPart } from "../loader/wasm-part.js";
 
-/** The functions of engine/api/languages.h, which a test compares. */
+/** The functions of engine/api/languages.h. A test compares them. */
 interface LanguagesModule extends Allocator {
   _gpt2_languages_create(): number;
-  _gpt2_languages_destroy(languages: number): void; // its memory is its own, and goes with it
+  _gpt2_languages_destroy(languages: number): void; // the instance has its own memory, which is freed with it
   _gpt2_languages_read(languages: number, ...pointersAndSizes: number[]): number;
   _gpt2_languages_encode(
     languages: number,
@@ -18,14 +18,14 @@ interface LanguagesModule extends Allocator {
   _gpt2_languages_decode(languages: number, ids: number, count: number): number;
 }
 
-/** What is put at the ends of a text: what comes before one that goes on, or what comes behind it, too. */
+/** Special tokens to add: those at the start of a text that continues, or those at both ends. */
 export type TextEnds = "beginning" | "both";
 
 const endsNumber: Readonly<Record<TextEnds, number>> = { beginning: 1, both: 2 };
 
-/** A tokenizer that the engine does not read by itself. */
+/** A tokenizer that the engine does not support itself. */
 export class LanguageTokenizer {
-  /** What each token writes, as the engine takes it. */
+  /** The text of each token, in the engine's form. */
   readonly tokens: string;
   private readonly wasm: WasmInstance<LanguagesModule>;
   private readonly languages: number;
@@ -36,7 +36,7 @@ export class LanguageTokenizer {
     this.tokens = tokens;
   }
 
-  /** `code` is that of the module. */
+  /** `code` is the compiled module. */
   static async read(
     code: WebAssembly.Module,
     files: Readonly<Record<string, string>>,
@@ -51,7 +51,7 @@ export class LanguageTokenizer {
     return new LanguageTokenizer(wasm, languages, tokens);
   }
 
-  /** Bytes of its memory. */
+  /** Bytes of the instance's memory. */
   get memoryBytes(): number {
     return this.wasm.bytes;
   }

@@ -1,22 +1,22 @@
 // Reads streams of bytes in little memory.
 
-/** What one read takes at most, in bytes. */
+/** Bytes per read at most. */
 const portion = 256 * 1024;
 
-/** Memory that readers which have come to an end had, for the next ones. */
+/** Buffers of finished readers, to be used again. */
 const spare: ArrayBuffer[] = [];
-/** As many files are read at once, as a rule. */
+/** The usual number of files that are read at once. */
 const mostSpare = 4;
 
 export interface ByteReader {
-  /** The next chunk, which is valid until the next is asked for; undefined at the end. */
+  /** The next chunk, valid until the next call; undefined at the end. */
   read: () => Promise<Uint8Array<ArrayBuffer> | undefined>;
   cancel: (reason?: unknown) => Promise<void>;
 }
 
 /**
- * Reads `stream` into the same memory again and again, where it can be read so, as a browser's own streams can. Chunks with memory of
- * their own would be garbage, of which browsers let a hundred megabytes pile up.
+ * Reads `stream` into the same memory again and again, if it supports that, as a browser's own streams do. Chunks with
+ * their own memory would become garbage, and browsers let a hundred megabytes of it pile up.
  */
 export function byteReader(stream: ReadableStream<Uint8Array>): ByteReader {
   let reader: ReadableStreamBYOBReader;
@@ -30,7 +30,7 @@ export function byteReader(stream: ReadableStream<Uint8Array>): ByteReader {
   return {
     async read() {
       const { done, value } = await reader.read(new Uint8Array(memory));
-      // A stream that was cancelled gives no memory back.
+      // A cancelled stream does not return its memory.
       if (done && value && spare.length < mostSpare) spare.push(value.buffer);
       if (done) return undefined;
       memory = value.buffer;

@@ -3,10 +3,10 @@
 import { LoadError } from "../shared/errors.js";
 import { sha256 } from "./sha256.js";
 
-/** Of the hash in hexadecimal, the last bytes of a file; web/scripts/hash-files.mjs puts it there. */
+/** Length of the hexadecimal hash at a file's end, which web/scripts/hash-files.mjs writes. */
 const hashBytes = 64;
 
-/** Throws a LoadError where the file at `url` is not what it says itself; `mustSay`, where it says nothing, too. */
+/** Throws a LoadError if the file at `url` does not match its own hash or, with `mustSay`, if it has none. */
 export async function checkFile(
   url: string,
   bytes: Uint8Array<ArrayBuffer>,

@@ -1,9 +1,9 @@
-// Requests for a model's files, with the caller's headers and credentials, which only the model's own host gets.
+// Requests for a model's files, with the caller's headers and credentials, which go only to the model's own host.
 import { LoadError } from "../shared/errors.js";
 import { policyFetch } from "../shared/policy.js";
 import type { LoadRequest } from "../shared/protocol.js";
 
-/** As many as fetch itself follows. */
+/** The limit that fetch itself has. */
 const mostRedirects = 20;
 
 /** The target of a redirect; null if the browser hides it, undefined if the answer is not a redirect. */

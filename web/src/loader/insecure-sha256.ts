@@ -1,4 +1,4 @@
-// gpt2-sha256.js: SHA-256 (FIPS 180-4) for pages that are not served securely, which have no crypto.subtle.
+// gpt2-sha256.js: SHA-256 (FIPS 180-4) for pages that are not served securely and so lack crypto.subtle.
 
 const blockBytes = 64;
 

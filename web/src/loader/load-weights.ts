@@ -1,4 +1,4 @@
-// Streams a model's weights into the engine. Several pieces are under way at once; the engine takes them in their order.
+// Streams a model's weights into the engine. Several pieces download at once; the engine takes them in order.
 import type { LoadProgress } from "../shared/types.js";
 import { followingController, unlessAborted } from "../shared/unless-aborted.js";
 import type { OpenFile } from "./model-source.js";
@@ -10,18 +10,18 @@ import type { Piece, WeightsIndex } from "./weights-index.js";
 export type TakeBytes = (bytes: Uint8Array) => void;
 
 export interface WeightSink {
-  /** Resolves when the engine is there; what arrives meanwhile waits. */
+  /** Resolves when the engine is ready. Bytes that arrive earlier wait. */
   ready: Promise<TakeBytes>;
-  /** Bytes that have arrived so far, and where the last ones are from. */
+  /** Bytes that have arrived so far, and where the last ones came from. */
   onBytes(loadedBytes: number, origin: LoadProgress["source"]): void;
 }
 
-/** Pieces that arrive at once: what one connection waits for, others use. */
+/** Pieces that download at once: while one connection waits, others use the bandwidth. */
 const mostLanes = 3;
-/** While a piece is checked and taken, the one after it is on its way, and waits for the same memory. */
+/** While one piece is verified and used, the next one downloads and waits for the same memory. */
 const bufferCount = mostLanes;
 
-/** Streams all pieces in order into `sink`. No byte is handed on before its piece's hash is right. */
+/** Streams all pieces in order into `sink`. Bytes are passed on only after their piece's hash is verified. */
 export async function loadPieces(
   source: PieceSource,
   { pieces }: WeightsIndex,
@@ -29,9 +29,9 @@ export async function loadPieces(
   signal: AbortSignal,
 ): Promise<void> {
   const { controller, letGo } = followingController(signal);
-  const fail = (error: unknown) => controller.abort(error); // the first failure ends all that is under way
+  const fail = (error: unknown) => controller.abort(error); // the first failure ends all downloads
   const largest = pieces.reduce((most, { size }) => Math.max(most, size), 0);
-  /** Used in turn; each is free once what was in it is taken. */
+  /** Used in turn. A buffer is free after its contents are used. */
   const buffers = Array.from({ length: bufferCount }, () => ({
     bytes: undefined as Bytes | undefined,
     free: Promise.resolve(),
@@ -44,14 +44,14 @@ export async function loadPieces(
   const read = async (piece: Piece, number: number, buffer: (typeof buffers)[number]): Promise<Bytes> => {
     const makeRoom = () => (buffer.bytes ??= new Uint8Array(largest)).subarray(0, piece.size);
     const room = unlessAborted(buffer.free, controller.signal).then(makeRoom);
-    room.catch(() => {}); // a piece that cannot be opened does not ask for it
+    room.catch(() => {}); // a piece that cannot be opened never waits for it
     let received = 0;
     await source.read(piece, room, {
       signal: controller.signal,
       onBytes(count, origin) {
         received += count;
         sink.onBytes((loaded += count), origin);
-        // Lanes that began at the same time would all end at the same time.
+        // Lanes that start together would all end together, so the next one starts later.
         if (number === lanes.length - 1 && received * mostLanes >= piece.size) startLane();
       },
     });
@@ -81,7 +81,7 @@ export async function loadPieces(
 
   try {
     startLane();
-    for (const lane of lanes) await unlessAborted(lane, controller.signal); // others may start meanwhile
+    for (const lane of lanes) await unlessAborted(lane, controller.signal); // others may start in the meantime
     await unlessAborted(taken, controller.signal);
   } finally {
     letGo();
@@ -89,7 +89,7 @@ export async function loadPieces(
   }
 }
 
-/** Streams a plain model.safetensors, which states no hash, into `sink`. */
+/** Streams a plain model.safetensors, which has no hash, into `sink`. */
 export async function loadPlainFile(
   file: OpenFile,
   name: string,

@@ -1,4 +1,4 @@
-// Where the files of a model come from: an interface, so that caches, hubs and local files can be further sources.
+// Where a model's files come from: an interface for hosts, caches, the Hub and local files.
 import { Gpt2Error, LoadError, reasonOf } from "../shared/errors.js";
 import { fileAddress, problemOfFileName } from "../shared/file-names.mjs";
 import { describeValue } from "../shared/refuse.js";
@@ -17,15 +17,15 @@ export interface ModelSource {
    * model.safetensors has the form that `gpt2-weights convert` makes.
    */
   readonly weights?: "q8" | "q4" | "f32" | undefined;
-  /** Whether what it becomes while it is read is stored, and found there the next time. */
+  /** Whether the converted form is stored for the next load. */
   readonly keepsConverted?: boolean;
   /** Streams the bytes of a file. Throws a LoadError that names the file if it cannot be opened. */
   open(name: string, options: OpenOptions): Promise<OpenFile>;
-  /** Asks what version of the model there is now, by the host's own name for it; undefined where that cannot be known. */
+  /** The host's own name for the current version of the model; undefined if unknown. */
   version?(signal: AbortSignal): Promise<string | undefined>;
-  /** The same of the adapters that are merged into it; without it, there are none. */
+  /** The same for the adapters to merge; missing if there are none. */
   adapterVersion?(signal: AbortSignal): Promise<string | undefined>;
-  /** The names of all files, where that can be known. */
+  /** The names of all files, if known. */
   list?(signal: AbortSignal): Promise<string[] | undefined>;
   /**
    * What to try after a failed load: another source, or "anew", the same one without what is stored; undefined if nothing
@@ -38,13 +38,13 @@ export interface ModelSource {
 
 export interface OpenOptions {
   signal: AbortSignal;
-  /** Whether what caches have of it is not to be trusted. */
+  /** Whether to bypass caches. */
   anew?: boolean;
-  /** Where the stream is to begin, in bytes; 0. */
+  /** Byte offset where the stream starts; 0 by default. */
   from?: number;
 }
 
-/** A file out of memory. Not by a Blob: WebKit's cannot be read in the worker of a page on a disk. */
+/** A file from memory. Not through a Blob: the worker of a page on a disk cannot read WebKit's blobs. */
 export function fileOf(bytes: Uint8Array): OpenFile {
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -56,24 +56,24 @@ export function fileOf(bytes: Uint8Array): OpenFile {
 }
 
 export interface OpenFile {
-  /** Of the whole file, in bytes; undefined where the host does not say, or a part was asked for. */
+  /** Bytes of the whole file; undefined if the host does not state it, or only a part was requested. */
   size: number | undefined;
-  /** From where it was opened on. A chunk is valid until the next is asked for: its memory may be used again. */
+  /** Starts at the requested offset. A chunk is valid until the next is requested: its memory may be reused. */
   stream: ReadableStream<Uint8Array>;
-  /** Where the bytes are that come first; the network, if it is not said. */
+  /** Where the first bytes come from; the network by default. */
   origin?: "cache";
-  /** For a file that is converted from others while it is read: how much of those has been read. */
+  /** For a file that is converted from others while it is read: how much of those was read. */
   made?: ReadOfInputs;
 }
 
 /** Progress of reading the files from which another file is made. */
 export interface ReadOfInputs {
   readBytes: number;
-  /** undefined while it is not known. */
+  /** undefined while it is unknown. */
   totalBytes: number | undefined;
 }
 
-/** The host's answer, if it is the file at `url`. Throws a LoadError that names it where it is not. */
+/** The host's answer for the file at `url`. Throws a LoadError that names the file if it is not available. */
 export async function fetchFile(
   url: string,
   signal: AbortSignal,
@@ -145,7 +145,10 @@ export class UrlSource implements ModelSource {
   }
 }
 
-/** The next chunk of `name`; undefined at its end. What goes wrong here is the network's fault, unless it says what it is. */
+/**
+ * The next chunk of `name`; undefined at its end. An error here is reported as a network error, unless it is one of
+ * ours.
+ */
 async function readChunk(
   reader: ByteReader,
   name: string,

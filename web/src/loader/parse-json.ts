@@ -2,7 +2,7 @@
 import { LoadError } from "../shared/errors.js";
 import { describeValue } from "../shared/refuse.js";
 
-/** The value in the file `name`. */
+/** Parses the JSON in the file `name`. */
 export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);

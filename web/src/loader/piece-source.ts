@@ -1,4 +1,4 @@
-// Where the pieces of a model's weights come from, checked.
+// Reads and verifies the pieces of a model's weights.
 import { LoadError } from "../shared/errors.js";
 import type { LoadProgress } from "../shared/types.js";
 import { chunksOf, type ModelSource } from "./model-source.js";
@@ -13,16 +13,18 @@ export type Hash = (bytes: Bytes) => Promise<string>;
 
 export interface PieceOptions {
   signal: AbortSignal;
-  /** Called with how many bytes have come, negative where they are discarded, and where they are from. */
+  /** Called with the number of bytes that arrived (negative if they are discarded) and their origin. */
   onBytes: (bytes: number, origin: LoadProgress["source"]) => void;
 }
 
 export interface PieceSource {
-  /** Fills `room`, which has the piece's size and may be free only later. Resolves once its hash is known to be right. */
+  /** Fills `room`, which has the piece's size and may become free later. Resolves after the hash is verified. */
   read(piece: Piece, room: Promise<Bytes>, options: PieceOptions): Promise<void>;
 }
 
-/** Attempts at a piece whose host names changing versions: the servers behind one address may each send another tag. */
+/**
+ * Attempts for a piece whose host reports changing versions: several servers behind one address may send different tags.
+ */
 const mostChanges = 3;
 
 const corrupt = (message: string) => new LoadError("corrupt", message);
@@ -31,7 +33,7 @@ const corrupt = (message: string) => new LoadError("corrupt", message);
 export class NetworkPieces implements PieceSource {
   private readonly source: ModelSource;
   private readonly hash: Hash;
-  /** One at a time: browsers copy what they hash. */
+  /** One at a time, because browsers copy what they hash. */
   private hashing: Promise<unknown> = Promise.resolve();
 
   constructor(source: ModelSource, hash: Hash) {
@@ -40,7 +42,7 @@ export class NetworkPieces implements PieceSource {
   }
 
   /**
-   * A cache may keep a damaged piece for ever, so it is fetched once more, past all caches. A piece whose rest comes from
+   * A cache may keep a damaged piece forever, so it is fetched once more, past all caches. A piece whose rest comes from
    * another version is fetched again as a whole; its hash decides whether it is right.
    */
   async read(piece: Piece, room: Promise<Bytes>, options: PieceOptions): Promise<void> {

@@ -1,4 +1,4 @@
-// The small files of a model folder, which are read whole.
+// Reads the small files of a model folder.
 import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
 import { checkTextSize } from "./limits.js";
@@ -10,11 +10,11 @@ import { wrongHash, type Piece, type WeightsIndex } from "./weights-index.js";
 /** weights.json, which may arrive after the files that it lists; undefined if there is none. */
 export type IndexPromise = Promise<WeightsIndex | undefined>;
 
-/** What weights.json says of a file. */
+/** The entry of weights.json for a file. */
 export const listingOf = async (index: IndexPromise | undefined, name: string): Promise<Piece | undefined> =>
   (await index)?.files?.find(({ path }) => path === name);
 
-/** All bytes of the small file `name`. Throws, and cancels the file, where it is too large. */
+/** All bytes of the small file `name`. If it is too large, cancels it and throws. */
 export async function readWhole(
   file: OpenFile,
   name: string,
@@ -36,7 +36,7 @@ export async function readWhole(
   return joined(chunks);
 }
 
-/** All bytes of a file. What weights.json lists is fetched past all caches where its hash is wrong, once. */
+/** All bytes of a file. If a file listed in weights.json has a wrong hash, it is fetched once more, past all caches. */
 async function readBytes(
   source: ModelSource,
   name: string,
@@ -58,17 +58,17 @@ async function readBytes(
   }
 }
 
-/** As readBytes, but the text of the file. */
+/** As readBytes, but decodes the text. */
 export const readText = async (...args: Parameters<typeof readBytes>): Promise<string> =>
   new TextDecoder().decode(await readBytes(...args));
 
-/** As readText, but undefined where the host has no such file and weights.json does not list it. */
+/** As readText, but undefined if the host has no such file and weights.json does not list it. */
 export async function readOptionalText(...args: Parameters<typeof readBytes>): Promise<string | undefined> {
   const bytes = await readOptionalBytes(...args);
   return bytes && new TextDecoder().decode(bytes);
 }
 
-/** The same, but all bytes. */
+/** As readOptionalText, but all bytes. */
 export async function readOptionalBytes(
   source: ModelSource,
   name: string,

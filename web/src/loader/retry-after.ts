@@ -1,6 +1,6 @@
-// When a host that sends a client away wants it back.
+// Reads when a busy host wants the client back.
 
-/** In milliseconds; undefined where the host asks for nothing. A date counts from the host's own, as clocks differ. */
+/** In milliseconds; undefined if the host does not say. A date is relative to the host's own clock. */
 export function retryAfter({ headers }: Response): number | undefined {
   const value = headers.get("retry-after");
   if (value === null) return undefined;
@@ -9,7 +9,7 @@ export function retryAfter({ headers }: Response): number | undefined {
   return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
 }
 
-/** What to do about an answer that has no other advice. */
+/** Advice for answers without their own. */
 const usualAdvice: Readonly<Record<number, string>> = {
   401: "set the option headers or credentials",
   429: "try again later",
@@ -21,7 +21,7 @@ const units = [
   ["seconds", 1],
 ] as const;
 
-/** Advice about an error response, as the end of a sentence; "" without advice. */
+/** Advice for an error response, as the end of a sentence; "" if there is none. */
 export function adviceOn(response: Response): string {
   const seconds = (retryAfter(response) ?? 0) / 1000;
   if (seconds === 0) {

@@ -1,4 +1,4 @@
-// SHA-256, by which files are checked.
+// SHA-256, used to verify files.
 
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -10,16 +10,16 @@ import { untilNextAttempt } from "./until-next-attempt.js";
 export interface RetryOptions {
   /** Silence after which a connection counts as broken, in milliseconds. */
   stallMs: number;
-  /** Called with what went wrong before another attempt, and with null once bytes come again. */
+  /** Called with the reason before another attempt, and with null when bytes arrive again. */
   onRetry: (reason: string | null) => void;
 }
 
-/** How long a chunk is valid: "passing" until the next one is asked for, as in OpenFile; "kept" for ever. */
+/** How long a chunk is valid: "passing" until the next is requested, as in OpenFile; "kept" forever. */
 export type Chunks = "kept" | "passing";
 
-/** Attempts after the first, with no new byte in between. */
+/** Retries without a new byte in between. */
 const mostRetries = 3;
-/** Before the first retry; three times as long before each further one, give or take a half. */
+/** Before the first retry; three times as long before each further one, plus or minus a half. */
 const firstPauseMs = 300;
 /** If a host asks for a longer pause than this, the request fails. */
 const longestPauseMs = 30_000;
@@ -29,11 +29,11 @@ const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 const isEncoded = ({ headers }: Response): boolean => headers.get("content-encoding") !== null;
 
-/** What an answer says about the version of its file. */
+/** What an answer states about the version of its file. */
 interface Version {
   tag: string | null;
   modified: string | null;
-  /** In bytes as they are read. */
+  /** Decoded size in bytes. */
   size: number | undefined;
 }
 
@@ -90,7 +90,7 @@ export class Attempt {
     this.stallMs = stallMs;
   }
 
-  /** Waits for `promise`, which brings the next bytes; rejects if that stalls. */
+  /** Waits for `promise`, which delivers the next bytes; rejects if that stalls. */
   async watch<T>(promise: Promise<T>): Promise<T> {
     this.hear();
     this.watched += 1;
@@ -102,7 +102,7 @@ export class Attempt {
     }
   }
 
-  /** Restarts the time limit: bytes have come that no `watch` waits for. */
+  /** Restarts the time limit: bytes arrived outside of `watch`. */
   hear(): void {
     clearTimeout(this.timer);
     const stalled = () => this.link.controller.abort(new Error(`no data for ${this.stallMs / 1000} s`));
@@ -116,7 +116,7 @@ export class Attempt {
   }
 }
 
-/** One file on its way. */
+/** One file's download. */
 async function download(
   ask: typeof fetch,
   url: string,
@@ -126,12 +126,12 @@ async function download(
 ): Promise<Response> {
   const signal = init.signal ?? new AbortController().signal;
   const start = Number(/^bytes=(\d+)-$/.exec(new Headers(init.headers).get("range") ?? "")?.[1] ?? 0);
-  /** Offset of the next byte to hand on, in the file. */
+  /** File offset of the next byte to pass on. */
   let place = start;
   let repeated = 0;
   let failures = 0;
   let hasToldRetry = false;
-  /** The host does not answer ranges. */
+  /** The host does not support ranges. */
   let isWholeOnly = false;
   let version: Version | undefined;
   let attempt: Attempt | undefined;
@@ -154,7 +154,7 @@ async function download(
     const usualMs = firstPauseMs * 3 ** failures * (0.5 + Math.random());
     failures += 1;
     tellRetry(error instanceof Error ? error.message : String(error));
-    // Clients that a busy host sends away at the same moment should not return at the same moment.
+    // Clients that a busy host sent away together should not return together.
     const waitMs = pauseMs === undefined ? usualMs : pauseMs + firstPauseMs * Math.random();
     await unlessAborted(new Promise((resolve) => setTimeout(resolve, waitMs)), signal);
   };
@@ -168,14 +168,14 @@ async function download(
     return attempt.watch(ask(url, { ...init, headers, signal: attempt.signal }));
   };
 
-  /** Whether `response` is not the requested part. The whole file may still be available. */
+  /** Whether `response` is not the requested range. The whole file may still be available. */
   const isWrongPart = (response: Response): boolean => {
     const { status, headers } = response;
     if (status === 416) return !isEnd(response);
     const begins = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "")?.[1]; // other origins may hide it
     return status === 206 && (Number(begins ?? place) !== place || isEncoded(response));
   };
-  /** Whether the host says that the file ends here. */
+  /** Whether the host reports the end of the file. */
   const isEnd = ({ status, headers }: Response): boolean =>
     status === 416 && headers.get("content-range") === `bytes */${place}`;
 
@@ -200,7 +200,7 @@ async function download(
     }
   };
 
-  /** Reads on from `response`, which has the rest of the file or all of it. */
+  /** Continues reading from `response`, which has the rest of the file or all of it. */
   const readOn = (response: Response): void => {
     reader = undefined;
     if (isEnd(response)) return;
@@ -222,7 +222,7 @@ async function download(
     repeated = status === 206 ? 0 : place;
   };
 
-  /** The next chunk, over a new connection if need be; undefined at the end. */
+  /** The next chunk, over a new connection if necessary; undefined at the end. */
   const read = async (): Promise<Uint8Array | undefined> => {
     for (;;) {
       const size = version?.size;
@@ -267,9 +267,9 @@ async function download(
 }
 
 /**
- * `ask`, a fetch, with retries. If the file changes meanwhile, reading it fails with a ChangedFileError. If the host does not
- * answer ranges, the file is read again from its start, and the bytes before the range are skipped. So the header
- * `Range: bytes=N-` works with every host.
+ * `ask`, a fetch, with retries. If the file changes during the download, reading fails with a ChangedFileError. If the
+ * host does not support ranges, the file is read again from its start, and the bytes before the range are skipped. So
+ * the header `Range: bytes=N-` works with every host.
  */
 export function steadyFetch(
   ask: typeof fetch,

@@ -1,4 +1,4 @@
-// Waiting for the network.
+// Waits for the network.
 import { unlessAborted } from "../shared/unless-aborted.js";
 
 /** In milliseconds. A browser may wrongly report that there is no network, so another attempt is made after this. */

@@ -1,5 +1,5 @@
-// The modules of WebAssembly that only some pages need (gpt2_add_wasm_part in engine/api/wasm_variants.cmake). Each is packed into
-// the script that uses it.
+// WebAssembly modules that only some pages need (gpt2_add_wasm_part in engine/api/wasm_variants.cmake). Each is packed
+// into the script that uses it.
 import { LoadError, reasonOf } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { inflate, type Packed } from "../shared/inflate.js";
@@ -7,10 +7,10 @@ import { WasmInstance, type Allocator } from "../shared/wasm-instance.js";
 import { createModule } from "../shared/wasm-module.js";
 import { checkFile } from "./check-file.js";
 
-/** Pages of 64 KiB: what the build begins with, and the most that it may take. */
+/** Pages of 64 KiB: the module's initial memory, and its maximum. */
 const memoryPages = { initial: 64, maximum: 16384 };
 
-/** Unpacks the module in the script `file`. Throws a LoadError "corrupt" that names the script where it is damaged. */
+/** Unpacks the module in the script `file`. Throws a LoadError "corrupt" that names the script if it is damaged. */
 export async function compilePart(file: string, packed: Packed): Promise<WebAssembly.Module> {
   const bytes = await inflate(packed).catch((error: unknown) => {
     if (error instanceof LoadError) throw error;
@@ -24,7 +24,7 @@ export async function compilePart(file: string, packed: Packed): Promise<WebAsse
   }
 }
 
-/** `create` is another in tests. */
+/** Tests pass another `create`. */
 export const startPart = <Exports extends Allocator>(
   code: WebAssembly.Module,
   create = createModule,

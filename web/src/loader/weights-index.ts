@@ -14,11 +14,11 @@ export interface Piece {
 export interface WeightsIndex {
   size: number;
   pieces: Piece[];
-  /** config.json and all other files of the model; undefined before version 2, the first one with a number. */
+  /** config.json and all other files of the model; undefined before version 2, the first numbered version. */
   files: Piece[] | undefined;
 }
 
-/** The members of an object; none of anything else. */
+/** The members of an object; none for any other value. */
 const membersOf = (value: unknown) => Object(value) as Readonly<Record<string, unknown>>;
 
 const isSize = (value: unknown, most: number): value is number =>
@@ -26,7 +26,7 @@ const isSize = (value: unknown, most: number): value is number =>
 
 const corrupt = (what: string) => new LoadError("corrupt", `weights.json${what}`);
 
-/** `path` is not what weights.json says. */
+/** The error for a `path` whose hash differs from weights.json. */
 export const wrongHash = ({ path, sha256 }: Piece, found: string) =>
   new LoadError("corrupt", `${path} has SHA-256 ${found}, weights.json says ${sha256}`);
 

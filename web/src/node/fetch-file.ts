@@ -1,11 +1,11 @@
-// fetch that reads files, too: Node's own refuses file: addresses.
+// A fetch that reads files, too: Node.js's own refuses file: addresses.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 
 const types: Readonly<Record<string, string>> = { js: "text/javascript", json: "application/json" };
 
-/** As `fetch`; a file that is not there, or is a folder, is answered with 404. */
+/** As `fetch`; a missing file, or a folder, is answered with 404. */
 export function fetchFileToo(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);

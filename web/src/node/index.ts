@@ -1,4 +1,4 @@
-/** GPT-2 in Node.js: the module that browsers have, with a worker thread in place of their worker. */
+/** GPT-2 in Node.js: the browser's module, with a worker thread in place of the worker. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,10 +11,10 @@ export * from "../client/index.js";
 
 const oldestNode = 20;
 
-/** `owner/name`, or with a revision: an id, where there is no such folder. */
+/** `owner/name`, or with a revision: an id, unless there is such a folder. */
 const plainId = /^\w[\w.-]*\/\w[\w.-]*(@[^@\s]+)?$/;
 
-/** A URL or an id unchanged. A path, relative to the working directory, as the URL of its file. */
+/** A URL or an id is returned unchanged; a path becomes the URL of its file, relative to the working directory. */
 function addressOf(source: unknown, options: LoadOptions | null): unknown {
   const isId = (options?.hub ?? undefined) !== undefined;
   if (typeof source !== "string" || isId || /^[a-z][a-z0-9+.-]+:/i.test(source)) return source;
@@ -22,7 +22,7 @@ function addressOf(source: unknown, options: LoadOptions | null): unknown {
   return plainId.test(source) && !existsSync(path) ? `hf:${source}` : pathToFileURL(path).href;
 }
 
-/** The same of the option `adapter`, one or an array. */
+/** The same for the option `adapter`, one or an array. */
 function adapterOf(adapter: unknown, options: LoadOptions): unknown {
   if (Array.isArray(adapter)) return adapter.map((one) => adapterOf(one, options));
   if (typeof adapter !== "object" || adapter === null || !("source" in adapter)) {

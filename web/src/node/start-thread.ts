@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker } from "../shared/protocol.js";
 
 const script = "gpt2-node-worker.js";
 
-/** Keeps the process alive while an answer is awaited, and only then, as a program may end without disposing of anything. */
+/** Keeps the process alive only while an answer is awaited. A program may end without disposing of anything. */
 class ThreadPort implements WorkerPort {
   onmessage: WorkerPort["onmessage"] = null;
   onerror: WorkerPort["onerror"] = null;
@@ -49,6 +49,6 @@ class ThreadPort implements WorkerPort {
 export function startThread(baseUrl?: string): Connection {
   const address =
     baseUrl === undefined ? new URL("./gpt2-node-worker.js", import.meta.url) : new URL(script, baseUrl);
-  // No options of the program's own: a loader of its sources, or the kind of text after --eval.
+  // Without the program's own options, such as a loader of its sources or the kind of text after --eval.
   return new Connection(new ThreadPort(new Worker(address, { execArgv: [] })), script);
 }

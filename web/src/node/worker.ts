@@ -25,16 +25,16 @@ let onMessage: ((event: { data: unknown }) => void) | null = null;
 const ofWorkers = {
   self: globalThis,
   name,
-  origin: "null", // of files
+  origin: "null", // of a file
   location: new URL(script),
   isSecureContext: true,
-  crossOriginIsolated: true, // memory is shared without asking
+  crossOriginIsolated: true, // Node.js shares memory without isolation
   fetch: fetchFileToo(globalThis.fetch),
   postMessage: (message: unknown, transfer: never[] = []) => parentPort?.postMessage(message, transfer),
   close: () => process.exit(),
   Worker: ThreadAsWorker,
 };
-// In Deno some are there already, and cannot be assigned to.
+// In Deno some exist already and cannot be assigned.
 for (const [name, value] of Object.entries(ofWorkers)) {
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 }
@@ -42,7 +42,7 @@ Object.defineProperty(globalThis, "onmessage", {
   configurable: true,
   get: () => onMessage,
   set(handler: typeof onMessage) {
-    // Messages wait until somebody listens.
+    // Messages wait until there is a listener.
     if (!onMessage) parentPort?.on("message", (data) => onMessage?.({ data }));
     onMessage = handler;
   },

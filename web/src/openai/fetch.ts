@@ -30,7 +30,7 @@ async function readBody(request: Request): Promise<CompletionRequest> {
   }
 }
 
-/** What a server would send: a result as JSON, a stream as events. Nothing is read of a stream before the body is. */
+/** What a server would send: a result as JSON, a stream as events. A stream is read only when the body is. */
 export function responseOf(result: CompletionResult | CompletionStream, signal?: AbortSignal): Response {
   if (!("controller" in result)) return answer(200, result);
   const write = (chunk: CompletionChunk) => `data: ${JSON.stringify(chunk)}\n\n`;
@@ -46,7 +46,7 @@ async function complete(completions: Completions, request: Request, signal: Abor
 export function fetchOf(completions: Completions): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
-    // The caller's own: in Node, that of the new request is collected as garbage together with it, and then never aborts.
+    // The caller's own signal. In Node.js, that of the new request is garbage-collected with it and then never aborts.
     const signal = init?.signal ?? (input instanceof Request ? input : request).signal;
     const { pathname } = new URL(request.url);
     if (request.method !== "POST" || !/(?<!\/chat)\/completions$/.test(pathname)) {
@@ -57,7 +57,7 @@ export function fetchOf(completions: Completions): typeof fetch {
       return await complete(completions, request, signal);
     } catch (error) {
       signal.throwIfAborted();
-      // Clients repeat a request after a status of 500.
+      // Clients repeat a request after status 500.
       const isRequest = error instanceof InvalidArgumentError || error instanceof CapacityError;
       return refusal(isRequest ? 400 : 500, error);
     }

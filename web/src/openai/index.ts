@@ -35,7 +35,7 @@ function headOf(model: Model, name: string): Head {
 
 const finishOf = (reason: FinishReason | undefined) => (reason === "length" ? "length" : "stop");
 
-/** The prompt that is repeated before each choice. */
+/** The prompt to repeat before each choice. */
 interface Echo {
   text: string;
   tokens: LogprobToken[];
@@ -135,7 +135,7 @@ async function* streamChunks(model: Model, plan: Plan, signal: AbortSignal): Asy
   if (plan.includeUsage) yield { ...head, choices: [], usage: usageOf(promptTokens, completionTokens) };
 }
 
-/** `result`, with the methods for a server's response that OpenAI's client has. */
+/** `result` with the methods of OpenAI's client for a server's response. */
 function withAnswer<T extends CompletionResult | CompletionStream>(result: Promise<T>): CompletionPromise<T> {
   const asResponse = async () => responseOf(await result);
   const withResponse = async () => {
@@ -145,7 +145,7 @@ function withAnswer<T extends CompletionResult | CompletionStream>(result: Promi
   return Object.assign(result, { asResponse, withResponse });
 }
 
-/** `create` for `model`: `const client = { completions: completions(model) }` stands where OpenAI's client stood. */
+/** `create` for `model`: `const client = { completions: completions(model) }` replaces OpenAI's client. */
 export function completions(model: Model): Completions {
   async function answer(request: CompletionRequest, options: CompletionOptions) {
     const plan = readRequest(request);

@@ -1,11 +1,11 @@
-// Log-probabilities as /v1/completions has them, of what was written and of the prompt.
+// Log-probabilities in the form of /v1/completions, for the text and the prompt.
 import type { Model, Token } from "../client/index.js";
 import type { CompletionLogprobs } from "./types.js";
 
 /** A token of a prompt or of a text. The first token of all has no logprob. */
 export type LogprobToken = Pick<Token, "id" | "text" | "top"> & { logprob: number | null };
 
-/** Of `tokens`, the first of which begins at `offset`. */
+/** The log-probabilities of `tokens`, whose first begins at `offset`. */
 export function logprobsOf(
   tokens: readonly LogprobToken[],
   offset: number,
@@ -31,7 +31,7 @@ function topOf({ id, text, logprob, top }: LogprobToken): Record<string, number>
   return Object.fromEntries(entries);
 }
 
-/** The tokens of a prompt, each with as many alternatives. */
+/** The tokens of a prompt, each with its alternatives. */
 export async function scorePrompt(
   model: Model,
   prompt: string | number[],
@@ -44,7 +44,7 @@ export async function scorePrompt(
   if (alternatives === 0) return tokens;
   const whole: LogprobToken[] = [];
   for (const [index, token] of tokens.entries()) {
-    // What stands before it is computed already: each of these costs one step.
+    // The text before is already computed, so each token costs one step.
     const call = { maxNewTokens: 1, temperature: 0, logprobs: alternatives, ignoreEos: true, signal };
     const next = index === 0 ? undefined : await model.complete(ids.slice(0, index), call);
     whole.push({ ...token, ...(next?.tokens[0]?.top && { top: next.tokens[0].top }) });

@@ -1,4 +1,4 @@
-// What a completion request asks of the engine. What the engine cannot do is an error that says so.
+// Converts a completion request to engine options. What the engine does not support is an error that says so.
 import { InvalidArgumentError, type GenerateCall } from "../client/index.js";
 import { numberOptionNames, numberOptions, type NumberOption } from "../shared/number-options.js";
 import { describeValue } from "../shared/refuse.js";
@@ -7,7 +7,7 @@ export interface Plan {
   model: string;
   prompts: (string | number[])[];
   call: GenerateCall;
-  /** Choices to give of those that are written. */
+  /** Number of choices to return. */
   n: number;
   bestOf: number;
   /** undefined: none are reported. */
@@ -23,7 +23,7 @@ function refuse(message: string): never {
   throw new InvalidArgumentError("invalid-argument", message);
 }
 
-/** Numbers of a request that say what is reported, not how to sample. */
+/** Numbers of a request that control what is reported, not how to sample. */
 const counts = {
   n: { openai: "n", initial: 1, least: 1, most: 16, isWhole: true },
   bestOf: { openai: "best_of", initial: null, least: 1, most: 16, isWhole: true },
@@ -44,7 +44,7 @@ const known = [
   ...Object.keys(missing),
 ];
 
-/** An option's number; undefined where the request has none, and the option no initial value. */
+/** The number for an option; undefined if the request has none and the option has no initial value. */
 function readNumber(fields: Fields, option: NumberOption): number | undefined {
   const { openai: name, least, most, isWhole } = option;
   const value = fields[name] ?? option.openaiInitial ?? option.initial;

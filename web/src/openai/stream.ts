@@ -42,9 +42,9 @@ export class ChunkStream implements CompletionStream {
 }
 
 /**
- * The chunks as bytes: `write` turns each into text. Nothing is read of `stream` before the bytes are. Cancelling them
- * stops the model. With `end`, they are a server's: that comes last, and aborting `signal` is an error, as bytes are
- * missing.
+ * The chunks as bytes: `write` turns each into text. `stream` is read only when the bytes are. Cancelling them stops the
+ * model. With `end`, they act like a server's answer: `end` comes last, and aborting `signal` is an error, because bytes
+ * are missing.
  */
 export function bytesOf(
   stream: CompletionStream,

@@ -1,5 +1,5 @@
-// isolate.js, for other people's pages: a service worker that isolates them where their host sends no headers. It
-// changes nothing else, and keeps nothing.
+// isolate.js, for your own pages: a service worker that isolates them if their host sends no headers. It changes and
+// stores nothing else.
 import { fetchShared, isolate, isolatedDestinations } from "./isolate.js";
 
 declare const self: ServiceWorkerGlobalScope;

@@ -1,5 +1,5 @@
-// Cross-origin isolation where the host sends no headers for it, without which a page has no threads. It is asked for in
-// the mildest way that the browser knows: what a page shows of other hosts is to go on showing.
+// Adds cross-origin isolation, which threads require, if the host sends no headers for it. It uses the mildest mode that
+// the browser supports, so that content from other hosts still works.
 
 interface UserAgentData {
   mobile: boolean;
@@ -10,7 +10,7 @@ interface UserAgentData {
 function isolationHeaders(): Record<string, string> {
   const { userAgent, userAgentData } = navigator as WorkerNavigator & { userAgentData?: UserAgentData };
   const chromium = Number(userAgentData?.brands.find(({ brand }) => brand === "Chromium")?.version ?? 0);
-  // Frames, pop-ups and what they say to the page stay as they are; pictures come without the visitor's cookies.
+  // Frames, pop-ups and their messages keep working; pictures are fetched without the visitor's cookies.
   if (chromium >= 137 && userAgentData?.mobile === false) {
     return { "Document-Isolation-Policy": "isolate-and-credentialless" };
   }
@@ -21,7 +21,7 @@ function isolationHeaders(): Record<string, string> {
   };
 }
 
-/** Documents and workers are what isolation is decided for. */
+/** Isolation applies to documents and workers. */
 export const isolatedDestinations: readonly string[] = [
   "document",
   "iframe",
@@ -30,10 +30,10 @@ export const isolatedDestinations: readonly string[] = [
   "sharedworker",
 ];
 
-/** `response`, of a document or worker, with the headers of isolation; unchanged if the host has its own. */
+/** `response`, for a document or worker, with the isolation headers; unchanged if the host sends its own. */
 export function isolate(response: Response): Response {
   const policies = ["Cross-Origin-Embedder-Policy", "Document-Isolation-Policy"];
-  // An opaque one cannot be rebuilt.
+  // An opaque response cannot be rebuilt.
   if (response.status === 0 || policies.some((name) => response.headers.has(name))) return response;
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(isolationHeaders())) headers.set(name, value);

@@ -1,4 +1,4 @@
-// Files that are stored for visits without network, in a precache of Workbox. Each is listed with its hash, and only a file
+// Files that are stored for visits without network, in a Workbox precache. Each is listed with its hash, and only a file
 // with this hash is stored under its name. So releases never mix, even while a host changes from one to the next.
 import type { WorkboxPlugin } from "workbox-core/types.js";
 import { PrecacheController } from "workbox-precaching";
@@ -21,7 +21,7 @@ async function sha256(bytes: ArrayBuffer): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** What is kept; where that cannot be read, what the host answers. */
+/** Answers from the store. If it cannot be read, answers from the host. */
 class KeptFirst extends Strategy {
   protected async _handle(request: Request, handler: StrategyHandler): Promise<Response> {
     const reading = handler.cacheMatch(request);
@@ -33,7 +33,7 @@ class KeptFirst extends Strategy {
 export class KeptFiles {
   private readonly precache: PrecacheController;
   private readonly strategy: KeptFirst;
-  /** By absolute address. */
+  /** Hashes by absolute address. */
   private readonly revisions: ReadonlyMap<string, string>;
 
   private readonly cacheName: string;
@@ -42,17 +42,17 @@ export class KeptFiles {
     this.cacheName = cacheName;
 
     this.revisions = new Map(files.map(({ url, revision }) => [new URL(url, location.href).href, revision]));
-    // Workbox stores a fetched file as soon as it is complete. The page reads it meanwhile.
+    // Workbox stores a fetched file as soon as it is complete. The page reads it at the same time.
     const onlyListed: WorkboxPlugin = {
       cacheWillUpdate: async ({ request, response }) => {
         if (response.status !== 200) return null;
         return this.ifListed(request, response.clone());
       },
-      // A kept file that is damaged counts as missing: it is fetched again and replaced.
+      // A damaged stored file counts as missing: it is fetched again and replaced.
       cachedResponseWillBeUsed: async ({ request, cachedResponse }) =>
         cachedResponse ? this.ifListed(request, cachedResponse) : null,
     };
-    // The host says whether what the browser's own cache has is still right: most of it need not come again.
+    // Revalidates the browser's own cache with the host: most files need no new download.
     const revalidate: WorkboxPlugin = {
       requestWillFetch: async ({ request, event }) =>
         event.type === "fetch" ? request : new Request(request, { cache: "no-cache" }),
@@ -79,12 +79,12 @@ export class KeptFiles {
     return this.strategy.handle({ request, event });
   }
 
-  /** Keeps all files, of which those with the same hash are there already; rejects if one cannot be had. */
+  /** Stores all files, except those already stored with the same hash; rejects if one is not available. */
   async install(event: ExtendableEvent): Promise<void> {
     await this.precache.install(event);
   }
 
-  /** Keeps the files that no page has fetched so far. Returns whether all are kept now. */
+  /** Stores the files that no page has fetched yet. Returns whether all are stored now. */
   async complete(event: ExtendableEvent): Promise<boolean> {
     for (const url of this.revisions.keys()) {
       const [answered, kept] = this.strategy.handleAll({ request: new Request(url), event });
@@ -95,7 +95,7 @@ export class KeptFiles {
     return [...this.precache.getURLsToCacheKeys().values()].every((key) => keys.has(key));
   }
 
-  /** Whether any of the files, of whichever release, is kept. */
+  /** Whether any of the files is stored, of any release. */
   async hasAny(): Promise<boolean> {
     return (
       (await caches.has(this.cacheName)) && (await (await caches.open(this.cacheName)).keys()).length > 0
@@ -107,7 +107,9 @@ export class KeptFiles {
     await this.precache.activate(event);
   }
 
-  /** `response` if its bytes are the listed file, else null. It has no redirect any more, as no page loads through one. */
+  /**
+   * `response` if its bytes have the listed hash, else null. Removes the redirect, because no page loads through one.
+   */
   private async ifListed(request: Request, response: Response): Promise<Response | null> {
     const bytes = await response.arrayBuffer().catch(() => undefined);
     const isListed =
@@ -115,7 +117,7 @@ export class KeptFiles {
     return isListed ? new Response(bytes, { headers: response.headers }) : null;
   }
 
-  /** A file's address: without what is asked of the page in its own; index.html is the folder. */
+  /** A file's address without query, which is meant for the page. index.html becomes the folder. */
   private addressOf(url: string): string {
     const address = new URL(url);
     address.search = "";

@@ -1,9 +1,12 @@
-// What the page says to its service worker.
+// Messages from the page to its service worker.
 
 export type ToServiceWorker =
-  /** Keep what is not kept yet, the demo model only if the page shows it. Answered through the port: whether all is. */
+  /**
+   * Store the files that are not stored yet, the demo model only if the page uses it. The answer through the port says
+   * whether all are stored.
+   */
   | { type: "keep"; model: boolean }
-  /** Control the pages that are open. */
+  /** Control the open pages. */
   | { type: "claim" }
-  /** Take the place of the release that runs. */
+  /** Replace the running release. */
   | { type: "take-over" };

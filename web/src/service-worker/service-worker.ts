@@ -12,11 +12,11 @@ declare const release: { app: KeptFile[]; model: KeptFile[] };
 setCacheNameDetails({ prefix: "gpt2-wasm" });
 const { app: appFiles, model: modelFiles } = release;
 const app = new KeptFiles(appFiles, cacheNames.precache);
-/** Only for visitors who use it. */
+/** Stored only for visitors who use it. */
 const model = new KeptFiles(modelFiles, `${cacheNames.precache}-model`);
 
 self.addEventListener("install", (event) => {
-  // The first keeps nothing yet: the page waits for it, and loads through it.
+  // The first release stores nothing in advance: the page waits for it, and loads through it.
   if (!self.registration.active) return void self.skipWaiting();
   // A new release takes over when it is complete, and either no page of the old one is open or the user asks for it.
   const installAll = async () => {
@@ -34,7 +34,7 @@ self.addEventListener("message", (event) => {
   const message = event.data as ToServiceWorker;
   switch (message.type) {
     case "claim":
-      // One that is not active yet may not; it will when it is.
+      // An inactive worker may not claim clients yet; it does so when it is activated.
       return event.waitUntil(self.clients.claim().catch(() => undefined));
     case "take-over":
       return void self.skipWaiting();

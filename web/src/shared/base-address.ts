@@ -1,6 +1,6 @@
 /**
- * The address that relative ones count from: the document's, or the worker's, which has no document; undefined in Node.js. It
- * has no user name and no password: Chromium keeps those of the page's address there, and refuses to fetch what has them.
+ * The base of relative addresses: the document's, or in a worker its own; undefined in Node.js. User name and password
+ * are removed: Chromium keeps those of the page's address, and refuses to fetch addresses that contain them.
  */
 export function baseAddress(): string | undefined {
   const { document, location } = globalThis as {

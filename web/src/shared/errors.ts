@@ -1,13 +1,13 @@
 // Errors with a stable `code`: the engine's own codes pass through unchanged.
 import type { WireError } from "./protocol.js";
 
-/** What every error of this module has, also one of a chunk, which has classes of its own. */
+/** Marks every error of this module, also those of a separately loaded part, which has its own classes. */
 const brand = Symbol.for("gpt2-wasm error");
 
 /** Every failure of this module, except an abort: an aborted call rejects with the signal's reason. */
 export class Gpt2Error extends Error {
   /**
-   * A chunk has classes of its own: its errors count as instances by their code.
+   * A separately loaded part has its own classes: its errors count as instances by their code.
    * @internal
    */
   static override [Symbol.hasInstance](error: unknown): boolean {
@@ -76,7 +76,7 @@ export function errorToWire({ code, message }: Gpt2Error): WireError {
   return { code, message };
 }
 
-/** What was thrown, for the end of a sentence. */
+/** Describes a thrown value for the end of a sentence. */
 export function reasonOf(error: unknown): string {
   const isPlain = error instanceof Gpt2Error || (error instanceof Error && error.name === "Error");
   return isPlain ? error.message : String(error);

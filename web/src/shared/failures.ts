@@ -1,5 +1,5 @@
-// What browsers and Emscripten throw, as errors with a stable code and a plain sentence. What a host
-// answers is classified where it is read (loader/model-source.ts).
+// Converts errors of browsers and Emscripten to errors with a stable code and a plain sentence. Answers of hosts are
+// classified where they are read (loader/model-source.ts).
 import { isOffline } from "./is-offline.js";
 import { release } from "./release.js";
 import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./errors.js";
@@ -9,7 +9,7 @@ import { notImported } from "./script-address.js";
 // workers in Firefox, and WebAssembly SIMD in Safari.
 export const oldBrowser = "Chrome or Edge 100, Firefox 114, Safari 16.4 or newer is needed";
 
-/** What lets WebAssembly run on a page that restricts its scripts. */
+/** The directive that allows WebAssembly on a page that restricts its scripts. */
 export const wasmForbidden = "add 'wasm-unsafe-eval' to the script-src of its Content-Security-Policy";
 
 const memorySigns =
@@ -48,7 +48,7 @@ export function failureOf(error: unknown): Gpt2Error {
       return new WorkerError("worker-died", `the engine failed (${reason || "it stopped itself"})`);
     }
     case "RangeError":
-    case "InternalError": // Firefox's
+    case "InternalError": // in Firefox
       if (/call stack|recursion/i.test(text))
         return new WorkerError("worker-died", `the engine failed (${text})`);
       return outOfMemory(text);
@@ -61,7 +61,7 @@ export function failureOf(error: unknown): Gpt2Error {
   }
 }
 
-/** For every call after the one that an engine did not survive. */
+/** The error for every call after an engine has failed. */
 export function afterFailure(first: Gpt2Error): WorkerError {
   return new WorkerError("worker-died", `${first.message}; the model must be loaded again`);
 }
@@ -69,7 +69,7 @@ export function afterFailure(first: Gpt2Error): WorkerError {
 /** The message of the error event for a worker that did not answer in time. */
 export const silentWorker = "silent";
 
-/** What an `error` event of the engine's worker means: before its first message, that it never ran. */
+/** The meaning of an `error` event of the engine's worker. Before the worker's first message, it never ran. */
 export function workerFailure(message: string | undefined, hasRun: boolean, script: string): Gpt2Error {
   if (hasRun) {
     return message === undefined
@@ -89,7 +89,7 @@ export function workerFailure(message: string | undefined, hasRun: boolean, scri
       `the worker's script ${script} cannot be loaded: there is no network. Load the model again once there is`,
     );
   }
-  // Chromium says as little of a module that it cannot parse as of one that it cannot fetch.
+  // Chromium gives no reason for a module that it cannot parse or fetch.
   if (!message || message.includes(notImported)) {
     return new LoadError(
       "network",
@@ -102,25 +102,25 @@ export function workerFailure(message: string | undefined, hasRun: boolean, scri
 
 /** The error for a worker that the page's policy forbids. `blocked` is the browser's name for its address. */
 export function forbiddenWorker(script: string, blocked: string): LoadError {
-  const source = blocked.startsWith("blob") ? "blob:" : "'self'"; // a worker of another origin comes from a blob
+  const source = blocked.startsWith("blob") ? "blob:" : "'self'"; // a worker of another origin starts from a blob
   return new LoadError(
     "unsupported",
     `the page's Content-Security-Policy forbids the worker ${script}: add ${source} to its worker-src`,
   );
 }
 
-/** What it means when a worker cannot be made at all. */
+/** The error for a worker that cannot be created at all. */
 export function noWorkerFailure(error: unknown): Gpt2Error {
   const { text } = nameAndText(error);
   const advice = /TrustedScriptURL/.test(text)
     ? " (add the directive trusted-types gpt2-wasm to the page's Content-Security-Policy)"
-    : /insecure/.test(text) // WebKit's only word for a policy
+    : /insecure/.test(text) // WebKit mentions no policy
       ? " (worker-src in the page's Content-Security-Policy has to list 'self')"
       : "";
   return new LoadError("unsupported", `the engine needs a worker, and cannot start one: ${text}${advice}`);
 }
 
-/** A cache, or half an update of a site, has brought module and worker of two releases together. */
+/** The error for a module and worker of two releases, as after a half-finished update or from a cache. */
 export function mixedReleases(script: string, found: string | undefined): LoadError {
   return new LoadError(
     "unsupported",

@@ -17,9 +17,9 @@ function problemOfSegment(segment) {
 }
 
 /**
- * What is wrong with `name` as the name of a file in a folder or below it, with "/" between its parts.
+ * Describes what is wrong with `name` as the name of a file in a folder or below it, with "/" between its parts.
  * @param {string} name
- * @returns {string | undefined} A clause for a message, without the name; undefined where the name is fine.
+ * @returns {string | undefined} A clause for a message, without the name; undefined if the name is valid.
  */
 export function problemOfFileName(name) {
   if (name === "") return "it is empty";

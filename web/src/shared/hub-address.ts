@@ -1,4 +1,4 @@
-// Addresses at a hub with Hugging Face's interface. The code that reads an id or a revision checks it.
+// Addresses at a hub with Hugging Face's API. The caller has already checked id and revision.
 import { fileAddress } from "./file-names.mjs";
 import type { HubRequest } from "./protocol.js";
 

@@ -1,10 +1,12 @@
 import { LoadError } from "./errors.js";
 
-/** A digit is one of 85 characters from "#" on, without the backslash, which would take two in a script. */
+/** A digit is one of 85 characters from "#" on, without the backslash, which would need two characters in a script. */
 const zero = 35;
 const backslash = 92;
 
-/** The bytes of a text in base 85: each 5 digits, the highest first, are 4 bytes. It is a sixteenth shorter than base 64. */
+/**
+ * The bytes of a text in base 85: 5 digits, the highest first, encode 4 bytes. It is a sixteenth shorter than base 64.
+ */
 function fromBase85(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array((text.length / 5) * 4);
   const view = new DataView(bytes.buffer);
@@ -19,12 +21,12 @@ function fromBase85(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The `size` bytes that are in `packed`: compressed (raw DEFLATE), and filled up with zeros, in base 85. */
+/** The `size` bytes in `packed`: compressed with raw DEFLATE, padded with zeros, in base 85. */
 export async function inflate({ text, size }: Packed): Promise<Uint8Array<ArrayBuffer>> {
   if (typeof DecompressionStream === "undefined") {
     throw new LoadError("unsupported", "this browser has no DecompressionStream, which unpacks the engine");
   }
-  // Not from a Blob: WebKit's cannot be read in the worker of a page on a disk.
+  // Not from a Blob: the worker of a page on a disk cannot read WebKit's blobs.
   const { readable, writable } = new DecompressionStream("deflate-raw");
   const writer = writable.getWriter();
   const [inflated] = await Promise.all([
@@ -35,9 +37,9 @@ export async function inflate({ text, size }: Packed): Promise<Uint8Array<ArrayB
   return new Uint8Array(inflated);
 }
 
-/** Made by web/scripts/pack.mjs. */
+/** Created by web/scripts/pack.mjs. */
 export interface Packed {
   text: string;
-  /** Of what is compressed, in bytes. */
+  /** Compressed bytes. */
   size: number;
 }

@@ -1,4 +1,4 @@
-/** Whether there is no network at all, as far as a browser says so. */
+/** Whether the browser reports that there is no network at all. */
 export function isOffline(): boolean {
   const { navigator } = globalThis as { navigator?: { onLine?: boolean } };
   return navigator?.onLine === false;

@@ -1,6 +1,6 @@
-// Why a page is not cross-origin isolated, without which it has no threads. The same words for page and worker.
+// Why a page is not cross-origin isolated, which threads require. Page and worker use the same words.
 
-/** For a page that is not isolated. A worker does not know whether it is in a frame. */
+/** For a page that is not isolated. A worker cannot tell whether it is in a frame. */
 export interface Page {
   isSecure: boolean;
   isFramed: boolean;
@@ -8,18 +8,18 @@ export interface Page {
 
 export const isolationHeaders = [
   "Cross-Origin-Opener-Policy: same-origin",
-  "Cross-Origin-Embedder-Policy: credentialless", // Safari knows require-corp alone
+  "Cross-Origin-Embedder-Policy: credentialless", // Safari supports only require-corp
 ].join("\n");
 
 /** A clause that begins with "the page". */
 export function whyNotIsolated({ isSecure, isFramed }: Page): string {
-  // Headers do nothing there, and are not to blame.
+  // Over http, the headers have no effect.
   if (!isSecure) return "the page is served over http, and browsers give threads to https and localhost only";
   if (isFramed) return "the page is in a frame that is not cross-origin isolated";
   return "the page is not cross-origin isolated (COOP and COEP headers)";
 }
 
-/** The very headers or setting that would change it. */
+/** The exact headers or setting that would change it. */
 export function isolationRemedy({ isSecure, isFramed }: Page): string {
   if (!isSecure) return "serve the page over https";
   if (!isFramed) return isolationHeaders;

@@ -1,4 +1,4 @@
-/** All of `parts`, one after the other. Not by a Blob: WebKit's cannot be read in the worker of a page on a disk. */
+/** Joins `parts`. Not through a Blob: the worker of a page on a disk cannot read WebKit's blobs. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -1,11 +1,11 @@
-// The numbers among the options of a generation: one table for the elements' attributes, the OpenAI adapter, the page's
-// fields and what links carry. GenerateOptions in types.ts documents them. The engine has the same table
-// (engine/generate/options.cc) and checks every range; tests/repository compares the two.
+// The numeric options of a generation: one table for the elements' attributes, the OpenAI adapter, the page's fields and
+// links. GenerateOptions in types.ts documents them. The engine has the same table (engine/generate/options.cc) and
+// checks every range; tests/repository compares the two.
 
 export interface NumberOption {
   /** Its name in a completion request. */
   openai: string;
-  /** Where neither the caller nor the model's generation_config.json sets it; null: a random number. */
+  /** The value if neither the caller nor the model's generation_config.json sets it; null: a random number. */
   initial: number | null;
   /** The same in a completion request, which follows OpenAI's defaults; undefined: `initial`. */
   openaiInitial?: number;

@@ -1,4 +1,5 @@
-// A request that a Content-Security-Policy forbids fails as if the host were down. Only an event names the directive.
+// Detects requests that a Content-Security-Policy blocks. They fail as if the host were down; only an event names the
+// directive.
 import { LoadError } from "./errors.js";
 
 type Violation = Pick<SecurityPolicyViolationEvent, "blockedURI" | "disposition" | "effectiveDirective">;
@@ -44,13 +45,13 @@ export class PolicyWatch {
 
   private readonly hear = (event: Event): void => {
     const violation = event as Event & Violation;
-    if (violation.disposition === "report") return; // nothing was forbidden
+    if (violation.disposition === "report") return; // a report-only policy blocks nothing
     this.heard.push(violation);
     this.wake();
   };
 }
 
-/** Runs `request`, which asks for `url`. If a policy forbids that, throws a LoadError that names the directive. */
+/** Runs `request`, which fetches `url`. If a policy blocks it, throws a LoadError that names the directive. */
 export async function namingPolicy<T>(url: string, request: () => Promise<T>): Promise<T> {
   const watch = new PolicyWatch();
   try {
@@ -68,6 +69,6 @@ export async function namingPolicy<T>(url: string, request: () => Promise<T>): P
   }
 }
 
-/** As fetch. If a policy forbids the request, the error names the directive. */
+/** As fetch. If a policy blocks the request, the error names the directive. */
 export const policyFetch: typeof fetch = (input, init) =>
   namingPolicy(input instanceof Request ? input.url : String(input), () => fetch(input, init));

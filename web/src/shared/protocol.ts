@@ -1,4 +1,4 @@
-// What the page and the worker say to each other. Every request ends in exactly one `done` or `failed`.
+// The messages between page and worker. Every request ends in exactly one `done` or `failed`.
 import type {
   GenerateOptions,
   GenerateSummary,
@@ -16,19 +16,19 @@ import type {
 /** Silence of a host that counts as a broken connection, in milliseconds. */
 export const usualStallMs = 20_000;
 
-/** Threads that can be asked for: kMostThreads in weights_tools/command_line.cc. */
+/** The most threads that can be requested: kMostThreads in weights_tools/command_line.cc. */
 export const threadLimit = 64;
 
-/** What was measured on this device for models of about the same size. */
+/** A measurement on this device for models of about the same size. */
 export interface ThreadChoice {
-  /** Device and size of model. */
+  /** Identifies the device and the size of the model. */
   key: string;
-  /** The number of threads that was fastest; 0: it is to be measured anew. */
+  /** The fastest number of threads; 0 if it must be measured again. */
   threads: number;
-  /** Bytes of weights that they read in a second; undefined: that is not known yet. */
+  /** Bytes of weights read per second; undefined if unknown. */
   speed?: number | undefined;
 }
-/** All that was, by their keys. */
+/** All measurements by their keys. */
 export type ThreadChoices = Readonly<Record<string, Omit<ThreadChoice, "key">>>;
 
 /** A folder on a static host. */
@@ -36,24 +36,24 @@ export interface FolderRequest {
   kind: "folder";
   /** Absolute, with a slash at the end. */
   url: string;
-  /** The GGUF file in it that is the model: the end of its address, percent-encoded and with its query. */
+  /** The name of the GGUF file in it: the end of its address, percent-encoded and with its query. */
   file?: string;
-  /** What was meant where the host has no such folder. */
+  /** The Hub model to load if the host has no such folder. */
   orHub?: HubRequest;
 }
 
 export const usualHub = "https://huggingface.co/";
 
-/** A model on a hub that answers as Hugging Face's does. */
+/** A model on a hub with Hugging Face's API. */
 export interface HubRequest {
   kind: "hub";
-  /** Its address, with a slash at the end. */
+  /** The hub's address, with a slash at the end. */
   hub: string;
   /** owner/name */
   id: string;
   /** Branch, tag or commit. */
   revision: string;
-  /** The folder that was looked for first, by its address. */
+  /** The address of the folder that was looked up first. */
   insteadOf?: string;
   /** The GGUF file that is the model. */
   file?: string;
@@ -63,16 +63,16 @@ export interface HubRequest {
 export interface FilesRequest {
   kind: "files";
   files: { name: string; file: File }[];
-  /** Tells files apart that have no other text to be compared by. */
+  /** Identifies the files, which have no text to compare. */
   key: string;
   /** The GGUF file that is the model. */
   file?: string;
 }
 
-/** Where a model is, as the worker can reach it. */
+/** Where a model is, in a form that the worker can use. */
 export type SourceRequest = FolderRequest | HubRequest | FilesRequest;
 
-/** A LoRA adapter, and what multiplies what it adds. */
+/** A LoRA adapter, and the factor for its contribution. */
 export interface AdapterRequest {
   source: SourceRequest;
   weight: number;
@@ -80,28 +80,28 @@ export interface AdapterRequest {
 
 export interface LoadRequest {
   source: SourceRequest;
-  /** Are merged into the model, in this order; undefined: none. */
+  /** Adapters to merge into the model, in this order; undefined: none. */
   adapters?: readonly AdapterRequest[] | undefined;
-  /** Threads to compute with; undefined: what `threadChoices` knows, else they are measured. */
+  /** Number of threads; undefined: the stored choice, or a measurement. */
   threads: number | undefined;
   threadChoices: ThreadChoices;
-  /** Engine build to use; undefined: the best that this browser runs. */
+  /** Engine build to use; undefined: the best that this browser can run. */
   variant: Variant | undefined;
   kv: "q8" | "f32" | undefined;
-  /** Is prefilled while the weights come; empty: nothing is. */
+  /** Prefilled while the weights arrive, unless it is empty. */
   prompt: string | readonly number[];
-  /** What a model of floats becomes while it is read; undefined: q8. */
+  /** The format to convert float weights to; undefined: q8. */
   weights: "q8" | "q4" | "f32" | undefined;
   /** Silence of a host that counts as a broken connection; undefined: the usual one. */
   stallMs: number | undefined;
-  /** Whether the model is stored on this device, and read from there. */
+  /** Whether to store the model on this device and read it from there. */
   cache: boolean;
-  /** Of every request for a file of the model. */
+  /** Sent with every request for a file of the model. */
   headers: readonly (readonly [string, string])[];
   credentials: "omit" | "same-origin" | "include" | undefined;
-  /** Whether a host may redirect; undefined: it may. */
+  /** Whether redirects are allowed; undefined: they are. */
   redirect: "follow" | "error" | undefined;
-  /** Where the page's own `fetch` is asked for the model's files; undefined: the worker fetches them. */
+  /** Set if the page's own `fetch` loads the model's files; undefined: the worker fetches them. */
   fetchPort: FetchPort | undefined;
 }
 
@@ -112,18 +112,18 @@ export interface FetchPort {
   close(): void;
 }
 
-/** worker -> page, through the fetchPort: a file that is wanted. All that belongs to it goes through `port`. */
+/** worker -> page, through the fetchPort: requests a file. `port` carries its messages. */
 export interface FetchRequest {
   url: string;
-  /** The header Range, where only the rest of a file is wanted; the page's fetch may give all of it. */
+  /** The header Range, if only the rest of a file is wanted. The page's fetch may return the whole file. */
   range?: string;
   port: FetchPort;
 }
 
-/** worker -> page, through a file's port: the next chunk is wanted, or no more. */
+/** worker -> page, through a file's port: requests the next chunk, or cancels. */
 export type FetchWant = "more" | "cancel";
 
-/** page -> worker, through a file's port: first what was answered, then a chunk for each "more". */
+/** page -> worker, through a file's port: first the response, then a chunk for each "more". */
 export type FetchAnswer =
   | { type: "response"; status: number; statusText: string; headers: [string, string][] }
   | { type: "chunk"; bytes: Uint8Array<ArrayBuffer> }
@@ -137,7 +137,7 @@ export interface LoadResult {
 export interface GenerateRequest {
   prompt: string | readonly number[];
   options: GenerateOptions;
-  /** Tokens that may be told before the page has read them (see ToWorker's `read`); Infinity: as many as there are. */
+  /** Tokens that may be sent before the page has read them (see ToWorker's `read`); Infinity: no limit. */
   ahead: number;
 }
 
@@ -146,7 +146,7 @@ export interface PrefillRequest {
   allowSpecial: boolean;
 }
 
-/** What the worker checks of it is unknown. */
+/** Fields that the worker checks are unknown. */
 export interface InspectRequest {
   prompt: string | readonly number[];
   position?: unknown;
@@ -155,20 +155,20 @@ export interface InspectRequest {
   top?: unknown;
 }
 
-/** What the engine checks of it is unknown. */
+/** Fields that the engine checks are unknown. */
 export interface ScoreRequest {
   prompt: string | readonly number[];
   stride?: unknown;
   start?: unknown;
 }
 
-/** Every request: its argument, what it resolves to, and what it tells on the way. */
+/** Every request: its arguments, its result, and its events. */
 export interface Requests {
   load: { args: LoadRequest; result: LoadResult; event: LoadProgress };
   generate: {
     args: GenerateRequest;
     result: GenerateSummary;
-    /** Tokens that were written since the last one was told. */
+    /** Tokens written since the last event. */
     event: { tokens: Token[] } | { prompt: PromptProgress };
   };
   prefill: { args: PrefillRequest; result: Prefilled; event: PromptProgress };
@@ -179,7 +179,7 @@ export interface Requests {
 }
 export type RequestName = keyof Requests;
 
-/** An error that crosses the thread border. */
+/** An error that is sent between threads. */
 export interface WireError {
   code: string;
   message: string;
@@ -188,9 +188,9 @@ export interface WireError {
 /** page -> worker */
 export type ToWorker =
   | { [K in RequestName]: { type: "request"; id: number; name: K; args: Requests[K]["args"] } }[RequestName]
-  /** The answer is no longer wanted. */
+  /** Cancels the request. */
   | { type: "cancel"; id: number }
-  /** So many more tokens of a generation have been read. */
+  /** The number of further tokens of a generation that were read. */
   | { type: "read"; id: number; tokens: number }
   /** The network is back. Chromium fires no such event in workers. */
   | { type: "online" }
@@ -202,12 +202,12 @@ export type FromWorker =
   | { type: "event"; id: number; event: Requests[RequestName]["event"] }
   | { type: "done"; id: number; result: Requests[RequestName]["result"] }
   | { type: "failed"; id: number; error: WireError }
-  /** What has changed since the model was loaded, and what was measured, to be among `threadChoices` next time. */
+  /** What has changed since the load, and a measurement to store in `threadChoices`. */
   | { type: "info"; info: Pick<ModelInfo, "threads" | "notice">; threadChoice?: ThreadChoice }
-  /** The first message. The release has to be the page's: nothing else of what follows is sure to be understood. */
+  /** The first message. If the release differs from the page's, the later messages may not be understood. */
   | { type: "started"; release: string }
-  /** In its place, where the worker's script is not as it was built: what follows is of no worth. */
+  /** Sent instead if the worker's script is damaged. Ignore everything after it. */
   | { type: "damaged"; what: string }
-  /** The worker holds the lock of this name for as long as it lives; null: it has none. */
+  /** The worker holds the lock of this name as long as it lives; null: it has none. */
   | { type: "alive"; lock: string | null }
   | { type: "ended" };

@@ -1,4 +1,4 @@
-/** What `chunks` gives, each chunk once it is asked for; a stream that is cancelled ends it. */
+/** A stream of `chunks`, each requested on demand. Cancelling the stream ends them. */
 export function streamOf(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

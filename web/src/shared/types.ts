@@ -1,4 +1,4 @@
-// The public types of the module. Sizes are in bytes, times in milliseconds, logarithms natural.
+// The public types of the module. Sizes are in bytes, times in milliseconds, and logarithms natural.
 
 /** The builds of the engine: threads or not, relaxed SIMD or not. */
 export const variants = ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const;
@@ -62,7 +62,10 @@ export interface GenerateOptions {
   n?: number | undefined;
   /** Draft tokens from the text so far, which gives the same tokens sooner where a text repeats itself; true. */
   lookup?: boolean | undefined;
-  /** Go on in the word, or the space, that the prompt ends in; false. Tokens that only write its end again have no text, and do not count. */
+  /**
+   * Continue the word or the space at the end of the prompt; false. Tokens that only rewrite that end have no text and
+   * do not count.
+   */
   heal?: boolean | undefined;
   /** The same seed gives the same text on every machine; random, and reported, when left out. */
   seed?: number | undefined;
@@ -102,7 +105,10 @@ export interface Token {
   rank: number;
   /** With `heal`: whether some or all of its bytes repeat the end of the prompt; left out where none do. */
   healed?: "some" | "all";
-  /** The most probable tokens at this place, as many as `logprobs` asked for; where it is still healed, of those that may be there. */
+  /**
+   * The most probable tokens at this place, as many as `logprobs` requests. While the prompt is healed, only tokens that
+   * are allowed there.
+   */
   top?: TokenLogprob[];
 }
 

@@ -1,9 +1,9 @@
-// A module of WebAssembly that runs: its memory, and what the headers of engine/api have in common.
+// A running WebAssembly module: its memory, and the conventions that the headers of engine/api share.
 import { errorFromWire, Gpt2Error } from "./errors.js";
 import { afterFailure, failureOf } from "./failures.js";
 import type { WireError } from "./protocol.js";
 
-/** What a helper thread begins with: engine/base/worker_threads.cc. */
+/** The start values of a helper thread: engine/base/worker_threads.cc. */
 export interface ThreadStart {
   code: WebAssembly.Module;
   memory: WebAssembly.Memory;
@@ -13,10 +13,13 @@ export interface ThreadStart {
   helper: number;
 }
 
-/** Runs a module: createModule of wasm-module.ts, or another in tests. `instantiateWasm` gives it its imports. */
+/**
+ * Instantiates a module: createModule of wasm-module.ts, or another function in tests. `instantiateWasm` passes it the
+ * imports.
+ */
 export type ModuleFactory = (options: {
   wasmMemory: WebAssembly.Memory;
-  /** Where it has threads. */
+  /** Present if the module has threads. */
   startThread?: (start: ThreadStart) => void;
   instantiateWasm: (
     imports: WebAssembly.Imports,
@@ -35,7 +38,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export class WasmInstance<Exports extends Allocator> {
-  /** Why it is not called any more. */
+  /** Why no more calls are possible. */
   private failure: Gpt2Error | undefined;
   private readonly exports: Exports;
   private readonly memory: WebAssembly.Memory;
@@ -45,7 +48,7 @@ export class WasmInstance<Exports extends Allocator> {
     this.memory = memory;
   }
 
-  /** `Exports` are those of `code`, which a test compares with the headers. */
+  /** `Exports` are those of `code`. A test compares them with the headers. */
   static async start<Exports extends Allocator>(
     createModule: ModuleFactory,
     code: WebAssembly.Module,
@@ -64,7 +67,7 @@ export class WasmInstance<Exports extends Allocator> {
     }
   }
 
-  /** Of its memory. */
+  /** Size of the memory in bytes. */
   get bytes(): number {
     return this.memory.buffer.byteLength;
   }
@@ -73,12 +76,12 @@ export class WasmInstance<Exports extends Allocator> {
     return this.failure !== undefined;
   }
 
-  /** Nothing can be called any more: `failure` says why. */
+  /** Ends the instance: every later call throws `failure`. */
   end(failure: Gpt2Error): void {
     this.failure = failure;
   }
 
-  /** Every call of an export. One that throws is the last: the state it left is undefined. */
+  /** Calls an export. If it throws, no later call is possible, because its state is undefined. */
   call<T>(use: (exports: Exports) => T): T {
     if (this.failure) throw this.failure;
     try {
@@ -90,12 +93,12 @@ export class WasmInstance<Exports extends Allocator> {
     }
   }
 
-  /** The same, for exports that return an address. */
+  /** The same for exports that return an address. */
   pointer(use: (exports: Exports) => number): number {
     return this.call(use) >>> 0;
   }
 
-  /** The result of a call that replies (convention 2 of api.h); undefined where it has none. Throws the error that it replies. */
+  /** The reply of a call (convention 2 of api.h); undefined if there is none. Throws an error that it replies. */
   ask(use: (exports: Exports) => number): unknown {
     const start = this.pointer(use);
     if (start === 0) return undefined;
@@ -105,12 +108,12 @@ export class WasmInstance<Exports extends Allocator> {
     return result;
   }
 
-  /** The next call may invalidate it, as memory can grow. */
+  /** The next call may invalidate the view, because memory can grow. */
   view(pointer: number, size: number): Uint8Array {
     return new Uint8Array(this.memory.buffer, pointer, size);
   }
 
-  /** The same for words of 32 bits. */
+  /** The same for 32-bit words. */
   words(pointer: number, count: number): Uint32Array {
     return new Uint32Array(this.memory.buffer, pointer, count);
   }
@@ -129,7 +132,7 @@ export class WasmInstance<Exports extends Allocator> {
     if (!this.failure) this.call((exports) => exports._gpt2_free(pointer));
   }
 
-  /** Calls `use` with the places and sizes in bytes of `parts`, one after the other; texts become UTF-8. */
+  /** Calls `use` with the addresses and sizes in bytes of `parts`; texts become UTF-8. */
   with<T>(parts: readonly (string | Uint8Array)[], use: (...pointersAndSizes: number[]) => T): T {
     const places: number[] = [];
     try {

@@ -1,13 +1,13 @@
-// Runs a module that Emscripten has linked. Emscripten's own script for it would be ten times as large, mostly for what our
-// modules do not use.
+// Runs a module linked by Emscripten. Emscripten's own script for it would be ten times as large, mostly for features
+// that our modules do not use.
 import type { ModuleFactory, ThreadStart } from "./wasm-instance.js";
 
-/** What a worker is named that is a helper thread of the engine. */
+/** The name of a worker that is a helper thread of the engine. */
 export const threadName = "gpt2-thread";
 
 type Exports = Record<string, (...values: number[]) => number>;
 
-/** What engine/format/wasm_libc.cc asks of JavaScript. */
+/** The imports of engine/format/wasm_libc.cc. */
 function numbers() {
   let text = "";
   return {
@@ -24,7 +24,7 @@ function numbers() {
 
 const pageBytes = 65536;
 
-/** Makes `memory` at least `bytes` large: larger than that at first, as each time copies all of it in some browsers. */
+/** Grows `memory` to at least `bytes`. First tries more, because each growth copies everything in some browsers. */
 function grow(memory: WebAssembly.Memory, bytes: number): number {
   const now = memory.buffer.byteLength;
   const more = Math.min(now / 5, 96 * 1024 * 1024);
@@ -33,7 +33,7 @@ function grow(memory: WebAssembly.Memory, bytes: number): number {
       memory.grow(Math.ceil((wanted - now) / pageBytes));
       return 1;
     } catch {
-      // Less may do.
+      // Less may be possible.
     }
   }
   return 0;
@@ -59,7 +59,7 @@ function importsOf(
   };
 }
 
-/** Runs the module, whose helper threads `startThread` starts. */
+/** Runs the module; `startThread` starts its helper threads. */
 export const createModule: ModuleFactory = async ({ wasmMemory, instantiateWasm, startThread }) => {
   let code: WebAssembly.Module;
   const imports = importsOf(wasmMemory, (place) => startThread?.({ code, memory: wasmMemory, ...place }));
@@ -71,14 +71,14 @@ export const createModule: ModuleFactory = async ({ wasmMemory, instantiateWasm,
   return Object.fromEntries(Object.entries(functions).map(([name, run]) => [`_${name}`, run]));
 };
 
-/** Runs a helper thread, until its engine ends it. */
+/** Runs a helper thread until its engine ends it. */
 export function runThread({ code, memory, stack, stackBytes, helper }: ThreadStart): void {
   const functions = new WebAssembly.Instance(code, importsOf(memory)).exports as Exports;
   functions._emscripten_wasm_worker_initialize?.(stack, stackBytes);
   try {
     functions.gpt2_run_thread?.(helper);
   } catch (error) {
-    functions.gpt2_thread_trapped?.(helper); // else its engine would wait for it
+    functions.gpt2_thread_trapped?.(helper); // otherwise its engine would wait for it
     throw error;
   }
 }

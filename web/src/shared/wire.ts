@@ -1,30 +1,30 @@
-// Readers of what comes from outside: each returns the value that it was given, with its type, or refuses it. An error
-// names the field as a path, such as "options.stop[2]". Lists and texts are measured before they are looked into.
+// Validators for data from outside: each returns its argument with its type, or throws. Errors name the field as a path,
+// such as "options.stop[2]". The length of lists and texts is checked before their contents.
 import { InvalidArgumentError } from "./errors.js";
 import { refuse, describeValue } from "./refuse.js";
 
-/** Throws an InvalidArgumentError whose message begins with what stands behind the name of the value. */
+/** Throws an InvalidArgumentError whose message continues the name of the value. */
 export type ReadValue<T> = (value: unknown) => T;
 
-/** The most that a request may hold. The engine checks stop strings in bytes: kMostStops in options.h. */
+/** Limits of a request. The engine checks stop strings in bytes: kMostStops in options.h. */
 export const limits = {
-  /** Characters of a prompt, which are at least as many bytes. */
+  /** Characters of a prompt. Each is at least one byte. */
   text: 2 ** 26,
   tokenIds: 2 ** 24,
   stops: 256,
   stopLength: 1024,
-  /** Characters of an address, a file's name, a key. */
+  /** Characters of an address, a file name or a key. */
   name: 2 ** 16,
   headers: 1000,
   files: 100_000,
   adapters: 100,
-  /** Of an object whose members have any names. */
+  /** Members of an object with arbitrary names. */
   members: 10_000,
-  /** Requests that wait. */
+  /** Waiting requests. */
   requests: 100_000,
 } as const;
 
-/** `read`, whose errors name `field`. */
+/** `read`, with errors that name `field`. */
 export const atField =
   <T>(field: string, read: ReadValue<T>): ReadValue<T> =>
   (value) => {
@@ -41,7 +41,7 @@ export const readIf =
   (value) =>
     test(value) ? (value as T) : refuse(` is ${describeValue(value)}, expected ${expected}`);
 
-/** `value`, unless it is longer than `most`. */
+/** Returns `value` unless it is longer than `most`. */
 export const checkLength = <T extends { readonly length: number }>(
   value: T,
   most: number,
@@ -94,7 +94,7 @@ export const anyObject: ReadValue<Readonly<Record<string, unknown>>> = readIf(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 );
 
-/** A reader for each member of `T`; a member that may be missing takes one that takes undefined. */
+/** A validator for each member of `T`. A member that may be missing has one that accepts undefined. */
 type Fields<T> = {
   readonly [K in keyof T]-?: ReadValue<object extends Pick<T, K> ? T[K] | undefined : T[K]>;
 };

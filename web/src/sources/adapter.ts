@@ -1,4 +1,4 @@
-// A LoRA adapter that is merged into a model while this is converted.
+// A LoRA adapter that is merged into a model during its conversion.
 import type { AdapterFiles } from "../convert/converter.js";
 import type { ModelSource } from "../loader/model-source.js";
 import { readWhole } from "../loader/read-text.js";
@@ -8,11 +8,11 @@ const configFile = "adapter_config.json";
 const tensorsFile = "adapter_model.safetensors";
 
 export class Adapter {
-  /** Of one load: what is merged is what its version was told of. */
+  /** Read once per load, so that the merged files match the reported version. */
   private read: Promise<AdapterFiles> | undefined;
 
   private readonly source: ModelSource;
-  /** Multiplies what it adds. */
+  /** Factor for the adapter's contribution. */
   readonly weight: number;
 
   constructor(source: ModelSource, weight: number) {
@@ -24,13 +24,13 @@ export class Adapter {
     return this.source.id;
   }
 
-  /** Its files, which are read once. */
+  /** The adapter's files, which are read once. */
   async files(signal: AbortSignal): Promise<AdapterFiles> {
     this.read ??= this.readFiles(signal);
     return this.read;
   }
 
-  /** The hub's own name for what it has now, or a hash of the files; undefined where it cannot be known. */
+  /** The hub's own name for the current version, or a hash of the files; undefined if unknown. */
   async version(signal: AbortSignal): Promise<string | undefined> {
     if (this.source.version) return this.source.version(signal);
     const { config, tensors } = await this.files(signal);
@@ -39,7 +39,7 @@ export class Adapter {
   }
 
   private async readFiles(signal: AbortSignal): Promise<AdapterFiles> {
-    // Nobody but their host says whether these are still the same, so its answer must be a new one.
+    // Only the host can tell whether these files are current, so caches are bypassed.
     const anew = !this.source.version;
     const read = async (name: string) =>
       readWhole(await this.source.open(name, { signal, anew }), name, signal);
@@ -53,7 +53,7 @@ export class Adapter {
   }
 }
 
-/** What is known of all `adapters`; undefined where one cannot be known. */
+/** The versions of all `adapters`; undefined if one is unknown. */
 export async function versionOf(
   adapters: readonly Adapter[],
   signal: AbortSignal,

@@ -1,5 +1,5 @@
-// A model of a hub or of files, in any form. A converted model is read unchanged; all others are converted while they are
-// read.
+// A model of the Hub or of local files, in any form. A converted model is read unchanged; all others are converted while
+// they are read.
 import type { ConvertOptions } from "../convert/index.js";
 import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
 import { readText } from "../loader/read-text.js";
@@ -32,7 +32,7 @@ export class ConvertibleSource implements ModelSource {
   private readonly inner: ModelSource;
   private readonly options: SourceOptions;
 
-  /** `inner` is of the files as they are published. */
+  /** `inner` has the files as published. */
   constructor(inner: ModelSource, options: SourceOptions) {
     this.inner = inner;
     this.options = options;
@@ -44,7 +44,7 @@ export class ConvertibleSource implements ModelSource {
       this.id = inner.id && withAdapters(withFile(inner.id, gguf), adapters);
       this.adapterVersion = (signal) => versionOf(adapters, signal);
     }
-    // Without one, its files are compared.
+    // Without a version, the files are compared.
     if (inner.version) this.version = async (signal) => inner.version?.(signal);
   }
 
@@ -55,7 +55,7 @@ export class ConvertibleSource implements ModelSource {
       return await chosen.open(name, options);
     } catch (error) {
       const isMissing = error instanceof LoadError && error.code === "not-found";
-      // For these two the conversion reads the weights, so the weights may be what is missing.
+      // For these two files the conversion reads the weights, so the weights may be what is missing.
       const wantsWeights = name === "config.json" || name === "model.safetensors";
       if (!isMissing || chosen === this.inner || !wantsWeights || this.options.gguf !== undefined)
         throw error;

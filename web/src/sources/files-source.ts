@@ -1,4 +1,4 @@
-// Files of this device, which somebody has picked or dropped.
+// Local files that the user has picked or dropped.
 import { byteReader } from "../loader/byte-reader.js";
 import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
 import { LoadError } from "../shared/errors.js";

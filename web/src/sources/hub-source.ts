@@ -1,4 +1,4 @@
-// A model on a hub, in files that it answers as Hugging Face's does: huggingface.co/docs/hub, "resolve".
+// A model on a hub that serves files like Hugging Face: huggingface.co/docs/hub, "resolve".
 import { UrlSource, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { readWhole } from "../loader/read-text.js";
 import { steadyFetch, type RetryOptions } from "../loader/steady-fetch.js";
@@ -7,19 +7,19 @@ import { problemOfFileName } from "../shared/file-names.mjs";
 import { apiAddress, filesAddress } from "../shared/hub-address.js";
 import { usualHub, type HubRequest } from "../shared/protocol.js";
 
-/** The hub's own headers, which it lets pages read. */
+/** The hub's own headers, which pages may read. */
 const commitHeader = "x-repo-commit";
 const errorHeader = "x-error-code";
 
 const token = 'a token that may read it, as headers: { Authorization: "Bearer hf_…" }';
 
-/** As its user would write it; models of other hubs than the usual one have an address for an id. */
+/** The id as the user would write it. Models of other hubs have an address as their id. */
 export function hubId({ hub, id, revision }: HubRequest): string {
   return `${hub === usualHub ? "hf:" : hub}${id}@${revision}`;
 }
 
 export class HubSource implements ModelSource {
-  /** Of the first file: a branch may move on while its files are fetched. */
+  /** The commit of the first file: a branch may move while its files are fetched. */
   private commit: string | undefined;
   private readonly askPatiently: typeof fetch;
 
@@ -35,7 +35,7 @@ export class HubSource implements ModelSource {
     this.askPatiently = steadyFetch((input, init) => this.askOnce(input, init), patience, "passing");
   }
 
-  /** Id and revision, as messages name the model. */
+  /** Id and revision, for messages. */
   private get name(): string {
     const { id, revision } = this.where;
     return revision === "main" ? id : `${id}@${revision}`;
@@ -57,7 +57,7 @@ export class HubSource implements ModelSource {
     }
   }
 
-  /** The commit that the revision is at. */
+  /** The current commit of the revision. */
   async version(signal: AbortSignal): Promise<string | undefined> {
     const { sha } = await this.askAbout(this.where.revision, signal);
     return typeof sha === "string" ? sha : undefined;
@@ -72,7 +72,7 @@ export class HubSource implements ModelSource {
     );
   }
 
-  /** What the hub says about the model, asked once, without retries; {} if it does not answer. */
+  /** The hub's description of the model, requested once without retries; {} if it does not answer. */
   private async askAbout(
     revision: string,
     signal: AbortSignal,

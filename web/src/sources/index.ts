@@ -1,2 +1,2 @@
-// gpt2-sources.js: ways to a model that few pages take. The worker loads it when one of them is wanted.
+// gpt2-sources.js: sources of models that few pages use. The worker loads it on demand.
 export { openSource } from "./open-source.js";

@@ -1,4 +1,4 @@
-// The source that a request names, be it the page's own fetch, a hub or files.
+// Opens the source of a request, such as the page's own fetch, the Hub or local files.
 import { headersFetch } from "../loader/headers-fetch.js";
 import { isPartOf } from "../loader/model-id.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
@@ -12,8 +12,8 @@ import { hubId, HubSource } from "./hub-source.js";
 import { pageFetch } from "./page-fetch.js";
 
 /**
- * A name that may be a folder's or an id: the folder, if its host has `file` there. A host that does not answer is
- * asked again when the folder is read.
+ * Resolves a name that may be a folder or an id: the folder if its host has `file` there. If a host does not answer, it
+ * is asked again when the folder is read.
  */
 async function findFolder(
   folder: FolderRequest,
@@ -28,7 +28,7 @@ async function findFolder(
     response = await ask(fileAddress(folder.url, file), { signal });
   } catch {
     signal.throwIfAborted();
-    return (await isStored(hubId(hub))) ? hub : folder; // what was found the last time, without network
+    return (await isStored(hubId(hub))) ? hub : folder; // without network, what was found the last time
   }
   void response.body?.cancel();
   const isPage = response.headers.get("content-type")?.startsWith("text/html") ?? false;
@@ -43,9 +43,9 @@ async function isStored(id: string): Promise<boolean> {
 }
 const isNever = async () => false;
 
-/** What opening a source takes of the worker. */
+/** What opening a source needs from the worker. */
 export interface OpenContext {
-  /** For what comes over a network. */
+  /** Retry options for the network. */
   patience: RetryOptions;
   signal: AbortSignal;
 }
@@ -66,17 +66,17 @@ function sourceOf(
   }
 }
 
-/** The origin that is asked for a model; undefined for one of this device. */
+/** The origin that serves a model; undefined for local files. */
 const originOf = (found: SourceRequest): string | undefined =>
   found.kind === "files" ? undefined : new URL(found.kind === "hub" ? found.hub : found.url).origin;
 
-/** What is asked of the host of an adapter: headers and credentials are the model's host's, unless that is this device. */
+/** The request to an adapter's host. Headers and credentials go to the model's host, unless the model is local. */
 function askingFor(adapter: SourceRequest, model: SourceRequest, request: LoadRequest): LoadRequest {
   const isHome = model.kind === "files" || originOf(adapter) === originOf(model);
   return isHome ? request : { ...request, headers: [], credentials: undefined };
 }
 
-/** Opens what `request` names. */
+/** Opens the source of `request`. */
 export async function openSource(
   request: LoadRequest,
   { patience, signal }: OpenContext,
@@ -86,7 +86,7 @@ export async function openSource(
     fetchPort ? pageFetch(fetchPort) : headersFetch(wanted, home);
   const find = async (wanted: SourceRequest, file: string): Promise<SourceRequest> => {
     if (wanted.kind !== "folder" || !wanted.orHub) return wanted;
-    // The headers may be meant for the hub, so the folder's host gets them only if it has the model.
+    // The headers may be meant for the Hub, so the folder's host gets them only if it has the model.
     const ask = askOf(wanted.url, { ...request, headers: [] });
     return findFolder(wanted, wanted.orHub, file, ask, signal, request.cache ? isStored : isNever);
   };
@@ -100,7 +100,7 @@ export async function openSource(
       adapter.weight,
     );
   });
-  // The engine itself makes q8 of a folder's floats.
+  // The engine itself quantizes a folder's floats to q8.
   const isPlain = found.kind === "folder" && found.file === undefined && weights === undefined;
   if (isPlain && opened.length === 0) return inner;
   const gguf = found.file !== undefined && { gguf: found.file };

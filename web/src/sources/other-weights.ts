@@ -1,17 +1,17 @@
-// What a model has in place of weights that can be loaded, and what to do about it.
+// Explains what a model has in place of loadable weights, and what to do.
 import type { ModelSource } from "../loader/model-source.js";
 import { LoadError } from "../shared/errors.js";
 
 const python = (load: string) =>
   `python3 -c 'from transformers import GPT2LMHeadModel as M; ${load}.save_pretrained("FOLDER")'`;
 
-/** Files of other libraries: what each is, and the argument with which transformers reads it. */
+/** Files of other libraries: their names, and the argument with which transformers reads them. */
 const others: readonly [RegExp, string][] = [
   [/^tf_model.*\.h5$/, ", from_tf=True"],
   [/^flax_model.*\.msgpack$/, ", from_flax=True"],
 ];
 
-/** What to say of a model without model.safetensors, by the names of its files; `missing` where they are not known. */
+/** The message for a model without model.safetensors, from the names of its files; `missing` if they are unknown. */
 export async function withoutWeights(
   source: ModelSource,
   missing: LoadError,

@@ -1,13 +1,13 @@
-// A `fetch` for the files of a model that asks through the page's own.
+// A `fetch` for a model's files that calls the page's own.
 import type { FetchAnswer, FetchPort, FetchRequest, FetchWant } from "../shared/protocol.js";
 
-/** Chunks that may wait for their reader: the next are under way while one is taken. */
+/** Chunks that are requested in advance. */
 const ahead = 4;
 
-/** Answers that must have no body. */
+/** Responses that must have no body. */
 const isBodiless = (status: number) => [101, 204, 205, 304].includes(status);
 
-/** A `fetch` for URLs that asks the page through `pagePort`; of its options it knows `signal` and the header Range. */
+/** A `fetch` for URLs that calls the page through `pagePort`. It supports the options `signal` and the header Range. */
 export function pageFetch(pagePort: FetchPort): typeof fetch {
   return (input, { signal, headers } = {}) => {
     const range = new Headers(headers).get("range");
@@ -18,7 +18,7 @@ export function pageFetch(pagePort: FetchPort): typeof fetch {
     let arrived: () => void = () => {};
     const stop = (tells: boolean) => {
       if (tells) want("cancel");
-      port.onmessage = null; // what is on its way has nowhere to go
+      port.onmessage = null; // drops chunks that are still arriving
       port.close();
       signal?.removeEventListener("abort", onAbort);
     };
@@ -33,7 +33,7 @@ export function pageFetch(pagePort: FetchPort): typeof fetch {
         start: (made) => void (controller = made),
         pull: () => {
           want("more");
-          return new Promise<void>((resolve) => (arrived = resolve)); // one at a time
+          return new Promise<void>((resolve) => (arrived = resolve)); // only one caller waits at a time
         },
         cancel: () => stop(true),
       },

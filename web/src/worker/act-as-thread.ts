@@ -1,13 +1,14 @@
-// What a worker does that HelperThreads has made.
+// The code of a worker that HelperThreads has created.
 import type { ThreadStart } from "../shared/wasm-instance.js";
 import { runThread, threadName } from "../shared/wasm-module.js";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-/** Runs a helper thread, if this worker is to be one; returns whether it is. */
+/** Runs a helper thread if this worker is one; returns whether it is. */
 export function actAsThread(): boolean {
   if (self.name !== threadName) return false;
-  // It does not close itself: Chromium keeps both for good where a worker does so while its parent closes. It ends with that.
+  // It does not close itself. In Chromium, a worker that closes while its parent closes is never freed, nor is the
+  // parent. It ends with its parent.
   self.onmessage = ({ data }: MessageEvent<ThreadStart>) => runThread(data);
   return true;
 }

@@ -1,5 +1,6 @@
-// Where the engine's builds and the worker's own parts are: beside its script. Each address is written out, as bundlers follow only
-// what is literal; they copy the files as they are. Asked for when needed: a worker from a blob has nothing beside it.
+// The addresses of the engine's builds and the worker's own parts, beside its script. Each is written literally, because
+// bundlers follow only literals; they copy the files unchanged. Evaluated on demand: a worker from a blob has nothing
+// beside it.
 import type { Variant } from "../shared/types.js";
 import { importAsItIs } from "./import-as-it-is.js";
 
@@ -27,7 +28,7 @@ export const addresses: Readonly<Record<Variant, BuildAddresses>> = {
   },
 };
 
-/** What few pages ask for, by the file that the worker and its parts import (web/scripts/package.mjs). */
+/** Parts that few pages need, by the file that the worker and its parts import (web/scripts/package.mjs). */
 const parts: Readonly<Record<string, () => URL>> = {
   "./gpt2-cache.js": () => new URL("./gpt2-cache.js", import.meta.url),
   "./gpt2-convert.js": () => new URL("./gpt2-convert.js", import.meta.url),
@@ -37,7 +38,7 @@ const parts: Readonly<Record<string, () => URL>> = {
   "./gpt2-sources.js": () => new URL("./gpt2-sources.js", import.meta.url),
 };
 
-/** Imports a part, by its address: bundlers would split this script at an import(), which some of them cannot. */
+/** Imports a part by its address. Bundlers would split this script at an import(), which some of them cannot. */
 export async function importPart(file: string): Promise<unknown> {
   const address = parts[file];
   if (!address) throw new Error(`the worker does not know the file ${file}`);

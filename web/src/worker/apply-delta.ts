@@ -1,9 +1,10 @@
-// Puts the code of a build together from that of another one and what is different; web/scripts/code-delta.mjs tells them apart.
+// Reconstructs the code of a build from that of another one and the differences, which web/scripts/code-delta.mjs
+// computes.
 //
-// A delta begins with three numbers: the bytes of the code, of the steps and of the differences. Then it has these, and
-// bytes that are added. A step is three numbers: bytes to add, bytes to take of the old code, and their distance from the
-// end of the last ones. Each byte that is taken has its difference added. The distance is 2n forward, or 2n - 1 back.
-// Numbers have seven bits a byte, the lowest first, and a bit for more.
+// A delta begins with three numbers: the bytes of the code, of the steps and of the differences. These follow, and then
+// the bytes to add. A step is three numbers: bytes to add, bytes to copy from the old code, and their distance from the
+// end of the last copy. Each copied byte has its difference added. The distance is 2n forward, or 2n - 1 back. Numbers
+// have seven bits per byte, the lowest first, and a continuation bit.
 
 export function applyDelta(
   old: Uint8Array<ArrayBuffer>,

@@ -1,4 +1,4 @@
-// Begins a load, with the tokenizer that the model has.
+// Begins a load with the model's tokenizer.
 import type { EngineTokenizer } from "../convert/index.js";
 import { parseJson } from "../loader/parse-json.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
@@ -18,7 +18,9 @@ function vocabSizeOf(config: string): number {
   return typeof size === "number" ? size : 0;
 }
 
-/** Begins with what the files say. Where there are more than vocab.json and merges.txt, the module that converts reads them. */
+/**
+ * Begins with the texts of the files. If there are more than vocab.json and merges.txt, the converter module reads them.
+ */
 async function beginWithFiles(
   engine: Engine,
   config: string,
@@ -27,17 +29,17 @@ async function beginWithFiles(
 ): Promise<void> {
   const hasRules = others?.["tokenizer.json"] !== undefined || (others && vocab !== "");
   if (!hasRules) return engine.loadBegin(config, vocab, merges, options);
-  engine.loadBegin(config, "", "", options); // throws where the configuration is wrong
+  engine.loadBegin(config, "", "", options); // throws if the configuration is invalid
   const { readTokenizer } = await importPart("gpt2-convert.js", import("../convert/index.js"));
   const files = { ...others, "vocab.json": vocab, "merges.txt": merges };
   const found: EngineTokenizer = await readTokenizer(files, vocabSizeOf(config));
   engine.loadBegin(config, found.vocab, found.merges, { ...options, tokenizer: { rules: found.rules } });
 }
 
-/** What only the module of other tokenizers reads. */
+/** Files that only the module for other tokenizers reads. */
 const otherFiles = ["vocab.txt", ...sentencePieceFiles];
 
-/** A tokenizer that the engine does not compute is read by a module of its own, where that does. */
+/** If the engine does not support a tokenizer, a separate module reads it. */
 export async function beginLoad(
   engine: Engine,
   config: string,

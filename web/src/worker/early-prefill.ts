@@ -1,4 +1,4 @@
-// The prefill of a prompt while the weights come: as far as they reach, between the messages and the bytes that arrive.
+// Prefills a prompt while the weights arrive: through the layers that are complete, between messages and arriving bytes.
 import type { PromptProgress } from "../shared/types.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
@@ -17,7 +17,7 @@ export class EarlyPrefill {
     engine: Pick<Engine, "loadPrompt" | "step">,
     prompt: string | readonly number[],
     signal: AbortSignal,
-    /** Called whenever the prompt has run through one more. */
+    /** Called after the prompt has run through another layer. */
     onLayer: (layer: PromptProgress) => void,
   ) {
     this.engine = engine;
@@ -28,15 +28,15 @@ export class EarlyPrefill {
     if (this.hasPrompt) engine.loadPrompt(prompt);
   }
 
-  /** More of the weights is there. */
+  /** More of the weights has arrived. */
   wake(): void {
     if (!this.hasPrompt || this.isRunning) return;
     this.isRunning = true;
     this.running = this.run();
-    this.running.catch(() => {}); // `end` tells
+    this.running.catch(() => {}); // `end` reports errors
   }
 
-  /** Resolves once it has run through all layers that have arrived. */
+  /** Resolves after the prompt has run through all layers that have arrived. */
   end(): Promise<void> {
     return this.running;
   }
@@ -45,7 +45,7 @@ export class EarlyPrefill {
     let told: number | undefined;
     try {
       for (;;) {
-        await yieldToMessages(); // the bytes that have arrived, and an abort, come first
+        await yieldToMessages(); // arriving bytes and aborts are handled first
         this.signal.throwIfAborted();
         const { done, total, isDone } = this.engine.step("_gpt2_load_step");
         if (done !== told) this.onLayer({ done, total });

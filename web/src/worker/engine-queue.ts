@@ -1,10 +1,10 @@
-// Requests use the engine one at a time, in the order in which they asked.
+// Requests use the engine one at a time, in the order of their calls.
 
 export class EngineQueue {
   private isTaken = false;
   private readonly waiting: (() => void)[] = [];
 
-  /** Resolves when it is the caller's turn, which `give` ends. An abort before that rejects, and leaves the queue. */
+  /** Resolves when it is the caller's turn; `give` ends the turn. An abort before that rejects, and leaves the queue. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.isTaken) {

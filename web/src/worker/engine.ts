@@ -1,4 +1,4 @@
-// The engine in WebAssembly: engine/api/api.h with JavaScript's types. Nothing else knows of pointers.
+// The engine in WebAssembly: wraps engine/api/api.h in JavaScript types. No other file uses pointers.
 import type { LanguageTokenizer, TextEnds } from "../languages/index.js";
 import { Gpt2Error, WorkerError } from "../shared/errors.js";
 import type { Token, TokenLogprob } from "../shared/types.js";
@@ -19,7 +19,7 @@ type StartFunction = (
   optionsSize: number,
 ) => number;
 
-/** What its module exports: every function of engine/api/api.h, which a test compares. */
+/** The exports of the module: every function of engine/api/api.h. A test compares them. */
 interface EngineModule extends Allocator {
   _gpt2_create(threads: number): number;
   _gpt2_destroy(engine: number): void;
@@ -54,27 +54,27 @@ type StartCall = "_gpt2_generate" | "_gpt2_score";
 type StepCall = "_gpt2_step" | "_gpt2_prefill_step" | "_gpt2_score_step" | "_gpt2_load_step";
 type PlainCall = "_gpt2_load_end" | "_gpt2_tune_threads" | "_gpt2_summary" | "_gpt2_suspend";
 
-/** What a generation or a scoring has to say: Gpt2Output of engine/api/api.h. */
+/** The state of a generation or a scoring: Gpt2Output of engine/api/api.h. */
 export interface Output {
-  /** Those of the last step. `logprob` is NaN for the first of a text that is scored. */
+  /** The tokens of the last step. `logprob` is NaN for the first token of a scored text. */
   tokens: Token[];
-  /** Tokens that have been prefilled, or scored, and how many there are; of a load, layers. */
+  /** Tokens that were prefilled or scored, and their total. For a load, layers. */
   done: number;
   total: number;
   isDone: boolean;
 }
 
-/** The fields of Gpt2Output and of Gpt2Token, each of 32 bits. */
+/** Fields of Gpt2Output and Gpt2Token, 32 bits each. */
 const outputWords = 7;
 const tokenWords = 7;
 
-/** What a piece of weights is copied in by: all of it at once would take as much memory again. */
+/** Bytes of weights that are copied at a time. Copying all at once would take as much memory again. */
 const portion = 256 * 1024;
 
 export class Engine {
   private readonly wasm: WasmInstance<EngineModule>;
   private readonly engine: number;
-  /** What makes tokens of text in place of the engine. */
+  /** The tokenizer that replaces the engine's own. */
   private tokenizer: LanguageTokenizer | undefined;
 
   private constructor(wasm: WasmInstance<EngineModule>, threads: number) {
@@ -94,12 +94,12 @@ export class Engine {
     return new Engine(await WasmInstance.start(createModule, code, memory, startThread), threads);
   }
 
-  /** Whether the kernels of this build give exact results in this browser. */
+  /** Whether this build's kernels give exact results in this browser. */
   get isExact(): boolean {
     return this.wasm.call((module) => module._gpt2_is_exact()) !== 0;
   }
 
-  /** Threads that run by now, this one among them. */
+  /** Running threads, including this one. */
   get startedThreads(): number {
     return this.wasm.call((module) => module._gpt2_started_threads(this.engine));
   }
@@ -109,7 +109,7 @@ export class Engine {
     this.wasm.call((module) => module._gpt2_drop_unstarted_threads(this.engine));
   }
 
-  /** Ends its threads and gives its memory back. Nothing can be asked of it afterwards. */
+  /** Ends its threads and frees its memory. No later call is possible. */
   destroy(): void {
     if (this.wasm.hasEnded) return;
     this.wasm.call((module) => module._gpt2_destroy(this.engine));
@@ -120,12 +120,12 @@ export class Engine {
     return this.wasm.bytes + (this.tokenizer?.memoryBytes ?? 0);
   }
 
-  /** For the model whose load has begun with its tokens. */
+  /** For a model whose load began with this tokenizer's tokens. */
   useTokenizer(tokenizer: LanguageTokenizer): void {
     this.tokenizer = tokenizer;
   }
 
-  /** A prompt as the engine takes it: text, or token ids. */
+  /** A prompt in the engine's form: text, or token ids. */
   private prompt(prompt: string | readonly number[], special: boolean, ends: TextEnds) {
     if (!this.tokenizer || typeof prompt !== "string") return prompt;
     return this.tokenizer.encode(prompt, special, ends);
@@ -145,7 +145,7 @@ export class Engine {
     }
   }
 
-  /** Gives a load the prompt that `_gpt2_load_step` prefills. */
+  /** Sets the prompt that `_gpt2_load_step` prefills. */
   loadPrompt(text: string | readonly number[]): void {
     const prompt = this.prompt(text, false, "beginning");
     this.wasm.with([promptBytes(prompt)], (pointer = 0, size = 0) =>
@@ -153,18 +153,18 @@ export class Engine {
     );
   }
 
-  /** Calls that take nothing but the engine. */
+  /** Calls without arguments. */
   call(name: PlainCall): unknown {
     return this.wasm.ask((module) => module[name](this.engine));
   }
 
-  /** Takes a step of what was started. */
+  /** Runs a step of what was started. */
   step(name: StepCall): Output {
     this.wasm.ask((module) => module[name](this.engine));
     return this.output();
   }
 
-  /** What the last step has to say, or, before the first, the start. */
+  /** The output of the last step or, before the first, of the start. */
   output(): Output {
     const at = this.wasm.pointer((module) => module._gpt2_output(this.engine));
     const output = this.wasm.words(at, outputWords);
@@ -197,7 +197,7 @@ export class Engine {
     return { tokens, done, total, isDone: isDone === 1 };
   }
 
-  /** What is made of the last token of a prompt that is prefilled; `size`: of its attention scores, heads times tokens. */
+  /** Inspects the last token of a prefilled prompt. `size` is the number of its attention scores, heads times tokens. */
   inspect(layer: number, top: number, size: number): { tokens: Token[]; scores: Float32Array } {
     this.wasm.ask((module) => module._gpt2_inspect(this.engine, layer, top));
     const at = this.wasm.pointer((module) => module._gpt2_attention(this.engine));
@@ -205,17 +205,17 @@ export class Engine {
     return { tokens: this.output().tokens, scores };
   }
 
-  /** Makes a generation that was suspended the one under way again. */
+  /** Resumes a suspended generation. */
   resume(generation: number): void {
     this.wasm.ask((module) => module._gpt2_resume(this.engine, generation));
   }
 
-  /** Forgets a generation that was suspended. */
+  /** Discards a suspended generation. */
   discard(generation: number): void {
     this.wasm.call((module) => module._gpt2_discard(this.engine, generation));
   }
 
-  /** Calls that start from a prompt, text or token ids. */
+  /** Calls that begin with a prompt, text or token ids. */
   start(name: StartCall, text: string | readonly number[], options: object): unknown {
     const ends = name === "_gpt2_score" ? "both" : "beginning";
     const prompt = this.prompt(text, allowsSpecial(options), ends);
@@ -252,14 +252,14 @@ export class Engine {
   }
 }
 
-/** A prompt as the engine takes it: text, or token ids. */
+/** A prompt in the engine's form: text, or token ids. */
 const promptBytes = (prompt: string | readonly number[]) =>
   typeof prompt === "string" ? prompt : idBytes(prompt);
 const isIds = (prompt: string | readonly number[]) => (typeof prompt === "string" ? 0 : 1);
 
 const allowsSpecial = (options: object) => "allowSpecial" in options && options.allowSpecial === true;
 
-/** Token ids as the engine takes them. */
+/** Token ids in the engine's form. */
 function idBytes(ids: readonly number[]): Uint8Array {
   const bad = ids.find((id) => !Number.isInteger(id) || id < 0 || id > 0x7fffffff);
   if (bad !== undefined) {

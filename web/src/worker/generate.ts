@@ -5,7 +5,7 @@ import type { ReadAhead } from "./read-ahead.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
-/** What gpt2_generate and gpt2_summary of engine/api/api.h say. */
+/** The results of gpt2_generate and gpt2_summary in engine/api/api.h. */
 interface Begun {
   promptTokens: number;
   reusedTokens: number;
@@ -23,9 +23,9 @@ const yieldMs = 4;
 export interface Surroundings {
   signal: AbortSignal;
   tell: (event: { tokens: Token[] } | { prompt: PromptProgress }) => void;
-  /** For tokens that are told. */
+  /** For tokens that are sent. */
   readAhead: ReadAhead;
-  /** Gives the turn to others until `ready` resolves and it is this one's turn again. */
+  /** Lets others use the engine until `ready` resolves and it is this request's turn again. */
   pause: (ready: Promise<void>) => Promise<void>;
 }
 

@@ -1,11 +1,11 @@
-// The engine's helper threads, each in a worker of its own. A failure of one costs that thread alone: loops of the engine are
-// shared by the threads that run.
+// The engine's helper threads, each in its own worker. A failure costs only that thread: the remaining threads share the
+// engine's loops.
 import { trustedScriptUrl } from "../shared/script-address.js";
 import type { ThreadStart } from "../shared/wasm-instance.js";
 import { threadName } from "../shared/wasm-module.js";
 import type { Engine } from "./engine.js";
 
-/** A global scope with workers. */
+/** A global scope that supports workers. */
 export interface WorkerScope {
   Worker: typeof Worker;
 }
@@ -13,22 +13,22 @@ export interface WorkerScope {
 export class HelperThreads {
   private readonly scope: WorkerScope;
   private readonly onFailure: () => void;
-  /** A browser may end workers that nobody can reach. */
+  /** Referenced here, because a browser may end unreachable workers. */
   private readonly workers: Worker[] = [];
 
-  /** Calls `onFailure` for each thread that fails, or cannot be made. */
+  /** Calls `onFailure` for each thread that fails or cannot be created. */
   constructor(scope: WorkerScope, onFailure: () => void) {
     this.scope = scope;
     this.onFailure = onFailure;
   }
 
-  /** Starts one from `script`, that of a build. */
+  /** Starts a thread from `script`, that of a build. */
   readonly start = (script: string, start: ThreadStart): void => {
     try {
       const worker = new this.scope.Worker(trustedScriptUrl(script), { type: "module", name: threadName });
       let hasFailed = false;
       worker.addEventListener("error", (event) => {
-        event.preventDefault(); // else it is an error of this worker
+        event.preventDefault(); // otherwise it counts as an error of this worker
         if (!hasFailed) this.onFailure();
         hasFailed = true;
       });
@@ -41,10 +41,10 @@ export class HelperThreads {
 }
 
 const pollMs = 5;
-/** Threads start while the weights stream in; any that is not there long after is not waited for. */
+/** Threads start while the weights stream. A thread that is still missing after this time is not waited for. */
 const mostWaitMs = 2000;
 
-/** Waits until `threads` threads run, or all that did not fail do; continues with those. Returns how many. */
+/** Waits until `threads` threads run, or all that have not failed, and continues with those. Returns their number. */
 export async function gatherThreads(
   engine: Pick<Engine, "startedThreads" | "dropUnstartedThreads">,
   threads: number,
@@ -60,7 +60,7 @@ export async function gatherThreads(
   return engine.startedThreads;
 }
 
-/** What to tell the user when there are fewer threads than there should be. */
+/** The notice to the user if there are fewer threads than intended. */
 export function threadNotice(threads: number, wanted: number): string | null {
   if (threads >= wanted) return null;
   const others = wanted - threads === 1 ? "a helper thread" : "helper threads";

@@ -1,3 +1,3 @@
-/** Imports the module at `url`. Bundlers are to leave it alone: they copied the file. */
+/** Imports the module at `url`. Bundlers must not change this import: they copied the file. */
 export const importAsItIs = (url: string): Promise<unknown> =>
   import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url);

@@ -1,4 +1,4 @@
-// Looks into the model: few pages do, so it is a chunk of its own.
+// Inspects the model. It is loaded separately, because few pages use it.
 import { Gpt2Error } from "../shared/errors.js";
 import type { InspectRequest } from "../shared/protocol.js";
 import { readCount } from "../shared/refuse.js";
@@ -21,10 +21,13 @@ function softmax(scores: Float32Array, size: number): Float32Array {
 const usualTop = 5;
 const mostTop = 100;
 
-/** Tokens from which on a generation reads them sooner, in larger batches, than a prefill does, which lets others in. */
+/**
+ * From this length on, a generation reads the tokens: its batches are larger than a prefill's, which lets other requests
+ * run.
+ */
 const longText = 64;
 
-/** Runs all of `ids` but the last, as far as they are not cached. */
+/** Computes all of `ids` except the last, unless they are cached. */
 async function readAll(
   engine: Engine,
   ids: readonly number[],
@@ -49,7 +52,7 @@ async function readAll(
   };
   let step = begin();
   if (ahead - step.done >= longText) {
-    // Its token is for nothing.
+    // Its token is not used.
     engine.start("_gpt2_generate", ids.slice(0, ahead), {
       maxNewTokens: 1,
       temperature: 0,

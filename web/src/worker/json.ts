@@ -1,4 +1,4 @@
-// JSON as the engine takes it: valid UTF-8, whatever strings JavaScript has.
+// JSON for the engine: always valid UTF-8, even if a JavaScript string is not valid UTF-16.
 
 /** In JSON.stringify's output every backslash begins an escape, and only lone surrogates are escaped as \udXXX. */
 const escapes = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;

@@ -1,5 +1,5 @@
-// The tokenizers of other languages, for a module in one file. It leaves them out, and loads gpt2-languages.js from its
-// own folder. Takes the place of languages/index.js (web/scripts/one-file.mjs).
+// The tokenizers of other languages, for a module in one file. That file does not contain them, and loads
+// gpt2-languages.js from its own folder. Replaces languages/index.js (web/scripts/one-file.mjs).
 import { LoadError } from "../shared/errors.js";
 import { importAsItIs } from "./import-as-it-is.js";
 

@@ -1,6 +1,6 @@
-// Lets the page know when the worker has ended, whatever the reason: a lock is held until then.
+// Shows the page when the worker has ended for any reason: the worker holds a lock until then.
 
-/** Holds a lock of its own for good; resolves to its name once it has it, to null where there are no locks. */
+/** Holds a lock of its own forever. Resolves to its name, or to null without locks. */
 export async function holdLock(locks: LockManager | undefined): Promise<string | null> {
   if (!locks) return null; // the page is not served securely
   const name = `gpt2-wasm ${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;

@@ -1,19 +1,19 @@
-// What a load tells of its progress: how much, how fast, and until when.
+// The progress of a load: its bytes, its rate and the remaining time.
 import type { LoadProgress } from "../shared/types.js";
 
-/** Bytes are told of so often at most. */
+/** The shortest pause between two reports of bytes. */
 const pauseMs = 50;
-/** What the rate is measured over. */
+/** The period over which the rate is measured. */
 const windowMs = 3000;
-/** A rate over less time than this is chance. */
+/** A rate over less time is unreliable. */
 const shortestMs = 200;
 
 export interface LoadReport {
-  /** Tells of what has changed. */
+  /** Reports changed values. */
   set: (changed: Partial<LoadProgress>) => void;
-  /** So many bytes of the weights are there. */
+  /** Reports the total of the weights' bytes that have arrived. */
   onBytes: (loadedBytes: number, source: LoadProgress["source"]) => void;
-  /** A file is asked for once more, for this reason; null: its bytes come again. */
+  /** Reports why a file is requested again; null when its bytes arrive again. */
   onRetry: (reason: string | null) => void;
 }
 
@@ -28,7 +28,7 @@ export function reportTo(tell: (progress: LoadProgress) => void): LoadReport {
   };
   let toldAt = 0;
   let later: ReturnType<typeof setTimeout> | undefined;
-  /** When how many bytes were there, in the last seconds. */
+  /** The bytes at several times in the last seconds. */
   const samples: [at: number, bytes: number][] = [];
   const set = (changed: Partial<LoadProgress>) => {
     clearTimeout(later);
@@ -38,11 +38,11 @@ export function reportTo(tell: (progress: LoadProgress) => void): LoadReport {
   };
   const onBytes: LoadReport["onBytes"] = (loadedBytes, source) => {
     const now = performance.now();
-    // A host that does not say how much there is may give more than it was taken for.
+    // A host that states no size may send more than was assumed.
     const totalBytes = progress.totalBytes && Math.max(progress.totalBytes, loadedBytes);
     if (now < toldAt + pauseMs && loadedBytes !== totalBytes) {
       progress = { ...progress, loadedBytes, totalBytes, source };
-      later ??= setTimeout(() => set({}), pauseMs); // perhaps they are the last for a while
+      later ??= setTimeout(() => set({}), pauseMs); // perhaps no more bytes arrive for a while
       return;
     }
     toldAt = now;

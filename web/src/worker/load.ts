@@ -1,4 +1,4 @@
-// Brings a model up: picks the engine's build, makes its memory, streams the weights in.
+// Loads a model: chooses the engine's build, allocates its memory, and streams the weights in.
 import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weights.js";
 import type { ModelSource } from "../loader/model-source.js";
 import { parseJson } from "../loader/parse-json.js";
@@ -31,10 +31,10 @@ import {
 import { fetchBuild, findBuild, startEngine, type BuildSource } from "./start-engine.js";
 import { chooseThreads, chooseVariant, type Features } from "./variants.js";
 
-/** Assumed of a plain file until the host says its size. */
+/** Assumed for a plain file until the host states its size. */
 const unknownSize = 512 * 1024 * 1024;
 
-/** What a load needs of the worker that it runs in. */
+/** What a load needs from its worker. */
 export interface LoadSurroundings {
   signal: AbortSignal;
   tell: (progress: LoadProgress) => void;
@@ -44,17 +44,17 @@ export interface LoadSurroundings {
   startThread: (script: string, start: ThreadStart) => void;
   features: () => Promise<Features>;
   cores: number | undefined;
-  /** Helper threads that could not be started, or failed, so far. */
+  /** Helper threads that could not be started or failed so far. */
   failedThreads: () => number;
-  /** Called with the engine as soon as there is one. */
+  /** Called with the engine as soon as it exists. */
   onEngine: (engine: Engine) => void;
 }
 
 export interface LoadedEngine extends LoadResult {
   engine: Engine;
-  /** Where it is not known how many threads pay: the name to remember the answer by, if it is worth that. */
+  /** Set if the best number of threads is unknown: the name to store the measurement by, if it should be stored. */
   measure: { measureAs: string | undefined } | undefined;
-  /** Where it is: what was measured. */
+  /** The stored measurement, if there is one. */
   known?: ThreadChoice | undefined;
 }
 
@@ -81,7 +81,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
     const other = seen.source?.another?.();
     const isFault = error.code !== "network";
     if (!other && !(isFault && (await hasOtherIndex(seen, around.signal)))) throw error;
-    // Its engine may only just be starting.
+    // The engine may still be starting.
     controller.abort(error);
     await seen.begun?.catch(() => undefined);
     seen.engine?.destroy();
@@ -114,16 +114,16 @@ async function loadOnce(
       readTokenizer(source, signal, coming),
       readDefaults(source, signal, coming),
     ]);
-    parts.catch(() => {}); // awaited below, if the index is there
+    parts.catch(() => {}); // awaited below, if the index exists
     return { source, coming, parts };
   };
   const first = await open(request);
   let { source, parts } = first;
   const index = await first.coming;
-  if (!index) await parts; // a folder that is not there lacks its config.json first of all
+  if (!index) await parts; // a missing folder is reported by its config.json first
   let plainFile = index ? undefined : await openPlainFile(source, request, signal);
   if (!index && !plainFile) {
-    // Floats that are to be stored, or are in several files: as a hub's, they are converted while they are read.
+    // Floats that will be stored or are in several files are converted while they are read, as on the Hub.
     ({ source, parts } = await open({ ...request, weights: "q8" }));
     plainFile = await openConverted(source, parts, signal);
   }
@@ -181,7 +181,7 @@ async function loadOnce(
     notice: threadNotice(gathered, wanted) ?? notice ?? chosen.notice,
   };
   report.set({ stage: "ready" });
-  // What fewer threads measure says nothing of next time.
+  // A measurement with fewer threads than planned is not stored.
   const measureAs = gathered === wanted ? choice.measureAs : undefined;
   const isMeasured = choice.measureAs !== undefined && wanted > 1;
   const known = gathered === choice.known?.threads ? choice.known : undefined;

@@ -1,7 +1,7 @@
-// How much memory a model will take, so that the engine's memory is made to measure.
+// Estimates how much memory a model needs, so that the engine's memory has the right size.
 
 const pageBytes = 65536;
-const largestBytes = 4 * 1024 ** 3; // what a 32-bit WebAssembly memory can have
+const largestBytes = 4 * 1024 ** 3; // the limit of 32-bit WebAssembly
 
 function field(config: unknown, name: string): number {
   if (typeof config !== "object" || config === null || !(name in config)) return 0;
@@ -9,10 +9,13 @@ function field(config: unknown, name: string): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** Bytes of memory for a byte of the weights file. A hub's float has two bytes or more, and takes 1.06 in q8; f16 is widened. A little is padding. */
+/**
+ * Bytes of memory per byte of the weights file. The Hub's floats have two bytes or more, and take 1.06 in q8; f16 is
+ * widened. The rest is padding.
+ */
 const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.02, q4: 1.02 };
 
-/** How many numbers a key has in all heads. Those of a GPT-BigCode share one. */
+/** Numbers of one key in all heads. The heads of a GPT-BigCode share one. */
 function keyWidth(config: unknown): number {
   const width = field(config, "n_embd");
   const { model_type, multi_query = true } = (config ?? {}) as {
@@ -29,39 +32,39 @@ function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
   const isRecord = typeof quantization === "object" && quantization !== null && "weights" in quantization;
   const weights = isRecord ? quantization.weights : undefined;
   const known = weights === "f32" || weights === "q8" || weights === "q4";
-  return known ? weights : "f16"; // the largest, for what is unknown
+  return known ? weights : "f16"; // the largest factor, if the format is unknown
 }
 
-/** Of one generation, each with a cache of its own: kMostContinuations in engine/generate/options.h. */
+/** Continuations of one generation, each with its own cache: kMostContinuations in engine/generate/options.h. */
 const mostContinuations = 16;
-/** Tokens that one forward pass runs: kMaxBatch in engine/model/forward.h. */
+/** Tokens in one forward pass: kMaxBatch in engine/model/forward.h. */
 const maxBatch = 64;
-/** Tokens whose logits are computed at once: kLogitTokens in engine/generate/context.h. */
+/** Tokens whose logits are computed together: kLogitTokens in engine/generate/context.h. */
 const logitTokens = 16;
 
 const floatBytes = 4;
-/** Of a value in an 8-bit cache: its code, its share of a scale, and whole blocks of positions. */
+/** Bytes of a value in an 8-bit cache: its code, its share of a scale, and padding to whole blocks of positions. */
 const q8CacheBytes = 1.2;
-/** Floats for each of n_embd that Scratch holds of a token: 11, and codes and scales of the widest input. */
+/** Floats per n_embd that Scratch holds for a token: 11, and codes and scales of the widest input. */
 const activationsPerWidth = 16;
 /**
- * Bytes for each token of the vocabulary: its text, merges, and the files they are read from. GPT-2's 50,257 take 17 MB,
- * which is 340 each.
+ * Bytes per token of the vocabulary: its text, its merges, and the files that they are read from. GPT-2's 50,257 take 17
+ * MB, which is 340 each.
  */
 const tokenizerBytes = 400;
-/** The engine itself and its stacks, 5 MB; a piece of weights on its way in, 8 MB; and as much again to spare. */
+/** The engine itself and its stacks, 5 MB; a piece of weights while it is copied, 8 MB; and about as much in reserve. */
 const slackBytes = 24 * 1024 * 1024;
-/** Room to grow, a quarter of it all, where the estimate is too low; and for prompts, of which 10 MB take 30 MB. */
+/** Room to grow by a quarter, in case the estimate is too low, and for prompts: one of 10 MB takes 30 MB. */
 const growth = 1.25;
 const textBytes = 64 * 1024 * 1024;
 
 /**
- * More than any GPT-2 takes beside its weights: 1.5B with a float cache takes 0.7 GB. The engine itself refuses a config that
- * claims more, with a better message than a device that refuses the memory.
+ * More than any GPT-2 needs besides its weights: 1.5B with a float cache takes 0.7 GB. The engine itself refuses a
+ * config that claims more, with a better message than a failed allocation.
  */
 const mostClaimed = 1024 ** 3;
 
-/** What a model takes of memory, in bytes, part by part. */
+/** The memory that a model needs, in bytes, part by part. */
 export interface MemoryParts {
   weights: number;
   /** Keys and values of one sequence. */
@@ -71,7 +74,7 @@ export interface MemoryParts {
   tokenizer: number;
 }
 
-/** Estimates from above, for a model of `config` (parsed config.json, anything) whose weights file has `weightBytes`. */
+/** An upper estimate for a model of `config` (any parsed config.json) whose weights file has `weightBytes`. */
 export function estimateMemory(
   config: unknown,
   weightBytes: number,
@@ -84,7 +87,7 @@ export function estimateMemory(
   const isQuantized = format !== "f32" && format !== "f16";
   const cacheBytes = kv === "f32" || !isQuantized ? floatBytes : q8CacheBytes;
   return {
-    // wpe is floats in every format.
+    // wpe consists of floats in every format.
     weights: weightBytes * memoryPerFileByte[format] + positions * width * floatBytes,
     cache: field(config, "n_layer") * positions * keyWidth(config) * 2 * cacheBytes,
     activations: maxBatch * width * activationsPerWidth * floatBytes,
@@ -99,7 +102,7 @@ export interface MemoryPlan {
   maximum: number;
 }
 
-/** The memory to make for a model; see estimateMemory. The engine checks every allocation itself. */
+/** The memory to allocate for a model; see estimateMemory. The engine checks every allocation itself. */
 export function planMemory(config: unknown, weightBytes: number, kv: "q8" | "f32" | undefined): MemoryPlan {
   const { weights, cache, activations, logits, tokenizer } = estimateMemory(config, weightBytes, kv);
   const bytes = weights + cache + activations + logits + tokenizer + slackBytes;

@@ -1,4 +1,4 @@
-// The files of a model's folder: which there have to be, and which may be missing.
+// The files of a model's folder: which are required and which are optional.
 import type { ModelSource, OpenFile } from "../loader/model-source.js";
 import {
   listingOf,
@@ -15,13 +15,13 @@ import type { Engine } from "./engine.js";
 export const weightsFile = "model.safetensors";
 const indexFile = "weights.json";
 
-/** What a load has seen so far. */
+/** What a load has read so far. */
 export interface LoadState {
   source?: ModelSource;
   /** The text of weights.json. */
   index?: string | undefined;
   engine?: Engine;
-  /** Settles once no engine will come any more but the one that is here. */
+  /** Settles when no other engine can still start. */
   begun?: Promise<unknown>;
 }
 
@@ -35,7 +35,7 @@ export async function readIndex(
   return seen.index === undefined ? undefined : parseWeightsIndex(seen.index);
 }
 
-/** Whether the host has another weights.json than the one that was read. */
+/** Whether the host's weights.json differs from the one that was read. */
 export async function hasOtherIndex({ source, index }: LoadState, signal: AbortSignal): Promise<boolean> {
   if (!source || index === undefined) return false;
   try {
@@ -51,7 +51,7 @@ const isMissing = (error: unknown): error is LoadError =>
 const withoutIndex = ({ code, message }: LoadError) =>
   new LoadError(code, `there is no ${indexFile}; without it, ${message}`);
 
-/** The one file of weights that have no index; undefined where they have to be converted to be read, or to be stored. */
+/** The single file of weights without an index; undefined if they must be converted to be read or stored. */
 export async function openPlainFile(
   source: ModelSource,
   { source: { kind } }: LoadRequest,
@@ -68,7 +68,7 @@ export async function openPlainFile(
   }
 }
 
-/** Of a folder without an index. */
+/** Opens a folder without an index. */
 export async function openConverted(
   source: ModelSource,
   parts: Promise<unknown>,
@@ -82,10 +82,10 @@ export async function openConverted(
   }
 }
 
-/** Throws if a model is already converted, to another format than the wanted one. */
+/** Throws if a model is already converted to another format than the requested one. */
 export function checkWeights(config: unknown, wanted: LoadRequest["weights"]): void {
   const { quantization_config: made } = Object(config) as { quantization_config?: { weights?: unknown } };
-  const found = made?.weights === "f16" ? "f32" : made?.weights; // which widens to it
+  const found = made?.weights === "f16" ? "f32" : made?.weights; // the engine widens it
   if (wanted === undefined || typeof found !== "string" || found === wanted) return;
   throw new LoadError(
     "unsupported",
@@ -93,7 +93,7 @@ export function checkWeights(config: unknown, wanted: LoadRequest["weights"]): v
   );
 }
 
-/** Whether a file may be there: what an index that lists all files does not list is not asked for, a request less. */
+/** Whether a file may exist. A file that a complete index does not list is not requested. */
 const mayBeThere = async (name: string, coming: IndexPromise) =>
   !(await coming)?.files || (await listingOf(coming, name)) !== undefined;
 
@@ -110,16 +110,16 @@ async function readListed(
 export const readDefaults = (source: ModelSource, signal: AbortSignal, coming: IndexPromise) =>
   readListed("generation_config.json", source, signal, coming);
 
-/** The files that describe a tokenizer. With a tokenizer.json, that alone. */
+/** The files that describe a tokenizer. A tokenizer.json replaces all others. */
 export interface TokenizerTexts {
-  /** vocab.json and merges.txt, "" each where there are none. */
+  /** vocab.json and merges.txt; "" if missing. */
   vocab: string;
   merges: string;
-  /** The others that there are, by their names; undefined: none. One that is no text has a character for each byte. */
+  /** The other files by name; undefined: none. A binary file has one character per byte. */
   others?: Record<string, string> | undefined;
 }
 
-/** vocab.json and merges.txt, or neither: one of them alone would make ids that mean other tokens. */
+/** vocab.json and merges.txt, or neither. One of them alone would give wrong ids. */
 async function readVocabulary(source: ModelSource, signal: AbortSignal, index: IndexPromise) {
   const names = ["vocab.json", "merges.txt"];
   const texts = await Promise.all(names.map((name) => readOptionalText(source, name, signal, index)));
@@ -133,12 +133,12 @@ async function readVocabulary(source: ModelSource, signal: AbortSignal, index: I
   return { vocab: vocab ?? "", merges: merges ?? "" };
 }
 
-/** The names that a SentencePiece file may have. */
+/** The possible names of a SentencePiece file. */
 export const sentencePieceFiles = ["spiece.model", "tokenizer.model"] as const;
 
-/** A character for each byte. */
+/** One character per byte. */
 function charactersOf(bytes: Uint8Array): string {
-  const portion = 0x8000; // arguments of one call
+  const portion = 0x8000; // limit for the arguments of one call
   let text = "";
   for (let at = 0; at < bytes.length; at += portion)
     text += String.fromCharCode(...bytes.subarray(at, at + portion));
@@ -150,7 +150,7 @@ async function readSentencePiece(source: ModelSource, signal: AbortSignal, index
   for (const name of sentencePieceFiles) {
     if (!(await mayBeThere(name, index))) continue;
     const bytes = await readOptionalBytes(source, name, signal, index);
-    // The file begins with its first piece. A host that answers every request with a page does not.
+    // The file begins with its first piece. A host that answers every request with a page fails this check.
     const isOne = bytes?.[0] === 0x0a || (await listingOf(index, name)) !== undefined;
     if (bytes && isOne) return { [name]: charactersOf(bytes) };
   }

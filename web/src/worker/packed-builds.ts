@@ -1,4 +1,4 @@
-// The engine's builds out of memory: packed into the worker's own script, for pages in one file.
+// The engine's builds from memory: packed into the worker's own script, for pages in one file.
 import { LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { inflate, type Packed } from "../shared/inflate.js";
@@ -7,16 +7,16 @@ import { createModule } from "../shared/wasm-module.js";
 import { applyDelta } from "./apply-delta.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
 
-/** Made by web/scripts/pack-engine.mjs. */
+/** Created by web/scripts/pack-engine.mjs. */
 export interface Pack {
-  /** The code of each part in turn, compressed as one. */
+  /** The code of all parts, compressed together. */
   data: Packed;
   parts: readonly PackedBuild[];
 }
 
 export interface PackedBuild {
   variant: Variant;
-  /** Of the code, or of its difference from the code of `base`, an earlier part; in bytes. */
+  /** Bytes of the code, or of its difference from the code of `base`, an earlier part. */
   size: number;
   base: Variant | null;
 }
@@ -37,7 +37,7 @@ export class PackedBuilds implements BuildSource {
   private codes: Promise<Map<Variant, Uint8Array<ArrayBuffer>>> | undefined;
 
   private readonly pack: Pack;
-  /** The address of a script that is a thread of the engine where its worker is named so. */
+  /** The address of a script that runs a helper thread if its worker has the thread's name. */
   private readonly threadScript: string;
 
   constructor(pack: Pack, threadScript: string) {
@@ -51,7 +51,7 @@ export class PackedBuilds implements BuildSource {
 
   async compile(variant: Variant): Promise<WebAssembly.Module> {
     const codes = (this.codes ??= unpack(this.pack));
-    codes.catch(() => (this.codes = undefined)); // memory may have been short: the next one tries again
+    codes.catch(() => (this.codes = undefined)); // memory may have been short: the next call tries again
     const code = (await codes).get(variant);
     if (!code) throw new LoadError("not-found", `there is no build "${variant}" in this file`);
     try {

@@ -7,13 +7,13 @@ import { yieldToMessages } from "./yield-to-messages.js";
 interface Surroundings {
   signal: AbortSignal;
   tell: (progress: PromptProgress) => void;
-  /** Whether another request waits for the KV cache. The prefill ends then, and keeps what it has computed. */
+  /** Whether another request waits for the KV cache. The prefill then ends and keeps what it has computed. */
   isOvertaken: () => boolean;
-  /** Lets those have their turn who wait for something else. */
+  /** Lets requests run that do not need the cache. */
   letOthersIn: () => Promise<void>;
 }
 
-/** Stops within one step, some tokens, of the signal's abort or of a request that comes first. */
+/** Stops within one step (some tokens) of the signal's abort or of a request that needs the cache. */
 export async function prefill(
   engine: Engine,
   { prompt, allowSpecial }: PrefillRequest,

@@ -1,4 +1,4 @@
-// Reads what the page says: another script or another release may send anything.
+// Validates messages from the page: another script or another release may send anything.
 import {
   threadLimit,
   type AdapterRequest,
@@ -43,7 +43,7 @@ const stops = list(stop, limits.stops);
 const plain = readIf("a number, true, false, text or an array of texts", (value) =>
   ["number", "boolean", "undefined"].includes(typeof value),
 );
-/** The value of an option: which options there are, and of which range, is for the engine to say. */
+/** The value of an option. The engine checks which options exist and their ranges. */
 const option: ReadValue<unknown> = (value) =>
   Array.isArray(value) ? stops(value) : typeof value === "string" ? stop(value) : plain(value);
 const options = members(option, 64) as ReadValue<GenerateOptions>;
@@ -89,7 +89,7 @@ const headers = list(readIf<readonly [string, string]>("a pair of texts", isPair
 const isPort = (value: unknown) =>
   typeof value === "object" && value !== null && "postMessage" in value && "close" in value;
 
-/** A prompt, and options beside it. */
+/** A prompt with options. */
 const prompted: ReadValue<Requests["inspect" | "score"]["args"]> = (value) => {
   const { prompt: given, ...others } = anyObject(value);
   atField("prompt", prompt)(given);
@@ -125,7 +125,7 @@ const readArgs: { readonly [K in RequestName]: ReadValue<Requests[K]["args"]> } 
 };
 const readName = atField("name", choice(Object.keys(readArgs) as RequestName[]));
 
-/** What identifies a request. */
+/** Identifies a request. */
 const id = wholeNumberBetween(1, Number.MAX_SAFE_INTEGER);
 
 const readers: { readonly [T in ToWorker["type"]]: ReadValue<unknown> } = {
@@ -146,7 +146,7 @@ export const readToWorker: ReadValue<ToWorker> = atField("message", (value) => {
   return value as ToWorker;
 });
 
-/** The id of what is a request, whatever else is wrong with it; undefined where it has none. */
+/** The id of a request, even if the rest of it is invalid; undefined if it has none. */
 export function idOfRequest(value: unknown): number | undefined {
   const { type, id: given } = Object(value) as Readonly<Record<string, unknown>>;
   return type === "request" && Number.isSafeInteger(given) && Number(given) > 0 ? Number(given) : undefined;

@@ -18,7 +18,7 @@ export async function score(
   for (;;) {
     const scored = step.tokens.map((token) => {
       const { id, text } = token;
-      const isFirst = Number.isNaN(token.logprob); // nothing predicts it
+      const isFirst = Number.isNaN(token.logprob); // the first token has no context
       if (!isFirst) {
         logprob += token.logprob;
         predicted += 1;

@@ -1,4 +1,4 @@
-// What every worker of the engine does, wherever its builds come from.
+// The common part of all workers of the engine, whatever the source of their builds.
 import { headersFetch } from "../loader/headers-fetch.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
 import { steadyFetch } from "../loader/steady-fetch.js";
@@ -13,9 +13,9 @@ import { detectFeatures } from "./variants.js";
 
 declare const self: DedicatedWorkerGlobalScope & { Worker: typeof Worker };
 
-/** `files` over what is stored of them on this device. */
+/** `files` with a store on this device. */
 async function overCache(files: ModelSource, request: LoadRequest): Promise<ModelSource> {
-  // An embedder's copy of the package may lack it.
+  // An embedder's copy of the package may lack this part.
   const cache = await import("../cache/index.js").catch(() => undefined);
   if (cache) return cache.cached(files, request);
   files.notStored = async () => "gpt2-cache.js cannot be loaded";
@@ -23,8 +23,8 @@ async function overCache(files: ModelSource, request: LoadRequest): Promise<Mode
 }
 
 /**
- * Answers the page's requests with the builds from `builds`, from now on. Nothing is said before it is known what
- * `damage` there is to this script, and nothing of it counts where there is any.
+ * Answers the page's requests with the builds from `builds`. Sends nothing until the `damage` of this script is known,
+ * and nothing else if there is any.
  */
 export function serve(builds: BuildSource, damage?: Promise<string | undefined>): void {
   const waiting: FromWorker[] = [];

@@ -1,4 +1,4 @@
-// Answers the page's requests, one at a time, and looks for messages between tokens.
+// Answers the page's requests, one at a time, and reads messages between tokens.
 import { errorToWire, Gpt2Error, LoadError, WorkerError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type {
@@ -25,7 +25,7 @@ import { EngineTurn, EngineQueue } from "./engine-queue.js";
 
 type Request = Extract<ToWorker, { type: "request" }>;
 
-/** What few pages ask for is loaded when it is. */
+/** Rarely used parts are loaded on demand. */
 const inspecting = () =>
   import("./inspect.js").catch((error: unknown) => {
     throw new LoadError("network", `gpt2-inspect.js cannot be loaded: ${String(error)}`);
@@ -41,16 +41,16 @@ export type Load = (
   around: Pick<LoadSurroundings, "signal" | "tell" | "onEngine" | "failedThreads">,
 ) => Promise<LoadedEngine>;
 
-/** What is known of a request until it has been answered. */
+/** The state of a request until it is answered. */
 interface Running {
   readonly name: RequestName;
   readonly controller: AbortController;
-  /** Of a generation. */
+  /** For a generation. */
   readonly readAhead: ReadAhead;
   readonly turn: EngineTurn;
 }
 
-/** What runs other tokens than a prefill, and, where it wants the same, runs them itself. */
+/** Requests that use the KV cache: a waiting one ends a prefill. */
 const usesContext: ReadonlySet<RequestName> = new Set<RequestName>([
   "generate",
   "prefill",
@@ -58,12 +58,12 @@ const usesContext: ReadonlySet<RequestName> = new Set<RequestName>([
   "score",
 ]);
 
-/** The pause between two measurements, in which requests go first. */
+/** The pause between two measurements, during which requests run first. */
 const idleMs = 50;
 
 export class Server {
   private engine: Engine | undefined;
-  private info: ModelInfo | undefined; // once the model is loaded
+  private info: ModelInfo | undefined; // set when the model is loaded
   private loadedThreads = 0;
   private measure: LoadedEngine["measure"];
   private known: LoadedEngine["known"];
@@ -101,16 +101,16 @@ export class Server {
         this.running.get(message.id)?.readAhead.add(message.tokens);
         return;
       case "online":
-        return void dispatchEvent(new Event("online")); // each chunk has waits of its own
+        return void dispatchEvent(new Event("online")); // each separately loaded part has its own waits
       case "end":
         return this.end();
     }
   }
 
-  /** A helper thread could not be started, or failed. */
+  /** Records that a helper thread could not be started or failed. */
   loseThread(): void {
     this.failedThreads += 1;
-    if (!this.info) return; // the load tells
+    if (!this.info) return; // the load reports it
     this.info.threads = Math.max(1, this.info.threads - 1);
     this.info.notice = threadNotice(this.info.threads, this.loadedThreads);
     this.post({ type: "info", info: { threads: this.info.threads, notice: this.info.notice } });
@@ -154,7 +154,7 @@ export class Server {
       running.turn.give();
       this.running.delete(message.id);
       if (summary) this.recordSpeed(summary);
-      // Not with the load: the first token is not to wait for it.
+      // Not during the load, so that the first token is not delayed.
       if (message.name === "generate") void this.tuneThreads();
     }
   }
@@ -195,7 +195,7 @@ export class Server {
     }
   }
 
-  /** Whether a request for which `counts` holds waits for its turn. */
+  /** Whether a waiting request satisfies `counts`. */
   private isAwaited(counts: (name: RequestName) => boolean): boolean {
     return [...this.running.values()].some(({ name, turn }) => turn.isWaiting && counts(name));
   }
@@ -216,7 +216,7 @@ export class Server {
     tell: LoadSurroundings["tell"],
   ): Promise<LoadResult> {
     if (this.hasEnded) throw new WorkerError("disposed", "the worker has ended");
-    // One model a worker: the page ends the worker to free it.
+    // A worker holds one model: the page ends the worker to free it.
     if (this.engine) throw new Gpt2Error("invalid-argument", "this worker already has a model");
     const { info, measure, known } = await this.load(request, {
       signal,
@@ -234,11 +234,11 @@ export class Server {
     return { info };
   }
 
-  /** Measures how many threads are worth using, a few steps at a time, while there are no requests. */
+  /** Measures the best number of threads, a few steps at a time, while there are no requests. */
   private async tuneThreads(): Promise<void> {
     const { engine, info, measure } = this;
     if (!engine || !info || !measure) return;
-    this.measure = undefined; // once
+    this.measure = undefined; // only once
     try {
       let tuned = { threads: 0, isDone: false };
       while (!tuned.isDone) {
@@ -252,7 +252,7 @@ export class Server {
       this.known = key === undefined ? undefined : { key, threads };
       this.tellThreads(info, this.known);
     } catch {
-      // The engine has ended, or failed: the next request gets the error.
+      // The engine has ended or failed: the next request gets the error.
     }
   }
 
@@ -262,7 +262,7 @@ export class Server {
     if (!known || !info) return;
     const changed = speedToRemember(known, summary, info.weightBytes);
     if (!changed) return;
-    this.known = undefined; // the next load will know
+    this.known = undefined; // the next load measures again
     this.tellThreads(info, changed);
   }
 

@@ -1,4 +1,4 @@
-// Brings up a build of the engine: fetches its script and its code, and makes its memory.
+// Starts a build of the engine: fetches its script and code, and allocates its memory.
 import type { RetryOptions } from "../loader/steady-fetch.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
@@ -10,7 +10,7 @@ import type { MemoryPlan } from "./memory-plan.js";
 /** The script of a build. */
 export interface EngineScript {
   createModule: ModuleFactory;
-  /** What helper threads are started from: the same script, at an address that this worker may start workers from. */
+  /** The script for helper threads: the same one, at an address from which this worker may start workers. */
   threadScript: string;
 }
 
@@ -19,9 +19,9 @@ export interface EngineScript {
  * the scripts as blobs, whose addresses are the `threadScript`s.
  */
 export interface BuildSource {
-  /** Runs the script of a build. Throws a LoadError that names the file where it cannot be had or run. */
+  /** Runs the script of a build. Throws a LoadError that names the file if it is not available or fails. */
   importScript(variant: Variant, signal: AbortSignal, patience: RetryOptions): Promise<EngineScript>;
-  /** The code of a build. Throws a LoadError that names the file where it cannot be had or compiled. */
+  /** The code of a build. Throws a LoadError that names the file if it is not available or does not compile. */
   compile(variant: Variant, signal: AbortSignal, patience: RetryOptions): Promise<WebAssembly.Module>;
 }
 
@@ -60,7 +60,10 @@ export function makeMemory({ initial, maximum }: MemoryPlan, shared: boolean): W
   );
 }
 
-/** What to run instead of a build that this browser does not compile, or that gives wrong results in it, and what to say. */
+/**
+ * The build to use in place of one that does not compile or gives wrong results in this browser, and the notice about
+ * it.
+ */
 function instead(variant: Variant, fault: string): { variant: Variant; notice: string } | undefined {
   switch (variant) {
     case "threads-relaxed":
@@ -76,13 +79,13 @@ function instead(variant: Variant, fault: string): { variant: Variant; notice: s
 
 type Fetch = (variant: Variant) => Promise<Build>;
 
-/** A build, and why it is not the one that was asked for; null if it is. */
+/** A build, and why it is not the requested one; null if it is. */
 export interface FoundBuild {
   build: Build;
   notice: string | null;
 }
 
-/** The build that was asked for, or the next one that this browser compiles. */
+/** The requested build, or the next one that this browser compiles. */
 export async function findBuild(variant: Variant, fetch: Fetch): Promise<FoundBuild> {
   try {
     return { build: await fetch(variant), notice: null };
@@ -97,11 +100,11 @@ export async function findBuild(variant: Variant, fetch: Fetch): Promise<FoundBu
 export interface StartedEngine {
   engine: Engine;
   variant: Variant;
-  /** Why it is not the build that was asked for; null if it is. */
+  /** Why it is not the requested build; null if it is. */
   notice: string | null;
 }
 
-/** Starts the engine; where this browser gives wrong results with it, the next build. */
+/** Starts the engine. If this browser gives wrong results with a build, starts the next one. */
 export async function startEngine(
   { build, notice }: FoundBuild,
   plan: MemoryPlan,

@@ -2,18 +2,18 @@
 import type { ThreadChoice } from "../shared/protocol.js";
 import type { GenerateSummary } from "../shared/types.js";
 
-/** Steps of a generation from which on its speed counts. */
+/** From this number of steps on, the speed of a generation counts. */
 const leastSteps = 32;
 /** Other work on a device sometimes halves its speed, which is not a change of the device. */
 const farRatio = 2.5;
 
-/** What is to be remembered after a generation with the threads that are `known`; undefined: nothing new. */
+/** The speed to store after a generation with the `known` threads; undefined: nothing new. */
 export function speedToRemember(
   known: ThreadChoice,
   { finishReasons, timings: { decodedTokens, acceptedTokens, decodedTokensPerSecond } }: GenerateSummary,
   weightBytes: number,
 ): ThreadChoice | undefined {
-  const steps = decodedTokens - acceptedTokens; // several tokens that were guessed take one
+  const steps = decodedTokens - acceptedTokens; // accepted drafts share one step
   if (finishReasons.length > 1 || steps < leastSteps) return undefined;
   const speed = Math.round((decodedTokensPerSecond * steps * weightBytes) / decodedTokens);
   if (known.speed === undefined) return { ...known, speed };

@@ -16,7 +16,7 @@ import type { BuildSource, EngineScript } from "./start-engine.js";
 
 export class UrlBuilds implements BuildSource {
   private readonly addresses: Readonly<Record<Variant, BuildAddresses>>;
-  /** The worker runs from a blob: what it starts has to, too. */
+  /** If the worker runs from a blob, what it starts must, too. */
   private readonly isInBlob: boolean;
   private readonly ask: typeof fetch;
 
@@ -34,7 +34,8 @@ export class UrlBuilds implements BuildSource {
     const url = ofThisRelease(this.addresses[variant].script());
     const attempt = new Attempt(signal, patience.stallMs);
     try {
-      // What the browser imports is read beside it, from its cache as a rule; where it cannot be read, import is the judge.
+      // The file that the browser imports is also read, usually from its cache. If it cannot be read, the import
+      // decides.
       const reading = fetchFile(url, attempt.signal, this.ask).then(async (response) =>
         readBody(url, response, attempt.signal, () => attempt.hear()),
       );
@@ -45,13 +46,13 @@ export class UrlBuilds implements BuildSource {
       const [script] = await attempt.watch(Promise.all([this.scriptFrom(url, url), check]));
       return script;
     } catch {
-      // The file itself tells an error of the host from one of the browser.
+      // The file itself distinguishes an error of the host from one of the browser.
       signal.throwIfAborted();
     } finally {
       attempt.end();
     }
     patience.onRetry(`${url} could not be loaded`);
-    // A browser does not say why: the file's own answer does, where it is at fault.
+    // A browser gives no reason. The file's own response does, if it is at fault.
     const response = await fetchFile(url, signal, steadyFetch(this.ask, patience), anew);
     const type = response.headers.get("content-type");
     if (!/javascript/.test(type ?? "")) {
@@ -62,7 +63,7 @@ export class UrlBuilds implements BuildSource {
     await checkFile(url, await readBody(url, response, signal), false);
     const again = new Attempt(signal, patience.stallMs);
     try {
-      // The host may have been away for a moment. Browsers remember for each address that it failed.
+      // The host may have been unreachable for a moment. Browsers remember a failure for each address.
       return await again.watch(this.scriptFrom(url, `${url}#again`));
     } catch (error) {
       signal.throwIfAborted();
@@ -75,7 +76,7 @@ export class UrlBuilds implements BuildSource {
 
   private async scriptFrom(url: string, address: string): Promise<EngineScript> {
     const createModule = await importFactory(address);
-    // A worker from a data: address has no origin, and shares no memory.
+    // A worker from a data: address has no origin and cannot share memory.
     const isApart = this.isInBlob || isCrossOrigin(url) || url.startsWith("data:");
     return { createModule, threadScript: isApart ? asOwnScript(url) : url };
   }
@@ -84,7 +85,7 @@ export class UrlBuilds implements BuildSource {
     const url = ofThisRelease(this.addresses[variant].code());
     const attempt = new Attempt(signal, patience.stallMs);
     try {
-      // The host's own answer: browsers keep what they compile while that streams for the next visit.
+      // The host's own response: browsers store code that they compile while it streams.
       return await attempt.watch(compileFile(url, attempt.signal, this.ask, {}, () => attempt.hear()));
     } catch (error) {
       signal.throwIfAborted();
@@ -97,16 +98,16 @@ export class UrlBuilds implements BuildSource {
   }
 }
 
-/** A cache may keep a damaged file for ever: the second time, it is fetched past all of them. */
+/** A cache may keep a damaged file forever: the second request bypasses all caches. */
 const anew: RequestInit = { cache: "reload" };
 
 async function importFactory(url: string): Promise<ModuleFactory> {
   const module = (await namingPolicy(url, () => importAsItIs(url))) as { default?: ModuleFactory };
-  if (!module.default) throw new Error("it does not contain the engine"); // an empty file is a module, too
+  if (!module.default) throw new Error("it does not contain the engine"); // an empty file is a valid module
   return module.default;
 }
 
-/** Calls `onBytes` whenever some have come. */
+/** Calls `onBytes` whenever bytes arrive. */
 async function readBody(
   url: string,
   response: Response,
@@ -130,9 +131,9 @@ async function compileFile(
   onBytes?: () => void,
 ): Promise<WebAssembly.Module> {
   const response = await fetchFile(url, signal, ask, init);
-  const canStream = response.headers.get("content-type") === "application/wasm"; // browsers insist on it
+  const canStream = response.headers.get("content-type") === "application/wasm"; // required by browsers
   const compiling = canStream ? WebAssembly.compileStreaming(response.clone()) : undefined;
-  compiling?.catch(() => {}); // what is wrong with the file says why
+  compiling?.catch(() => {}); // an error of the file itself is reported instead
   const bytes = await readBody(url, response, signal, onBytes);
   await checkFile(url, bytes, true);
   try {

@@ -1,4 +1,4 @@
-// Which build of the engine this browser runs.
+// Chooses the build of the engine for this browser.
 import { relaxedSimd, simd, threads } from "wasm-feature-detect";
 import { LoadError } from "../shared/errors.js";
 import { oldBrowser } from "../shared/failures.js";
@@ -13,7 +13,7 @@ export interface Features {
   /** SharedArrayBuffer and wasm atomics, which need cross-origin isolation. */
   threads: boolean;
   isIsolated: boolean;
-  /** Served over https or by localhost, without which no page is isolated. */
+  /** Served over https or by localhost, which isolation requires. */
   isSecure: boolean;
 }
 
@@ -71,10 +71,10 @@ export function chooseVariant(
   return { variant: features.relaxedSimd ? "threads-relaxed" : "threads", notice: null };
 }
 
-/** A guess on the safe side: the memory that decode waits for is shared, and no machine with more cores was at hand. */
+/** A cautious guess: threads share the memory that decoding waits for, and no machine with more cores was available. */
 const mostThreads = 16;
 
-/** The number of threads to start, and what is known of it; `measureAs` is the name to store a measurement by, if one is needed. */
+/** The number of threads to start. `measureAs` is the name to store a measurement by, if one is needed. */
 export interface ChosenThreads {
   threads: number;
   measureAs?: string;
@@ -82,13 +82,13 @@ export interface ChosenThreads {
 }
 
 /**
- * Models of about the same size (within a factor of four) share a measurement. More threads than cores are measured too. They
- * would wait for each other, unless the browser reports fewer cores than the device has.
+ * Models of about the same size (within a factor of four) share a measurement. More threads than cores are measured too:
+ * they would wait for each other, unless the browser reports fewer cores than the device has.
  */
 export function chooseThreads(
   hasThreads: boolean,
   wanted: { threads: number | undefined; threadChoices: ThreadChoices },
-  cores: number | undefined, // some browsers do not say
+  cores: number | undefined, // some browsers do not report it
   weightBytes: number,
 ): ChosenThreads {
   if (!hasThreads) return { threads: 1 };

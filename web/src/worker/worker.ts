@@ -1,10 +1,10 @@
-// The worker, gpt2-worker.js: owns the engine. What it does with the page's requests is in server.ts.
+// The worker, gpt2-worker.js: owns the engine. server.ts handles the page's requests.
 import { addresses, importPart } from "./addresses.js";
 import { damageOf } from "./check-self.js";
 import { serve } from "./serve.js";
 import { UrlBuilds } from "./url-builds.js";
 
-// Parts import each other through it: a bundler may have put each into another folder.
+// Parts import each other through this function, because a bundler may have put them into different folders.
 Object.assign(self, { gpt2Part: importPart });
 
 const isInBlob = ["blob:", "data:"].includes(self.location.protocol);
