@@ -62,10 +62,7 @@ export interface GenerateOptions {
   n?: number | undefined;
   /** Draft tokens from the text so far, which gives the same tokens sooner where a text repeats itself; true. */
   lookup?: boolean | undefined;
-  /**
-   * Continue the word or the space at the end of the prompt; false. Tokens that only rewrite that end have no text and
-   * do not count.
-   */
+  /** Continue the word or space at the end of the prompt; false. Tokens that only rewrite that end have no text, and do not count. */
   heal?: boolean | undefined;
   /** The same seed gives the same text on every machine; random, and reported, when left out. */
   seed?: number | undefined;
