@@ -59,13 +59,14 @@ inline void WriteMixed(const float* mixed, float sum, std::size_t dim, float* ou
 // scores [kKvBlock] = q . k of a block, scaled. All of the block is read: what lies beyond the
 // cache's last position gives scores that are not used. As many sums as registers hold run at once.
 template <DotProduct Dot>
-void ScoreKeys(const std::int8_t* q_codes, std::int32_t q_negative, const std::int8_t* keys,
-               const float* key_scales, std::size_t padded, v128_t q_scale, float* scores) {
+void ScoreKeys(const typename Dot::SignedGroup* q_groups, std::int32_t q_negative,
+               const std::int8_t* keys, const float* key_scales, std::size_t padded, v128_t q_scale,
+               float* scores) {
   const Dot dot;
   for (std::size_t first = 0; first < kKvQuads; first += Dot::kKeyQuads) {
     typename Dot::Sum sum[Dot::kKeyQuads];
     for (std::size_t d = 0; d < padded; d += 4) {
-      const typename Dot::Input q = dot.LoadInput(q_codes + d);
+      const auto q = dot.LoadInput(q_groups[d / kGroup], d % kGroup / kStepInputs);
       for (std::size_t i = 0; i < Dot::kKeyQuads; ++i) {
         dot.Add(sum[i], dot.LoadWeights(keys + (d / 4 * kKvQuads + first + i) * 16), q);
       }
@@ -102,20 +103,24 @@ void MixValues(const std::int8_t* values, std::size_t padded, const std::int8_t*
 template <DotProduct Dot>
 void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
               float* out) {
-  alignas(16) std::int8_t q_codes[kMaxHeadDim + 16];
+  static_assert(kMaxHeadDim % kGroup == 0);
+  alignas(16) std::int8_t q_codes[kMaxHeadDim];
+  typename Dot::SignedGroup q_groups[kMaxHeadDim / kGroup];
   alignas(16) float mixed[kMaxHeadDim];
   alignas(16) float weights[kKvBlock];
   alignas(16) std::int8_t weight_codes[kKvBlock];
   const std::size_t padded = kv.padded_dim;
-  const std::size_t room = RoundUp(dim, 16);
+  const std::size_t room = RoundUp(dim, kGroup);
   const float code_scale = QuantizeValues(q, dim, ActivationCodes::kSigned, room, q_codes).scale;
   const v128_t q_scale = Splat(code_scale / std::sqrt(static_cast<float>(dim)));
   const std::int32_t q_negative = -SumCodes(q_codes, room, /*most=*/0);
+  for (std::size_t d = 0; d < room; d += kGroup)
+    q_groups[d / kGroup] = Dot::PrepareGroup(q_codes + d);
   OnlineSoftmax softmax;
   std::fill(mixed, mixed + padded, 0.0f);
   for (std::size_t start = 0; start < positions; start += kKvBlock) {
     const std::size_t count = std::min(kKvBlock, positions - start);
-    ScoreKeys<Dot>(q_codes, q_negative, kv.keys + start * padded, kv.key_scales + start, padded,
+    ScoreKeys<Dot>(q_groups, q_negative, kv.keys + start * padded, kv.key_scales + start, padded,
                    q_scale, weights);
     const v128_t shrink = Splat(softmax.Absorb(weights, count));
     for (std::size_t j = 0; j < count; j += 4) {

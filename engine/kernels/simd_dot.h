@@ -40,13 +40,15 @@ concept DotProduct = requires(const D dot, typename D::Sum sum, typename D::Nibb
   { D::kTokens } -> std::convertible_to<int>;            // of a matmul that share a weight load
   { D::kKeyQuads } -> std::convertible_to<std::size_t>;  // of attention that share a query load
 
-  // 8-bit weights, 16 bytes, and the 4 bytes of one step's inputs.
+  // 8-bit weights, 16 bytes, and one step's inputs of a group of signed ones, -127..127, which is
+  // prepared once for all rows.
   { dot.LoadWeights(weights) } -> std::same_as<typename D::Weights>;
-  { dot.LoadInput(inputs) } -> std::same_as<typename D::Input>;
-  dot.Add(sum, dot.LoadWeights(weights), dot.LoadInput(inputs));
+  { dot.PrepareGroup(inputs) } -> std::same_as<typename D::SignedGroup>;
+  { dot.LoadInput(dot.PrepareGroup(inputs), std::size_t{}) } -> std::same_as<typename D::Input>;
+  dot.Add(sum, dot.LoadWeights(weights), dot.LoadInput(dot.PrepareGroup(inputs), std::size_t{}));
   dot.Finish(sum, negative);
 
-  // The same where the inputs are 0..127.
+  // The same where the inputs are 0..127, 4 bytes for each step.
   { dot.LoadNonNegative(inputs) } -> std::same_as<typename D::NonNegative>;
   dot.AddNonNegative(sum, dot.LoadWeights(weights), dot.LoadNonNegative(inputs));
   dot.FinishNonNegative(sum);
@@ -82,14 +84,26 @@ struct PlainDot {
   };
 
   static Weights LoadWeights(const void* codes) {
-    const v128_t v = wasm_v128_load(codes);
-    return {wasm_i16x8_extend_low_i8x16(v), wasm_i16x8_extend_high_i8x16(v)};
+    // Two loads that widen: V8 on x64 needs two instructions to widen the upper half of a vector.
+    const auto* bytes = static_cast<const std::int8_t*>(codes);
+    return {wasm_i16x8_load8x8(bytes), wasm_i16x8_load8x8(bytes + 8)};
   }
 
+  struct SignedGroup {
+    alignas(16) std::int16_t codes[kGroup];
+  };
   using Input = v128_t;
 
-  static Input LoadInput(const std::int8_t* codes) {
-    return wasm_i16x8_extend_low_i8x16(wasm_v128_load32_splat(codes));
+  static SignedGroup PrepareGroup(const std::int8_t* codes) {
+    SignedGroup group;
+    for (std::size_t i = 0; i < kGroup; i += 8) {
+      wasm_v128_store(group.codes + i, wasm_i16x8_load8x8(codes + i));
+    }
+    return group;
+  }
+
+  static Input LoadInput(const SignedGroup& group, std::size_t step) {
+    return wasm_v128_load64_splat(group.codes + step * kStepInputs);
   }
 
   static void Add(Sum& sum, const Weights& w, Input input) {
@@ -99,7 +113,9 @@ struct PlainDot {
 
   // Inputs in 0..127 are nothing special here.
   using NonNegative = Input;
-  static NonNegative LoadNonNegative(const std::int8_t* codes) { return LoadInput(codes); }
+  static NonNegative LoadNonNegative(const std::int8_t* codes) {
+    return wasm_i16x8_extend_low_i8x16(wasm_v128_load32_splat(codes));
+  }
   static void AddNonNegative(Sum& sum, const Weights& w, NonNegative input) { Add(sum, w, input); }
   static v128_t FinishNonNegative(const Sum& sum) { return Finish(sum, /*negative=*/0); }
 
@@ -108,7 +124,7 @@ struct PlainDot {
   using Zero = v128_t;
   static Zero LoadZero(const std::int32_t* zero) { return wasm_v128_load16_splat(zero); }
   static NonNegative LoadActivation(const std::int8_t* codes, v128_t zero) {
-    return wasm_i16x8_sub(LoadInput(codes), zero);
+    return wasm_i16x8_sub(LoadNonNegative(codes), zero);
   }
   static Sum Start(v128_t /*weight_sum*/, v128_t /*zero*/) { return {}; }
 
@@ -182,8 +198,12 @@ struct RelaxedDot {
   v128_t mask = HiddenI8x16<15>();
 
   using Weights = v128_t;
+  struct SignedGroup {
+    alignas(16) std::int8_t magnitudes[kGroup];
+    alignas(16) std::int8_t signs[kGroup];  // all bits set where the input is negative
+  };
   struct Input {
-    v128_t magnitude, sign;  // sign: all ones where the input is negative
+    v128_t magnitude, sign;
   };
   struct Sum {
     v128_t lanes = wasm_i32x4_splat(0);
@@ -191,9 +211,19 @@ struct RelaxedDot {
 
   static Weights LoadWeights(const void* codes) { return wasm_v128_load(codes); }
 
-  static Input LoadInput(const std::int8_t* codes) {
-    const v128_t v = wasm_v128_load32_splat(codes);
-    return {wasm_i8x16_abs(v), wasm_i8x16_shr(v, 7)};
+  static SignedGroup PrepareGroup(const std::int8_t* codes) {
+    SignedGroup group;
+    for (std::size_t i = 0; i < kGroup; i += 16) {
+      const v128_t v = wasm_v128_load(codes + i);
+      wasm_v128_store(group.magnitudes + i, wasm_i8x16_abs(v));
+      wasm_v128_store(group.signs + i, wasm_i8x16_shr(v, 7));
+    }
+    return group;
+  }
+
+  static Input LoadInput(const SignedGroup& group, std::size_t step) {
+    return {wasm_v128_load32_splat(group.magnitudes + step * kStepInputs),
+            wasm_v128_load32_splat(group.signs + step * kStepInputs)};
   }
 
   static void Add(Sum& sum, Weights w, const Input& input) {

@@ -7,6 +7,7 @@
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/simd_dot.h"
 #include "engine/kernels/simd_math.h"
+#include "engine/kernels/simd_token.h"
 
 namespace gpt2::simd {
 
@@ -17,14 +18,6 @@ inline constexpr std::size_t kSumGroups = 128;
 struct WeightSums {
   v128_t negative[2];
 };
-
-// What a block of tokens has of one group.
-struct GroupInput {
-  const std::int8_t* codes;     // [kTokens, kGroup]
-  const std::int32_t* offsets;  // [kTokens]
-};
-
-inline constexpr std::size_t kStepBytes = kTileRows * kStepInputs;  // of 8-bit weights
 
 // The sums of a tile's weights of one group, whose codes these are.
 template <DotProduct Dot>
@@ -147,12 +140,12 @@ void MatmulTile(const Weights& w, const QuantizedActivations& x, std::size_t til
   }
 }
 
-// The tokens that are left when fewer than Dot::kTokens remain.
+// The tokens that are left when fewer than Dot::kTokens remain, unless it is one.
 template <DotProduct Dot, int kTokens, typename Weights>
 void MatmulRest(const Weights& w, const QuantizedActivations& x, std::size_t tile,
                 std::size_t first, std::size_t last, std::size_t token,
                 WeightSums (&weight_sums)[kSumGroups], MatView<float> y) {
-  if constexpr (kTokens > 0) {
+  if constexpr (kTokens > 1) {
     if (x.tokens - token == kTokens) {
       return MatmulTile<Dot, kTokens>(w, x, tile, first, last, token, weight_sums, y);
     }
@@ -165,16 +158,22 @@ template <DotProduct Dot, typename Weights>
 void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange tiles,
                      MatView<float> y) {
   static_assert(kTokenBlock % Dot::kTokens == 0, "tokens of one tile lie in one block");
-  WeightSums weight_sums[kSumGroups];
-  for (std::size_t tile = tiles.first; tile < tiles.last; ++tile) {
-    for (std::size_t first = 0; first < w.groups; first += kSumGroups) {
-      const std::size_t last = std::min(first + kSumGroups, w.groups);
-      std::size_t token = 0;
-      for (; token + Dot::kTokens <= x.tokens; token += Dot::kTokens) {
-        MatmulTile<Dot, Dot::kTokens>(w, x, tile, first, last, token, weight_sums, y);
+  if (x.tokens > 1) {
+    WeightSums weight_sums[kSumGroups];
+    for (std::size_t tile = tiles.first; tile < tiles.last; ++tile) {
+      for (std::size_t first = 0; first < w.groups; first += kSumGroups) {
+        const std::size_t last = std::min(first + kSumGroups, w.groups);
+        std::size_t token = 0;
+        for (; token + Dot::kTokens <= x.tokens; token += Dot::kTokens) {
+          MatmulTile<Dot, Dot::kTokens>(w, x, tile, first, last, token, weight_sums, y);
+        }
+        MatmulRest<Dot, Dot::kTokens - 1>(w, x, tile, first, last, token, weight_sums, y);
       }
-      MatmulRest<Dot, Dot::kTokens - 1>(w, x, tile, first, last, token, weight_sums, y);
     }
+  }
+  if (x.tokens % Dot::kTokens == 1) {
+    const std::size_t token = x.tokens - 1;
+    MatmulToken<Dot>(w, x, token, tiles, y.data + token * y.stride);
   }
 }
 
