@@ -6,7 +6,7 @@ interface StoredText {
   options?: { seed?: number };
 }
 
-/** All records of texts, the latest version first. */
+/** All records of texts, without their names, the latest version first. */
 export const storedTexts = (page: Page): Promise<StoredText[]> =>
   page.evaluate(async () => {
     const database = await new Promise<IDBDatabase>((resolve, reject) => {
@@ -19,5 +19,6 @@ export const storedTexts = (page: Page): Promise<StoredText[]> =>
       all.onsuccess = () => resolve(all.result as never);
     });
     database.close();
-    return records.sort((one, other) => other.version - one.version).map(({ content }) => content);
+    const texts = records.filter(({ content }) => content as unknown); // a name has none
+    return texts.sort((one, other) => other.version - one.version).map(({ content }) => content);
   });

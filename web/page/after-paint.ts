@@ -19,6 +19,7 @@ import { offerCopying } from "./parts/bar/copy.js";
 import { offerMenu } from "./parts/bar/menu.js";
 import { Branching } from "./parts/branches/branching.js";
 import { offerDevice } from "./parts/device/offer.js";
+import { offerLibrary } from "./parts/library/offer.js";
 import { lookingInside } from "./parts/inside/opening.js";
 import { offerKeys } from "./parts/keys/sheet.js";
 import { offerLanguages } from "./parts/language/show.js";
@@ -79,6 +80,11 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
       if (isOtherTree) branching.show();
       if (isOtherTree || docChanged) noteChange(Math.abs(next.doc.length - startState.doc.length));
       if (isOtherTree || docChanged) changed(); // both changes are steps to undo
+    },
+    onBegin: () => {
+      branching.settle();
+      branching.show();
+      changed();
     },
     extensions: [
       suggesting({
@@ -145,6 +151,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerDevice(state, () => showModel(state));
   offerMenu();
   offerPanel(state);
+  offerLibrary({ state, writing, tab: page.tab, focusText });
   offerSharing({ state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed(state, writing);

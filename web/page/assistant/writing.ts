@@ -80,7 +80,9 @@ export class Writing {
     return this.last?.options.seed ?? this.keptSeed;
   }
 
-  restoreSeed(seed: number): void {
+  /** Another text is shown: `seed` wrote what was written there last; undefined: nothing was, or it is not known. */
+  restoreSeed(seed: number | undefined): void {
+    this.last = undefined;
     this.keptSeed = seed;
   }
 

@@ -33,6 +33,7 @@ import { tabAfterEscape } from "./tab-after-escape.js";
 import { paragraphs } from "./paragraphs.js";
 import { pasteHtml } from "./paste-html.js";
 import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
+import { modeField, setMode } from "./view-mode.js";
 import { addWritten, toKeptText, rangesOfParts, writingLanguage, writtenTracking } from "./written.js";
 
 export interface EditorSetting {
@@ -43,6 +44,8 @@ export interface EditorSetting {
   modelsLanguage: () => TextLanguage;
   /** Called after each change of the text, the caret or the undo history. */
   onUpdate: (update: ViewUpdate) => void;
+  /** Called after `begin` has replaced the text. */
+  onBegin: () => void;
   extensions?: Extension;
 }
 
@@ -53,8 +56,10 @@ const writtenIn = ({ written: parts }: KeptText, length: number) =>
 export class Editor {
   readonly view: EditorView;
   private readonly follower: Follower;
+  private readonly setting: EditorSetting;
   /** The label of the text field, and its placeholder. */
   private readonly words = new Compartment();
+  private named: Extension = [];
   /**
    * Whether an input method is composing at the place where the model writes. Inserting text there would end the
    * composition.
@@ -64,7 +69,18 @@ export class Editor {
   private held: Token[] = [];
   private endsAfterComposition = false;
 
-  constructor(kept: KeptText, { parent, dock, modelsLanguage, onUpdate, extensions = [] }: EditorSetting) {
+  constructor(kept: KeptText, setting: EditorSetting) {
+    this.setting = setting;
+    const { parent, dock } = setting;
+    this.view = new EditorView({ state: this.stateOf(kept), parent });
+    this.follower = new Follower(this.view, dock);
+    openSearchByKey(this.view);
+    this.complete(kept);
+  }
+
+  /** A text with all that can be undone and all branches. */
+  private stateOf(kept: KeptText): EditorState {
+    const { dock, modelsLanguage, onUpdate, extensions = [] } = this.setting;
     const caret = Math.min(kept.caret, kept.text.length);
     const all: Extension = [
       extensions,
@@ -81,7 +97,7 @@ export class Editor {
       pasteHtml,
       keymap.of([...historyKeymap, ...standardKeymap]),
       EditorView.lineWrapping,
-      this.words.of([]),
+      this.words.of(this.named),
       EditorView.contentAttributes.of({
         id: "text",
         spellcheck: "true",
@@ -100,20 +116,34 @@ export class Editor {
         },
       }),
     ];
-    const state =
+    return (
       withHistory(kept.text, caret, kept.history, all) ??
-      EditorState.create({ doc: kept.text, extensions: all });
-    this.view = new EditorView({ state, parent });
-    this.follower = new Follower(this.view, dock);
-    openSearchByKey(this.view);
-    const { length } = this.view.state.doc;
+      EditorState.create({ doc: kept.text, extensions: all })
+    );
+  }
+
+  /** Puts the rest of `kept` into the editor that shows its text. */
+  private complete(kept: KeptText): void {
+    const { length } = this;
     this.view.dispatch({
-      selection: { anchor: Math.min(caret, length) },
+      selection: { anchor: Math.min(kept.caret, length) },
       effects: addWritten.of(writtenIn(kept, length)),
     });
     const [from, to] = kept.run ?? [0, 0];
     if (from < to && to <= length) this.view.dispatch(closeRun({ from, to, stage: "closed" }));
     this.type(kept);
+  }
+
+  /** Replaces the text and its undo history by `kept`. */
+  begin(kept: KeptText): void {
+    const mode = this.view.state.field(modeField, false);
+    this.held = [];
+    this.endsAfterComposition = false;
+    this.view.setState(this.stateOf(kept));
+    this.complete(kept);
+    if (mode) this.view.dispatch({ effects: setMode.of(mode) });
+    this.showCaret();
+    this.setting.onBegin();
   }
 
   /** Applies what was typed before the editor was loaded. */
@@ -127,8 +157,8 @@ export class Editor {
 
   /** Sets the label of the text field and its placeholder, in the page's language. */
   name(label: string, hint: string): void {
-    const words = [EditorView.contentAttributes.of({ "aria-label": label }), placeholder(hint)];
-    this.view.dispatch({ effects: this.words.reconfigure(words) });
+    this.named = [EditorView.contentAttributes.of({ "aria-label": label }), placeholder(hint)];
+    this.view.dispatch({ effects: this.words.reconfigure(this.named) });
   }
 
   get text(): string {

@@ -68,9 +68,13 @@ export class Surface {
     return differenceOf(this.given, this.setting.field.value)?.insert ?? "";
   }
 
-  /** Puts the stored text into the field. Text that was typed in the meantime goes to its caret. */
+  /**
+   * Replaces the text by a stored one: in the editor or, before it is loaded, in the field. Text that was typed there in the
+   * meantime goes to its caret.
+   */
   async restore(kept: KeptText): Promise<void> {
     const { field, onChange } = this.setting;
+    if (this.editor) return this.editor.begin(kept);
     await this.compositionEnd();
     const { text, caret } = withTyped(kept, this.typedBefore);
     this.stored = kept;

@@ -68,7 +68,8 @@ export const page: Translated<Sections["page"]> = {
   hint: "Tab schlägt vor, Strg + Eingabe schreibt weiter",
 
   branches: "Zweige",
-  panel: "Einstellungen, Teilen, Sichern und Gerät",
+  panel: "Texte, Einstellungen, Teilen, Sichern und Gerät",
+  library: "Deine Texte",
   close: "Schließen",
   options: "Einstellungen",
   optionsItem: "Einstellungen…",
@@ -403,6 +404,37 @@ export const editor: Translated<Sections["editor"]> = {
   copied: "Kopiert.",
   copyYourself:
     "Diese Seite darf die Zwischenablage nicht benutzen. Der Text ist markiert: Kopiere ihn selbst.",
+};
+
+export const library: Translated<Sections["library"]> = {
+  newText: "Neuer Text",
+  search: "In allen Texten suchen",
+  found: { one: "{count} Text", other: "{count} Texte" },
+  missing: "Kein Text enthält „{query}“.",
+  alone: "Was du schreibst, bleibt hier, auf diesem Gerät.",
+  words: { one: "{count} Wort", other: "{count} Wörter" },
+  here: "geöffnet",
+  elsewhere: "in einem anderen Tab geöffnet",
+  untitled: "Ohne Titel",
+  actions: "Mehr zu {name}",
+  rename: "Umbenennen",
+  duplicate: "Duplizieren",
+  copyOf: "{name} (Kopie)",
+  remove: "Löschen",
+  removed: "Gelöscht: {name}",
+  undo: "Rückgängig",
+  restored: "Wiederhergestellt: {name}",
+  opened: "Geöffnet: {name}",
+  inOtherTab: "{name} ist in einem anderen Tab geöffnet: Schließ den Text erst dort.",
+  exportAll: "Alle exportieren",
+  exported: "Exportiert: {file}",
+  importAll: "Importieren…",
+  imported: {
+    one: "{count} Text importiert, {known} schon vorhanden.",
+    other: "{count} Texte importiert, {known} schon vorhanden.",
+  },
+  notListed: "Deine Texte können nicht gezeigt werden: {why}.",
+  notDone: "Nichts wurde geändert: {why}.",
 };
 
 export const device: Translated<Sections["device"]> = {

@@ -69,7 +69,8 @@ export const page = {
   hint: "Tab suggests, Ctrl + Enter writes on",
 
   branches: "Branches",
-  panel: "Options, share, save and device",
+  panel: "Texts, options, share, save and device",
+  library: "Your texts",
   close: "Close",
   options: "Options",
   optionsItem: "Options…",
@@ -420,6 +421,38 @@ export const editor = {
 
   copied: "Copied.",
   copyYourself: "This page may not use the clipboard. The text is selected: copy it from there.",
+} as const;
+
+/** What comes with the list of texts. */
+export const library = {
+  newText: "New text",
+  search: "Search in all texts",
+  found: { one: "{count} text", other: "{count} texts" },
+  missing: "No text contains “{query}”.",
+  alone: "Whatever you write is kept here, on this device.",
+  words: { one: "{count} word", other: "{count} words" },
+  here: "open",
+  elsewhere: "open in another tab",
+  untitled: "Untitled",
+  actions: "More for {name}",
+  rename: "Rename",
+  duplicate: "Duplicate",
+  copyOf: "{name} (copy)",
+  remove: "Delete",
+  removed: "Deleted: {name}",
+  undo: "Undo",
+  restored: "Restored: {name}",
+  opened: "Opened: {name}",
+  inOtherTab: "{name} is open in another tab: close it there first.",
+  exportAll: "Export all",
+  exported: "Exported: {file}",
+  importAll: "Import…",
+  imported: {
+    one: "{count} text imported, {known} already here.",
+    other: "{count} texts imported, {known} already here.",
+  },
+  notListed: "Your texts cannot be shown: {why}.",
+  notDone: "Nothing was changed: {why}.",
 } as const;
 
 /** What comes with the panel of engine and device. */

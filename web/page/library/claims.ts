@@ -29,17 +29,23 @@ const talk = once(() => {
   return channel;
 });
 
-/** Asks the other tabs. Two that ask at the same time both find the name taken. */
-async function claimByAsking(name: string): Promise<Release | undefined> {
-  if (held.has(name)) return undefined;
+/** Which of `names` the other tabs hold, or are about to claim. */
+async function askOthers(names: readonly string[]): Promise<ReadonlySet<string | undefined>> {
   const others = talk();
-  held.add(name);
   const answers = new Set<string | undefined>();
   const listen = ({ data }: MessageEvent<{ held?: string }>) => void answers.add(data.held);
   others.addEventListener("message", listen);
-  others.postMessage({ ask: name });
+  for (const name of names) others.postMessage({ ask: name });
   await new Promise((resolve) => setTimeout(resolve, answerMs));
   others.removeEventListener("message", listen);
+  return answers;
+}
+
+/** Asks the other tabs. Two that ask at the same time both find the name taken. */
+async function claimByAsking(name: string): Promise<Release | undefined> {
+  if (held.has(name)) return undefined;
+  held.add(name);
+  const answers = await askOthers([name]);
   const release = () => void held.delete(name);
   if (!answers.has(name)) return release;
   release();
@@ -52,3 +58,10 @@ async function claimByAsking(name: string): Promise<Release | undefined> {
  */
 export const claim = (name: string, patienceMs: number): Promise<Release | undefined> =>
   hasLocks() ? claimLock(name, patienceMs) : claimByAsking(name);
+
+/** Which of `names` are claimed; where there are no locks, by other tabs. */
+export async function claimedOf(names: readonly string[]): Promise<ReadonlySet<string | undefined>> {
+  if (!hasLocks()) return askOthers(names);
+  const { held = [] } = await navigator.locks.query();
+  return new Set(held.map(({ name }) => name));
+}

@@ -1,16 +1,20 @@
 // The texts of this page in the browser's database. Each has two records, written in turn, so that a record that is damaged
-// or half written leaves the one before it.
+// or half written leaves the one before it. A text with a name has a third record. Pages of older releases neither read
+// nor change that, and a tab may rename a text while another tab writes it.
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 
 const databaseName = "gpt2-texts";
 const release = 1;
 
-interface TextRecord {
+interface RecordKey {
   /** Of the page: files on a disk share one database, and so do all pages of a host. */
   path: string;
   id: string;
-  /** 0 or 1. */
+  /** 0 or 1; 2 for the name. */
   slot: number;
+}
+
+interface TextRecord extends RecordKey {
   /** One more with each record of the same text. */
   version: number;
   /** When the text was changed last, in milliseconds since 1970. */
@@ -18,10 +22,17 @@ interface TextRecord {
   content: unknown;
 }
 
+/** It has no time of change, so that the index does not list it. */
+interface NameRecord extends RecordKey {
+  name: string;
+}
+
+const nameSlot = 2;
+
 interface Schema extends DBSchema {
   texts: {
     key: [path: string, id: string, slot: number];
-    value: TextRecord;
+    value: TextRecord | NameRecord;
     indexes: { changed: [path: string, changed: number] };
   };
 }
@@ -61,10 +72,27 @@ const mostTime = 8.64e15;
 const isWithin = (value: unknown, least: number, most: number): value is number =>
   typeof value === "number" && value >= least && value <= most;
 
+/** A text that the store does not have yet. */
+export interface NewText {
+  id: string;
+  changed: number;
+  content: unknown;
+  name: string | undefined;
+}
+
 function parseVersion(value: unknown): StoredVersion | undefined {
   const { version, changed, content } = (value ?? {}) as Record<string, unknown>;
   if (!Number.isInteger(version) || !isWithin(version, 1, mostVersion)) return undefined;
   return { version, changed: isWithin(changed, 0, mostTime) ? changed : 0, content };
+}
+
+/** Letters of a name. */
+const mostName = 200;
+
+/** One line of text, without spaces around it; undefined: there is none. */
+export function parseName({ name }: { readonly name?: unknown }): string | undefined {
+  const words = typeof name === "string" ? name.replace(/\s+/gu, " ").trim() : "";
+  return words === "" ? undefined : Array.from(words).slice(0, mostName).join("");
 }
 
 export class TextStore {
@@ -123,6 +151,42 @@ export class TextStore {
     const { path } = this;
     const put = transaction.store.put({ path, id, slot: version % 2, version, changed, content });
     put.catch(() => undefined); // the transaction fails with it
+    transaction.commit();
+    await transaction.done;
+  }
+
+  /** Stores new texts: all of them, or none where that fails. */
+  async add(texts: readonly NewText[]): Promise<void> {
+    const transaction = this.database.transaction("texts", "readwrite");
+    const { path } = this;
+    const records = texts.flatMap(({ id, changed, content, name }): (TextRecord | NameRecord)[] => [
+      { path, id, slot: 1, version: 1, changed, content },
+      ...(name === undefined ? [] : [{ path, id, slot: nameSlot, name }]),
+    ]);
+    for (const record of records) transaction.store.put(record).catch(() => undefined); // as above
+    transaction.commit();
+    await transaction.done;
+  }
+
+  /** The name that the text was given; undefined: none. */
+  async name(id: string): Promise<string | undefined> {
+    const record: unknown = await this.database
+      .get("texts", [this.path, id, nameSlot])
+      .catch(() => undefined);
+    return parseName(Object(record) as Record<string, unknown>);
+  }
+
+  /** Names the text; "" takes its name away. */
+  async rename(id: string, name: string): Promise<void> {
+    await this.database.put("texts", { path: this.path, id, slot: nameSlot, name });
+  }
+
+  /** Deletes the text, with its name. It is handed over at once: the page may be left. */
+  async remove(id: string): Promise<void> {
+    const transaction = this.database.transaction("texts", "readwrite");
+    const { path } = this;
+    const range = IDBKeyRange.bound([path, id], [path, id, []]);
+    transaction.store.delete(range).catch(() => undefined); // as above
     transaction.commit();
     await transaction.done;
   }

@@ -8,7 +8,7 @@ import { storeSoon } from "./store-soon.js";
 import { readSession, writeSession } from "./session.js";
 import { takeTextInPage, textForPage } from "./text-in-page.js";
 import { TextStore, type StoredVersion } from "./store.js";
-import { takeText, type TakenText } from "./take.js";
+import { patienceMs, readText, takeText, type FoundText, type TakenText } from "./take.js";
 
 interface OwnText {
   readonly id: string;
@@ -38,8 +38,12 @@ export interface TabSetting {
 const path = location.pathname.replace(/(?<=\/)index\.html$/, "");
 const idKey = `gpt2-text-id ${path}`;
 const typedKey = `gpt2-typed ${path}`;
-const prefix = `gpt2-text ${path} `;
-const nameOf = (id: string) => prefix + id;
+export const prefix = `gpt2-text ${path} `;
+/** What a text is claimed by. */
+export const nameOf = (id: string): string => prefix + id;
+
+export const newId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), (each) => each.toString(16)).join("-");
 
 /** So many letters at once are stored at once. */
 const manyLetters = 50_000;
@@ -57,6 +61,8 @@ export class Tab {
   private own: OwnText | undefined;
   private isChanged = false;
   private isBeingStored = false;
+  /** Settles as what was handed over last does. */
+  private storing: Promise<void> = Promise.resolve();
   /** Whether this page was left; it may be shown again. */
   private isLeft = false;
   private readonly storeSoon = storeSoon(() => {
@@ -68,13 +74,13 @@ export class Tab {
     this.firstText = setting.field.defaultValue;
   }
 
-  private async openStore(): Promise<TextStore> {
+  async openStore(): Promise<TextStore> {
     return (this.store ??= await TextStore.open(path, () => (this.store = undefined)));
   }
 
   /** A text that nothing is stored of, from now on this tab's. */
   private beginText(): OwnText {
-    const id = Array.from(crypto.getRandomValues(new Uint32Array(4)), (each) => each.toString(16)).join("-");
+    const id = newId();
     const stored = { version: 0, text: this.firstText };
     const begun: OwnText = { id, version: 0, stored, changed: 0, release: () => undefined };
     void claim(nameOf(id), 0).then((release) => (begun.release = release ?? begun.release));
@@ -91,10 +97,10 @@ export class Tab {
     else this.storeNow();
   }
 
-  /** Hands the text to the store, if there is more than every page begins with; gives it. */
-  private storeNow(): string | undefined {
+  /** Hands the text to the store, if there is more than every page begins with, or `always`; returns it. */
+  private storeNow(always = false): string | undefined {
     const { own, store, setting } = this;
-    if (!own || (!this.isChanged && own.version === 0)) return undefined;
+    if (!own || (!always && !this.isChanged && own.version === 0)) return undefined;
     const kept = setting.surface.keptWithHistory;
     const content = { ...kept, ...setting.beside.read() };
     const next = { version: (own.version += 1), changed: own.changed, content };
@@ -102,15 +108,13 @@ export class Tab {
     this.isBeingStored = true;
     const put = store ? store.put(own.id, next) : this.openStore().then((opened) => opened.put(own.id, next));
     const whole = kept.draft ?? kept.text;
-    put
-      .then(
-        () => {
-          own.stored = { version: next.version, text: whole };
-          writeLastChange(nameOf(own.id), undefined);
-          setting.showStored();
-        },
-        (error: unknown) => this.failStoring(error),
-      )
+    this.storing = put.then(() => {
+      own.stored = { version: next.version, text: whole };
+      writeLastChange(nameOf(own.id), undefined);
+      setting.showStored();
+    });
+    this.storing
+      .catch((error: unknown) => this.failStoring(error))
       .finally(() => {
         this.isBeingStored = false;
         if (this.isChanged) this.storeSoon();
@@ -124,6 +128,73 @@ export class Tab {
       this.isChanged = true;
       this.storeSoon();
     }, tryAgainMs);
+  }
+
+  /** Of the text that this tab has; undefined until it is known. */
+  get id(): string | undefined {
+    return this.own?.id;
+  }
+
+  /** As it is now. */
+  get text(): string {
+    return this.setting.surface.kept.text;
+  }
+
+  /** The text `id`, wherever it is, with what is stored beside it; undefined: it cannot be read. */
+  async find(id: string): Promise<FoundText | undefined> {
+    const { own, setting } = this;
+    const names = { prefix, firstText: this.firstText };
+    if (own?.id !== id) return readText(await this.openStore(), id, names);
+    const content = { ...setting.surface.keptWithHistory, ...setting.beside.read() };
+    return {
+      kept: content,
+      beside: content,
+      stored: { version: own.version, changed: own.changed, content },
+    };
+  }
+
+  /** Stores the text, even if nothing of it was changed; rejects where that fails. */
+  async storeWhole(): Promise<void> {
+    this.storeNow(true);
+    await this.storing;
+    if (this.isChanged) await this.storeWhole();
+  }
+
+  /** Stores what the text has more than a new one, and what of it is not stored yet. */
+  private async storeRest(): Promise<void> {
+    const { own, setting } = this;
+    const isBlank = setting.surface.kept.text.trim() === "" && own?.version === 0;
+    if (own && !isBlank && (this.isChanged || own.version !== own.stored.version)) await this.storeWhole();
+  }
+
+  /**
+   * Shows the text `id`, or a new one, once the text that is shown is stored. Rejects, and changes nothing, where that fails or
+   * where the text cannot be read. False: another tab has it.
+   */
+  async open(id?: string): Promise<boolean> {
+    const { surface, beside } = this.setting;
+    await surface.need();
+    if (id === undefined) {
+      await this.storeRest();
+      this.own?.release();
+      this.own = this.beginText();
+      beside.show({ ...beside.read(), seed: undefined });
+      await surface.restore({ text: "", caret: 0, written: [] });
+      return true;
+    }
+    const release = await claim(nameOf(id), patienceMs);
+    if (!release) return false;
+    try {
+      const found = await this.find(id);
+      if (!found) throw new Error("neither of its records can be read");
+      await this.storeRest();
+      this.own?.release();
+      await this.show({ ...found, id, release });
+      return true;
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
   /** Leaves the text as it is stored: what this tab shows from now on is another one. */
@@ -165,8 +236,8 @@ export class Tab {
         ? this.beginText()
         : { id, version, changed, release, stored: { version, text: this.textIn(stored) } };
     writeSession(idKey, this.own.id);
-    await this.setting.surface.restore(kept);
     this.setting.beside.show(beside);
+    await this.setting.surface.restore(kept);
     if (id === undefined || kept.draft !== undefined) this.noteChange(); // not stored yet
   }
 

@@ -27,10 +27,10 @@ export interface TextNames {
 }
 
 /** A page that is left gives its text up while the next one begins. */
-const patienceMs = 1000;
+export const patienceMs = 1000;
 
 /** The newest version of a text that can be read, with what was changed after it. */
-async function read(
+export async function readText(
   store: TextStore,
   id: string,
   { prefix, firstText }: TextNames,
@@ -63,7 +63,7 @@ export async function takeText(
   for (const id of own === undefined ? ids : new Set([own, ...ids])) {
     const release = await claim(names.prefix + id, id === own ? patienceMs : 0);
     const isCopy = !release && id === own;
-    const found = release || isCopy ? await read(store, id, names) : undefined;
+    const found = release || isCopy ? await readText(store, id, names) : undefined;
     if (found) return { ...found, id: isCopy ? undefined : id, release: release ?? (() => undefined) };
     release?.();
     if (isCopy) return undefined;

@@ -66,7 +66,7 @@ export interface Problem {
 }
 
 /** The sections of the side panel, by the ids of their elements. */
-export const panelSections = ["options", "sharing", "saving-texts", "device"] as const;
+export const panelSections = ["library", "options", "sharing", "saving-texts", "device"] as const;
 export type PanelSection = (typeof panelSections)[number];
 
 export class PageState {

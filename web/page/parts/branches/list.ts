@@ -1,6 +1,7 @@
 // The list of branches. Each is shown by the first words in which it differs from its parent. Actions apply to the
 // current branch.
 import { childrenOf, type Branch, type Tree } from "../../document/tree.js";
+import { askName } from "../../dom/ask-name.js";
 import { plainButton } from "../../dom/buttons.js";
 import { phrase } from "../../language/editor.js";
 import { sharedLength } from "../../library/alternatives.js";
@@ -36,28 +37,6 @@ function makeButton(text: string, label: string, action: () => void): HTMLButton
   const button = plainButton(text, action);
   button.ariaLabel = label;
   return button;
-}
-
-/** Shows a field in place of the branch's button. Enter, or leaving the field, names the branch. */
-function askName(item: HTMLElement | null, { id, name }: Branch, actions: BranchActions): void {
-  const field = document.createElement("input");
-  field.value = name;
-  field.ariaLabel = phrase("nameOf", { name });
-  let isDone = false;
-  const finish = (isWanted: boolean) => {
-    if (isDone) return;
-    isDone = true;
-    actions.name(id, (isWanted && field.value.trim()) || name);
-  };
-  field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== "Escape") return;
-    event.preventDefault();
-    event.stopPropagation();
-    finish(event.key === "Enter");
-  });
-  field.addEventListener("blur", () => finish(true));
-  item?.replaceChildren(field);
-  field.select();
 }
 
 function itemOf(tree: Tree, branch: Branch, actions: BranchActions): HTMLLIElement {
@@ -97,7 +76,11 @@ export function showBranches(place: HTMLElement, tree: Tree, actions: BranchActi
     const item = () => list.querySelector<HTMLElement>("li:has([aria-current])");
     buttons.append(
       makeButton(phrase("compare"), phrase("compare"), actions.compare),
-      makeButton(phrase("name"), phrase("nameNamed", { name }), () => askName(item(), current, actions)),
+      makeButton(phrase("name"), phrase("nameNamed", { name }), () => {
+        const place = item();
+        const rename = (next = name) => actions.name(id, next);
+        if (place) askName(place, name, phrase("nameOf", { name }), rename);
+      }),
     );
     if (parent !== null) {
       const remove = () => actions.remove(id, parent, name);

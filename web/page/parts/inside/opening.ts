@@ -15,6 +15,8 @@ class Opening implements PluginValue {
   private readonly setting: OpeningSetting;
   private inside: Inside | undefined;
   private isComing = false;
+  /** Another text is shown, with an opening of its own. */
+  private isGone = false;
   /** The head that was chosen there. */
   private head: HeadPlace | undefined;
 
@@ -47,7 +49,10 @@ class Opening implements PluginValue {
   }
 
   destroy(): void {
+    this.isGone = true;
     this.inside?.destroy();
+    this.inside = undefined;
+    this.setting.root.hidden = true;
   }
 
   private async open(): Promise<void> {
@@ -56,7 +61,8 @@ class Opening implements PluginValue {
     this.isComing = true;
     try {
       const { Inside } = await import("./inside.js");
-      if (this.isOpen) this.inside = new Inside(this.view, this.setting.root, this.setting, this.head);
+      if (this.isOpen && !this.isGone)
+        this.inside = new Inside(this.view, this.setting.root, this.setting, this.head);
     } catch (error) {
       this.setting.fail(error);
     } finally {

@@ -25,7 +25,7 @@ export function keepTexts(state: PageState, surface: Surface, options: KeptOptio
       show: (stored) => {
         const { options: set, seed } = Object(stored) as Record<string, unknown>;
         options.show(parseOptions(set));
-        if (typeof seed === "number") writing.restoreSeed(seed);
+        writing.restoreSeed(typeof seed === "number" ? seed : undefined);
       },
     },
     showFailure: (error) => showUnstored(error, () => surface.kept.text),

@@ -14,7 +14,7 @@ function saveAsFile(text: string): void {
 const nameOf = (error: unknown) => (error instanceof DOMException ? error.name : "");
 
 /** What keeps the text from being stored. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   switch (nameOf(error)) {
     case "QuotaExceededError":
       return phrase("full");

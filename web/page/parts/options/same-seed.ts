@@ -5,7 +5,7 @@ import { plainButton, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
-import type { PageState } from "../../state/page-state.js";
+import { onChange, type PageState } from "../../state/page-state.js";
 
 /** Offers the button beside the field once there is a seed. */
 export function offerSameSeed(state: PageState, writing: Writing): void {
@@ -26,5 +26,6 @@ export function offerSameSeed(state: PageState, writing: Writing): void {
     button.title = phrase("sameAgainHelp", { seed: String(seed) });
   };
   effect(() => show(state.isWriting));
+  onChange(state.text, () => show(state.activity.peek().kind === "writing")); // another text has another seed
   keepTranslated(button, () => show(state.activity.peek().kind === "writing"));
 }

@@ -1,4 +1,4 @@
-// The side panel: options, sharing, saving and the device, one section each. On a small screen it covers the text.
+// The side panel: the library, options, sharing, saving and the device, one section each. On a small screen it covers the text.
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
@@ -35,6 +35,8 @@ export function offerPanel(state: PageState): void {
     const name = target instanceof HTMLElement ? target.dataset.section : undefined;
     if (isSection(name)) open(name, ui.menuButton);
   });
+  ui.libraryOpen.addEventListener("click", () => open("library", ui.libraryOpen));
+  ui.libraryOpen.classList.remove("later");
   ui.presetShown.addEventListener("click", () => open("options", ui.presetShown));
   ui.panelClose.addEventListener("click", () => (state.panel.value = undefined));
   ui.panel.addEventListener("keydown", (event) => {

@@ -1,0 +1,270 @@
+// The library: all texts of the page by their names, and what is done with them.
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, test, type Locator, type Page } from "@playwright/test";
+import { violationsIn } from "./axe.js";
+import { expectReady, generate, open, openSection, setOption, setText, textOf } from "./page.js";
+import { storedTexts } from "./stored-texts.js";
+
+const panel = (page: Page) => page.locator("#library-panel");
+const status = (page: Page) => panel(page).getByRole("status");
+const row = (page: Page, name: string): Locator =>
+  panel(page)
+    .locator("li")
+    .filter({ has: page.getByText(name, { exact: true }) });
+const names = (page: Page) => panel(page).locator(".text-name").allTextContents();
+const press = (page: Page, name: string) => panel(page).getByRole("button", { name, exact: true }).click();
+
+/** Chooses `action` of the text `name`. */
+async function choose(page: Page, name: string, action: string): Promise<void> {
+  const shown = row(page, name).getByRole("button", { name: action });
+  if (!(await shown.isVisible()))
+    await row(page, name)
+      .getByRole("button", { name: /^More for/ })
+      .click();
+  await shown.click();
+}
+
+async function rename(page: Page, from: string, to: string): Promise<void> {
+  await choose(page, from, "Rename");
+  await panel(page).getByLabel(`Name of ${from}`).fill(to);
+  await page.keyboard.press("Enter");
+  await expect(row(page, to)).toBeVisible();
+}
+
+/** Begins the texts one after the other; the last one stays open. */
+async function write(page: Page, ...texts: string[]): Promise<void> {
+  await openSection(page, "library");
+  for (const [place, text] of texts.entries()) {
+    if (place > 0) {
+      await openSection(page, "library");
+      await press(page, "New text");
+      await expect.poll(() => textOf(page)).toBe("");
+    }
+    await setText(page, text);
+  }
+  await expect.poll(() => names(page)).toHaveLength(texts.length);
+}
+
+test("the button near the title shows the list; a text that is opened comes back whole", async ({ page }) => {
+  await open(page);
+  await setOption(page, "Tokens", "6");
+  await generate(page);
+  const first = await generate(page);
+  await page.locator("#library-open").click();
+  await expect(page.locator("#library summary")).toBeFocused();
+  await press(page, "New text");
+  await expect.poll(() => textOf(page)).toBe("");
+  await expect(page.locator("#undo")).toHaveAttribute("aria-disabled", "true");
+  await expect(page.locator("#editor .cm-content")).toBeFocused();
+  await page.keyboard.type("The second one.");
+  await expect(row(page, "The second one.").getByRole("button").first()).toHaveAttribute(
+    "aria-current",
+    "true",
+  );
+  await panel(page).locator("li button").filter({ hasText: "Once upon" }).click();
+  await expect.poll(() => textOf(page)).toBe(first);
+  await expect(page.locator("#editor .models").first()).toBeVisible();
+  await page.locator("#undo").click();
+  await page.locator("#undo").click();
+  expect(await textOf(page)).toBe("Once upon a time");
+  await page.locator("#redo").click();
+  await page.locator("#redo").click();
+  expect(await textOf(page)).toBe(first);
+  await page.reload();
+  await expectReady(page);
+  expect(await textOf(page)).toBe(first);
+});
+
+test("a text is renamed, duplicated, and found by its words in any case and without accents", async ({
+  page,
+}) => {
+  await open(page);
+  await write(page, "A cat sat on a mat.", "Le café est fermé. Ça va?");
+  await rename(page, "A cat sat on a mat.", "Cats");
+  await choose(page, "Cats", "Duplicate");
+  await expect(row(page, "Cats (copy)")).toContainText("6 words");
+  const search = panel(page).getByRole("searchbox");
+  await search.fill("CAFE EST");
+  await expect.poll(() => names(page)).toEqual(["Le café est fermé. Ça va?"]);
+  await expect(panel(page).locator("mark")).toHaveText("café est");
+  await expect(status(page)).toHaveText("1 text");
+  await search.fill("cats");
+  await expect.poll(async () => (await names(page)).sort()).toEqual(["Cats", "Cats (copy)"]);
+  await search.fill("whale");
+  await expect(panel(page)).toContainText("No text contains “whale”.");
+  await page.keyboard.press("Escape");
+  await expect(search).toHaveValue("");
+  await expect.poll(() => names(page)).toHaveLength(3);
+  await page.reload();
+  await expectReady(page);
+  await openSection(page, "library");
+  await expect(row(page, "Cats")).toBeVisible();
+});
+
+test("a deleted text comes back by Undo, and goes for good when something else is done", async ({ page }) => {
+  await open(page);
+  await write(page, "The first.", "The second.");
+  await choose(page, "The first.", "Delete");
+  await expect(status(page)).toHaveText("Deleted: The first.");
+  await expect(panel(page).getByRole("button", { name: "Undo" })).toBeFocused();
+  expect(await names(page)).toEqual(["The second."]);
+  await page.keyboard.press("Enter");
+  await expect(status(page)).toHaveText("Restored: The first.");
+  await expect.poll(async () => (await names(page)).sort()).toEqual(["The first.", "The second."]);
+
+  // The one that is open: a new one takes its place, and Undo opens it again.
+  await choose(page, "The second.", "Delete");
+  await expect.poll(() => textOf(page)).toBe("");
+  await press(page, "Undo");
+  await expect.poll(() => textOf(page)).toBe("The second.");
+
+  await choose(page, "The first.", "Delete");
+  await expect(status(page)).toHaveText("Deleted: The first.");
+  expect((await storedTexts(page)).map(({ text }) => text)).toContain("The first.");
+  await choose(page, "The second.", "Duplicate");
+  await expect(row(page, "The second. (copy)")).toBeVisible();
+  expect((await storedTexts(page)).map(({ text }) => text)).not.toContain("The first.");
+
+  await choose(page, "The second. (copy)", "Delete");
+  await expect(status(page)).toHaveText("Deleted: The second. (copy)");
+  await page.reload(); // leaving the page is something else, too
+  await expectReady(page);
+  await openSection(page, "library");
+  await expect.poll(() => names(page)).toEqual(["The second."]);
+});
+
+test("a text that another tab has is neither opened nor deleted; its new name shows there", async ({
+  page,
+  context,
+}) => {
+  await open(page);
+  await write(page, "Of the first tab.", "Of the second tab.");
+  await row(page, "Of the first tab.").getByRole("button").first().click();
+  await expect.poll(() => textOf(page)).toBe("Of the first tab.");
+  const other = await context.newPage();
+  await open(other);
+  expect(await textOf(other)).toBe("Of the second tab.");
+  await openSection(other, "library");
+  await expect(row(other, "Of the first tab.")).toContainText("open in another tab");
+  await row(other, "Of the first tab.").getByRole("button").first().click();
+  const refused = "Of the first tab. is open in another tab: close it there first.";
+  await expect(status(other)).toHaveText(refused);
+  expect(await textOf(other)).toBe("Of the second tab.");
+  await choose(other, "Of the first tab.", "Delete");
+  await expect(status(other)).toHaveText(refused);
+  await expect(row(other, "Of the first tab.")).toBeVisible();
+  await rename(other, "Of the first tab.", "Renamed");
+  await page.bringToFront();
+  await page.locator("#library summary").click();
+  await page.locator("#library summary").click();
+  await expect(row(page, "Renamed")).toContainText("open");
+  await setText(page, "Of the first tab, changed.");
+  await page.reload();
+  await expectReady(page);
+  await openSection(page, "library");
+  await expect(row(page, "Renamed")).toBeVisible();
+});
+
+test("all texts go into one file, and come back from it as new ones, each once", async ({
+  page,
+  browser,
+}, testInfo) => {
+  await open(page);
+  await write(page, "The first.", "The second.");
+  await rename(page, "The first.", "One");
+  const coming = page.waitForEvent("download");
+  await press(page, "Export all");
+  const file = testInfo.outputPath("texts.json");
+  await (await coming).saveAs(file);
+  const exported = JSON.parse(readFileSync(file, "utf8")) as { version: number; texts: { text: string }[] };
+  expect(exported.version).toBe(1);
+  expect(exported.texts.map(({ text }) => text).sort()).toEqual(["The first.", "The second."]);
+  await panel(page).locator("input[type=file]").setInputFiles(file);
+  await expect(status(page)).toHaveText("0 texts imported, 2 already here.");
+
+  const context = await browser.newContext();
+  const fresh = await context.newPage();
+  await open(fresh);
+  await openSection(fresh, "library");
+  await panel(fresh).locator("input[type=file]").setInputFiles(file);
+  await expect(status(fresh)).toHaveText("2 texts imported, 0 already here.");
+  await row(fresh, "One").getByRole("button").first().click();
+  await expect.poll(() => textOf(fresh)).toBe("The first.");
+  await context.close();
+
+  const damaged = testInfo.outputPath("damaged.json");
+  writeFileSync(damaged, readFileSync(file, "utf8").replace(/"caret": \d+/, '"caret": -1'));
+  await panel(page).locator("input[type=file]").setInputFiles(damaged);
+  await expect(status(page)).toHaveText(
+    /^Nothing was changed: texts\[0\]\.caret: expected an offset up to \d+, found -1\.$/,
+  );
+});
+
+test("the library says why it is empty where the browser stores nothing", async ({ page }) => {
+  await page.addInitScript(() => {
+    Object.defineProperty(window, "indexedDB", {
+      get: () => ({
+        open: () => {
+          throw new DOMException("", "SecurityError");
+        },
+      }),
+    });
+  });
+  await open(page);
+  await openSection(page, "library");
+  await expect(panel(page)).toContainText(
+    "Your texts cannot be shown: this browser, or this window, does not allow it.",
+  );
+  await setText(page, "Mine.");
+  await press(page, "New text");
+  await expect(status(page)).toHaveText(
+    "Nothing was changed: this browser, or this window, does not allow it.",
+  );
+  expect(await textOf(page)).toBe("Mine.");
+});
+
+test("a full disk changes nothing, and the library says so", async ({ page }) => {
+  await open(page);
+  await write(page, "The first.", "The second.");
+  await page.evaluate(() => {
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException("", "QuotaExceededError");
+    };
+  });
+  const full = "Nothing was changed: there is no room left.";
+  await choose(page, "The first.", "Duplicate");
+  await expect(status(page)).toHaveText(full);
+  await choose(page, "The first.", "Rename");
+  await page.keyboard.type("Other");
+  await page.keyboard.press("Enter");
+  await expect(status(page)).toHaveText(full);
+  await setText(page, "The second, changed.");
+  await row(page, "The first.").getByRole("button").first().click();
+  await expect(status(page)).toHaveText(full);
+  expect(await textOf(page)).toBe("The second, changed.");
+  expect(await names(page)).toHaveLength(2);
+});
+
+for (const [width, height] of [
+  [390, 844],
+  [1440, 900],
+] as const) {
+  test(`the library is accessible at ${width} px, and its targets suit a finger on phones`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height });
+    await open(page);
+    await write(page, "The first.", "The second.");
+    await openSection(page, "library");
+    await row(page, "The first.").getByRole("button", { name: /^More/ }).click();
+    expect(await violationsIn(page)).toEqual([]);
+    if (width > 400) return;
+    const boxes = await panel(page)
+      .locator("button:visible, input:visible")
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON() as DOMRect));
+    for (const box of boxes) expect(Math.min(box.width, box.height)).toBeGreaterThanOrEqual(44);
+    await row(page, "The first.").getByRole("button").first().click();
+    await expect(page.locator("#panel")).toBeHidden(); // it would cover the text
+    expect(await textOf(page)).toBe("The first.");
+  });
+}

@@ -1,0 +1,31 @@
+// Naming a thing in its place.
+
+/**
+ * Puts a field with `name` in the place of what `item` has. `done` is called once: with the new name after Enter or when the
+ * field is left, with undefined after Escape or where it is empty.
+ */
+export function askName(
+  item: HTMLElement,
+  name: string,
+  label: string,
+  done: (name: string | undefined) => void,
+): void {
+  const field = document.createElement("input");
+  field.value = name;
+  field.ariaLabel = label;
+  let isDone = false;
+  const finish = (isWanted: boolean) => {
+    if (isDone) return;
+    isDone = true;
+    done((isWanted && field.value.trim()) || undefined);
+  };
+  field.addEventListener("keydown", (event) => {
+    if ((event.key !== "Enter" && event.key !== "Escape") || event.isComposing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    finish(event.key === "Enter");
+  });
+  field.addEventListener("blur", () => finish(true));
+  item.replaceChildren(field);
+  field.select();
+}

@@ -1,0 +1,173 @@
+// All texts in one file, which docs/ describes as the page's file of texts. Its parser refuses what it does not know, and
+// names it.
+import { parseAlternatives } from "../document/alternatives.js";
+import { differenceOf } from "../document/difference.js";
+import type { KeptText, Part } from "../document/kept-text.js";
+import { isOffset, parseParts } from "../document/parse-kept.js";
+import { asLines } from "../document/pieces.js";
+import { parseTree } from "../document/tree.js";
+import { messageOf } from "../state/errors.js";
+import { parseOptions } from "./parse-options.js";
+
+const format = "gpt2-wasm texts";
+const version = 1;
+
+/** A text of a file. */
+export interface FiledText {
+  name: string | undefined;
+  /** In milliseconds since 1970. */
+  changed: number;
+  /** As the store keeps it, without what can be undone. */
+  content: KeptText & { options?: unknown; seed?: unknown };
+}
+
+/** `kept` with its draft as its text. */
+export function settled({ draft, history: _, ...kept }: KeptText): KeptText {
+  const change = draft === undefined ? undefined : differenceOf(kept.text, draft);
+  if (draft === undefined || !change) return kept;
+  const { from, to, insert } = change;
+  const by = insert.length - (to - from);
+  const written = kept.written.flatMap(([start, end, ...lang]): Part[] => [
+    [start, Math.min(end, from), ...lang],
+    [Math.max(start, to) + by, end + by, ...lang],
+  ]);
+  const { tree, caret } = kept;
+  return { text: draft, caret, written: written.filter(([start, end]) => start < end), tree };
+}
+
+/** The file of `texts`. */
+export const toFile = (texts: readonly FiledText[]): string =>
+  JSON.stringify(
+    {
+      format,
+      version,
+      texts: texts.map(({ name, changed, content }) => ({
+        name,
+        changed: new Date(changed).toISOString(),
+        ...content,
+      })),
+    },
+    undefined,
+    1,
+  );
+
+/** Of a value in a message. */
+const mostShown = 40;
+
+function refuse(where: string, expected: string, found: unknown): never {
+  const json = found === undefined ? "nothing" : JSON.stringify(found);
+  const shown = json.length > mostShown ? `${json.slice(0, mostShown)}…` : json;
+  throw new Error(`${where}: expected ${expected}, found ${shown}`);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(value: unknown, where: string, names: readonly string[]): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) refuse(where, "an object", value);
+  for (const name of Object.keys(value))
+    if (!names.includes(name)) throw new Error(`${where} has the unknown field ${JSON.stringify(name)}`);
+  return value as Fields;
+}
+
+function listOf(value: unknown, where: string): readonly unknown[] {
+  return Array.isArray(value) ? value : refuse(where, "a list", value);
+}
+
+/** The parts of `value`, which lie in a text of `length`. */
+function partsOf(value: unknown, where: string, length: number): readonly Readonly<Part>[] {
+  return listOf(value, where).map((each, place) => {
+    const [part] = parseParts([each]);
+    if (!part || part[1] > length)
+      refuse(`${where}[${place}]`, `two offsets up to ${length}, and "en" or nothing`, each);
+    return part;
+  });
+}
+
+/** A text with who wrote it: a field of the file, or a branch in one. */
+function textOf({ text, caret, written }: Fields, where: string): KeptText {
+  if (typeof text !== "string" || asLines(text) !== text)
+    refuse(`${where}.text`, 'a text with "\\n" between its lines', text);
+  if (!isOffset(caret) || caret > text.length)
+    refuse(`${where}.caret`, `an offset up to ${text.length}`, caret);
+  return { text, caret, written: partsOf(written, `${where}.written`, text.length) };
+}
+
+function treeOf(value: unknown, where: string): unknown {
+  const { branches } = fieldsOf(value, where, ["branches", "current"]);
+  for (const [place, each] of listOf(branches, `${where}.branches`).entries()) {
+    const branch = `${where}.branches[${place}]`;
+    const { kept } = fieldsOf(each, branch, ["id", "parent", "name", "kept"]);
+    textOf(fieldsOf(kept, `${branch}.kept`, ["text", "caret", "written"]), `${branch}.kept`);
+  }
+  const tree = parseTree(value);
+  if (tree?.branches.length !== (branches as unknown[]).length)
+    refuse(where, "branches with an id each, and one of those as current", value);
+  return tree;
+}
+
+function alternativesOf(value: unknown, where: string): unknown {
+  const { all } = fieldsOf(value, where, ["all", "shown"]);
+  if (parseAlternatives(value).all.length !== listOf(all, `${where}.all`).length)
+    refuse(where, "at least two texts", value);
+  return value;
+}
+
+function optionsOf(value: unknown, where: string): unknown {
+  const options = parseOptions(value);
+  for (const [name, each] of Object.entries(fieldsOf(value, where, Object.keys(Object(value) as object))))
+    if (!Object.hasOwn(options, name)) refuse(`${where}.${name}`, "an option of the right type", each);
+  return options;
+}
+
+const names = [
+  "name",
+  "changed",
+  "text",
+  "caret",
+  "written",
+  "run",
+  "tree",
+  "alternatives",
+  "options",
+  "seed",
+] as const;
+
+function parseText(value: unknown, where: string): FiledText {
+  const fields = fieldsOf(value, where, names);
+  const { name, changed, run, tree, alternatives, options, seed } = fields;
+  if (name !== undefined && typeof name !== "string") refuse(`${where}.name`, "a text", name);
+  const time = typeof changed === "string" ? Date.parse(changed) : NaN;
+  if (Number.isNaN(time)) refuse(`${where}.changed`, "a time such as 2026-01-31T12:00:00.000Z", changed);
+  const kept = textOf(fields, where);
+  if (seed !== undefined && !isOffset(seed)) refuse(`${where}.seed`, "a whole number", seed);
+  const last = run === undefined ? [] : partsOf([run], `${where}.run`, kept.text.length);
+  const content = {
+    ...kept,
+    ...(last[0] && { run: [last[0][0], last[0][1]] as const }),
+    ...(tree !== undefined && { tree: treeOf(tree, `${where}.tree`) }),
+    ...(alternatives !== undefined && {
+      alternatives: alternativesOf(alternatives, `${where}.alternatives`),
+    }),
+    ...(options !== undefined && { options: optionsOf(options, `${where}.options`) }),
+    ...(seed !== undefined && { seed }),
+  };
+  return { name, changed: Math.max(0, time), content };
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new Error(`expected JSON: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The texts of a file that `toFile` made. Throws where it is another one, or damaged, and names what is wrong. */
+export function parseFile(json: string): FiledText[] {
+  const value = parseJson(json);
+  const found = Object(value) as Fields;
+  if (found.format !== format) refuse("format", JSON.stringify(format), found.format);
+  if (found.version !== version) refuse("version", String(version), found.version);
+  const { texts } = fieldsOf(value, "the file", ["format", "version", "texts"]);
+  return listOf(texts, "texts").map((each, place) => parseText(each, `texts[${place}]`));
+}

@@ -1,0 +1,191 @@
+// The texts of this page as a library: what there is, and what is done with one of them or with all.
+import type { KeptText } from "../document/kept-text.js";
+import { parseTree } from "../document/tree.js";
+import { claim, claimedOf } from "./claims.js";
+import { lastChangesOf, writeLastChange } from "./last-change.js";
+import { parseOptions } from "./parse-options.js";
+import { parseName } from "./store.js";
+import { nameOf, newId, prefix, type Tab } from "./tab.js";
+import { patienceMs, type FoundText } from "./take.js";
+import { parseFile, settled, toFile } from "./text-file.js";
+
+export interface ListedText {
+  id: string;
+  /** undefined: it was given none. */
+  name: string | undefined;
+  text: string;
+  /** In milliseconds since 1970; 0: it is not known. */
+  changed: number;
+  /** Which tab shows it. */
+  where: "here" | "elsewhere" | "nowhere";
+}
+
+/** A text that was taken out of the library. */
+export interface Removal {
+  restore: () => Promise<void>;
+  /** Deletes it for good. What the store needs to know is handed over at once. */
+  finish: () => Promise<void>;
+}
+
+/** As the store keeps it, with the options and the seed that belong to it. */
+function contentOf(kept: KeptText, beside: unknown) {
+  const { options, seed } = Object(beside) as Record<string, unknown>;
+  return {
+    ...kept,
+    ...(options !== undefined && { options: parseOptions(options) }),
+    ...(typeof seed === "number" && { seed }),
+  };
+}
+
+/** The same for texts with the same letters, written by the same ones, in all branches. */
+function keyOf({ text, written, tree }: KeptText): string {
+  const { branches, current } = parseTree(tree) ?? { branches: [], current: 0 };
+  const others = branches.filter(({ id }) => id !== current);
+  return JSON.stringify([text, written, others.map(({ kept }) => kept.text)]);
+}
+
+export class Texts {
+  private readonly tab: Tab;
+  /** What was taken out, and may come back. */
+  private readonly removed = new Set<string>();
+
+  constructor(tab: Tab) {
+    this.tab = tab;
+  }
+
+  /** The text of this tab as it is now; undefined until it is known. */
+  get current(): Pick<ListedText, "id" | "text"> | undefined {
+    const { id, text } = this.tab;
+    return id === undefined ? undefined : { id, text };
+  }
+
+  private async ids(): Promise<string[]> {
+    const { id } = this.tab;
+    const store = await this.tab.openStore();
+    const ids = new Set([
+      ...(id === undefined ? [] : [id]),
+      ...(await store.ids()),
+      ...lastChangesOf(prefix),
+    ]);
+    return [...ids].filter((each) => !this.removed.has(each));
+  }
+
+  private async findAll(): Promise<(FoundText & { id: string; name: string | undefined })[]> {
+    const store = await this.tab.openStore();
+    const all = [];
+    for (const id of await this.ids()) {
+      const found = await this.tab.find(id);
+      if (found) all.push({ ...found, id, name: await store.name(id) });
+    }
+    return all;
+  }
+
+  /** Rejects where the store cannot be used. The one that was changed last comes first. */
+  async list(): Promise<ListedText[]> {
+    const all = await this.findAll();
+    const claimed = await claimedOf(all.map(({ id }) => nameOf(id)));
+    const whereOf = (id: string) => {
+      if (id === this.tab.id) return "here";
+      return claimed.has(nameOf(id)) ? "elsewhere" : "nowhere";
+    };
+    return all
+      .map(
+        ({ id, name, kept, stored: { changed } }) =>
+          ({
+            id,
+            name,
+            text: kept.draft ?? kept.text,
+            changed,
+            where: whereOf(id),
+          }) as const,
+      )
+      .sort((one, other) => (other.changed || Infinity) - (one.changed || Infinity));
+  }
+
+  /** Names a text; "" takes its name away. */
+  async rename(id: string, name: string): Promise<void> {
+    const store = await this.tab.openStore();
+    if (id === this.tab.id) await this.tab.storeWhole(); // a name alone would be no text
+    await store.rename(id, parseName({ name }) ?? "");
+  }
+
+  /** Adds a copy named `name`. */
+  async duplicate(id: string, name: string): Promise<void> {
+    const store = await this.tab.openStore();
+    const found = await this.tab.find(id);
+    if (!found) throw new Error("the text cannot be read");
+    const content = contentOf(found.kept, found.beside);
+    await store.add([{ id: newId(), changed: store.timeOfChange(), content, name: parseName({ name }) }]);
+  }
+
+  /** Takes a text out of the list; where this tab shows it, that shows a new one. undefined: another tab has it. */
+  async remove(id: string): Promise<Removal | undefined> {
+    const { tab, removed } = this;
+    const store = await tab.openStore();
+    const wasHere = id === tab.id;
+    if (wasHere) {
+      await tab.storeWhole();
+      await tab.open();
+    }
+    const release = await claim(nameOf(id), patienceMs);
+    if (!release) return undefined;
+    removed.add(id);
+    const end = () => {
+      removed.delete(id);
+      release();
+    };
+    return {
+      restore: async () => {
+        end();
+        if (wasHere) await tab.open(id);
+      },
+      finish: async () => {
+        try {
+          await store.remove(id);
+          writeLastChange(nameOf(id), undefined);
+        } finally {
+          end();
+        }
+      },
+    };
+  }
+
+  /** A file of all texts. What can be undone stays here. */
+  async exportAll(): Promise<string> {
+    const all = await this.findAll();
+    return toFile(
+      all
+        .map(({ name, kept, beside, stored: { changed } }) => ({
+          name,
+          changed: changed || Date.now(),
+          content: contentOf(settled(kept), beside),
+        }))
+        .filter(({ name, content: { text, tree } }) => text !== "" || name !== undefined || tree),
+    );
+  }
+
+  /**
+   * Adds the texts of such a file, except for those that are here already: all of them, or none where that fails. Returns how
+   * many were added and how many were not.
+   */
+  async importAll(json: string): Promise<{ added: number; known: number }> {
+    const filed = parseFile(json);
+    const store = await this.tab.openStore();
+    const keys = new Set((await this.findAll()).map(({ kept }) => keyOf(settled(kept))));
+    const fresh = filed.filter(({ content }) => {
+      const key = keyOf(content);
+      const isFresh = !keys.has(key);
+      keys.add(key);
+      return isFresh;
+    });
+    await store.add(
+      fresh.map(({ name, changed, content }) => ({
+        id: newId(),
+        changed: Math.min(changed, Date.now()),
+        content,
+        name: parseName({ name }),
+      })),
+    );
+    return { added: fresh.length, known: filed.length - fresh.length };
+  }
+}

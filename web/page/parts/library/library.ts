@@ -1,0 +1,234 @@
+// The library: all texts of this page, and what is done with them. Fetched when its section is opened.
+import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
+import { download } from "../../dom/download.js";
+import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
+import { phrase } from "../../language/library.js";
+import { find } from "../../library/search.js";
+import type { ListedText, Removal, Texts } from "../../library/texts.js";
+import { reasonOf } from "./notice.js";
+import { Row, shownName, type RowActions } from "./row.js";
+import "./library.css";
+
+export interface LibrarySetting {
+  place: HTMLElement;
+  texts: Pick<Texts, "list" | "current" | "rename" | "duplicate" | "remove" | "exportAll" | "importAll">;
+  /** Shows a text, or a new one; false: another tab has it. */
+  open: (id?: string) => Promise<boolean>;
+  /** The model writes no more when it resolves. */
+  stop: () => Promise<void>;
+  /** Says what is shown now, and leads back to it. */
+  leave: (sentence: () => string) => void;
+}
+
+/** After the last letter of what is looked for. */
+const searchAfterMs = 150;
+
+type Said = (() => string) | undefined;
+
+export class Library {
+  private readonly setting: LibrarySetting;
+  private all: readonly ListedText[] = [];
+  private readonly rows = new Map<string, Row>();
+  /** What was deleted last, and may come back. */
+  private removal: (Removal & { text: ListedText }) | undefined;
+  /** Settles when all that was asked for is done: one thing at a time. */
+  private done: Promise<void> = Promise.resolve();
+  private readonly search = document.createElement("input");
+  private readonly list = document.createElement("ul");
+  private readonly none = document.createElement("p");
+  private readonly status = document.createElement("p");
+  private readonly undo = plainButton("", () => this.restore());
+  private readonly files = document.createElement("input");
+  private readonly exporting = plainButton("", () => this.act(() => this.exportAll()));
+
+  private readonly actions: RowActions = {
+    open: (text) => this.act(() => this.open(text)),
+    rename: ({ id }, name) => this.act(() => this.setting.texts.rename(id, name).then(() => undefined)),
+    duplicate: ({ id, ...text }) =>
+      this.act(async () => {
+        const name = phrase("copyOf", { name: shownName(text) });
+        await this.setting.texts.duplicate(id, name);
+        return () => name;
+      }),
+    remove: (text) => this.act(() => this.remove(text)),
+  };
+
+  constructor(setting: LibrarySetting) {
+    this.setting = setting;
+    const { search, list, none, status, undo, files, exporting } = this;
+    const begin = plainButton("", () => this.act(() => this.open(undefined)));
+    const importing = plainButton("", () => files.click());
+    search.type = "search";
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    search.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => this.sayFound(), searchAfterMs);
+    });
+    search.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || search.value === "") return;
+      event.stopPropagation(); // it does only that
+      event.preventDefault();
+      search.value = "";
+      this.sayFound();
+    });
+    files.type = "file";
+    files.accept = ".json,application/json";
+    files.hidden = true;
+    files.addEventListener("change", () => this.act(() => this.importAll()));
+    status.role = "status";
+    status.className = none.className = "quiet";
+    undo.hidden = true;
+    const top = document.createElement("div");
+    top.className = "text-top";
+    top.append(begin, search);
+    const said = document.createElement("div");
+    said.className = "text-said";
+    said.append(status, undo);
+    const ends = document.createElement("div");
+    ends.className = "buttons";
+    ends.append(exporting, importing, files);
+    setting.place.replaceChildren(top, said, list, none, ends);
+    keepTranslated(this, () => {
+      begin.textContent = phrase("newText");
+      search.placeholder = search.ariaLabel = phrase("search");
+      undo.textContent = phrase("undo");
+      exporting.textContent = phrase("exportAll");
+      importing.textContent = phrase("importAll");
+      this.draw();
+    });
+  }
+
+  /** Reads all texts anew. */
+  async refresh(): Promise<void> {
+    try {
+      this.all = await this.setting.texts.list();
+      this.draw();
+    } catch (error) {
+      this.all = [];
+      this.draw();
+      setTranslatedText(this.none, () => phrase("notListed", { why: reasonOf(error) }));
+    }
+  }
+
+  /** The text of this tab was changed, or is another one. */
+  async refreshCurrent(): Promise<void> {
+    const { current } = this.setting.texts;
+    const listed = this.all.find(({ where }) => where === "here");
+    if (!current || listed?.id !== current.id) return this.refresh();
+    this.all = this.all.map((each) => (each === listed ? { ...each, ...current } : each));
+    this.draw();
+  }
+
+  /** The page is left: what was deleted is deleted for good. */
+  finish(): void {
+    void this.settle().catch(() => undefined);
+  }
+
+  private draw(): void {
+    const { list, rows, search } = this;
+    const query = search.value.trim();
+    const found = this.all.flatMap((text) => {
+      if (query === "") return { text, passage: undefined };
+      const passage = find(text.text, query);
+      return passage || find(shownName(text), query) ? { text, passage } : [];
+    });
+    const shown = new Set(found.map(({ text }) => text.id));
+    for (const [id, { item }] of rows) {
+      if (shown.has(id)) continue;
+      item.remove();
+      rows.delete(id);
+    }
+    for (const [place, { text, passage }] of found.entries()) {
+      const row = rows.get(text.id) ?? new Row(text, this.actions);
+      rows.set(text.id, row);
+      row.update(text, passage);
+      const there = list.children[place];
+      if (there !== row.item) list.insertBefore(row.item, there ?? null); // one that stays keeps the focus
+    }
+    list.hidden = found.length === 0;
+    setTranslatedText(this.none, () => {
+      if (query !== "") return found.length === 0 ? phrase("missing", { query }) : "";
+      return this.all.length < 2 ? phrase("alone") : "";
+    });
+  }
+
+  private sayFound(): void {
+    this.draw();
+    const isSearch = this.search.value.trim() !== "";
+    const { size } = this.rows;
+    if (!this.removal) this.say(isSearch && size > 0 ? () => phrase("found", { count: size }) : undefined);
+  }
+
+  private say(sentence: Said): void {
+    setTranslatedText(this.status, sentence ?? (() => ""));
+  }
+
+  /** Does one thing after the other. What was deleted before is deleted for good. */
+  private act(action: () => Promise<Said>): void {
+    this.done = this.done
+      .then(async () => {
+        await this.settle();
+        this.say(await action());
+      })
+      .catch((error: unknown) => this.say(() => phrase("notDone", { why: reasonOf(error) })))
+      .then(() => this.refresh());
+  }
+
+  private async settle(): Promise<void> {
+    const { removal } = this;
+    this.removal = undefined;
+    hideKeepingFocus(this.undo, this.search);
+    await removal?.finish();
+  }
+
+  private async open(text: ListedText | undefined): Promise<Said> {
+    const { open, stop, leave } = this.setting;
+    const name = text ? shownName(text) : phrase("newText");
+    await stop(); // what the model writes belongs to the text that is left
+    if (text?.where !== "here" && !(await open(text?.id))) return () => phrase("inOtherTab", { name });
+    leave(() => phrase("opened", { name }));
+    return undefined;
+  }
+
+  private async remove(text: ListedText): Promise<Said> {
+    const name = shownName(text);
+    if (text.where === "here") await this.setting.stop();
+    const removal = await this.setting.texts.remove(text.id);
+    if (!removal) return () => phrase("inOtherTab", { name });
+    this.removal = { ...removal, text };
+    this.undo.hidden = false;
+    this.undo.focus();
+    return () => phrase("removed", { name });
+  }
+
+  private restore(): void {
+    const { removal } = this;
+    if (!removal) return;
+    this.removal = undefined;
+    this.act(async () => {
+      if (removal.text.where === "here") await this.setting.stop();
+      await removal.restore();
+      await this.refresh();
+      this.rows.get(removal.text.id)?.focus();
+      return () => phrase("restored", { name: shownName(removal.text) });
+    });
+  }
+
+  private async exportAll(): Promise<Said> {
+    const json = await this.setting.texts.exportAll();
+    const file = `texts-${new Date().toISOString().slice(0, 10)}.json`;
+    download(file, [new Blob([json])], "application/json");
+    return () => phrase("exported", { file });
+  }
+
+  private async importAll(): Promise<Said> {
+    const file = this.files.files?.[0];
+    if (!file) return undefined;
+    try {
+      const { added, known } = await this.setting.texts.importAll(await file.text());
+      return () => phrase("imported", { count: added, known });
+    } finally {
+      this.files.value = ""; // the same file may be chosen again
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// The section of the texts, whose list is fetched when it is opened.
+import type { Writing } from "../../assistant/writing.js";
+import { elements as ui } from "../../dom/elements.js";
+import { isTouched } from "../../dom/touch.js";
+import { phrase } from "../../language/start.js";
+import type { Tab } from "../../library/tab.js";
+import { messageOf } from "../../state/errors.js";
+import { onChange, type PageState } from "../../state/page-state.js";
+import type { Library } from "./library.js";
+
+export interface LibraryPlace {
+  state: PageState;
+  writing: Writing;
+  /** undefined: what stores the texts could not be fetched. */
+  tab: () => Tab | undefined;
+  focusText: () => void;
+}
+
+/** After a change of the text. */
+const refreshAfterMs = 600;
+
+async function makeLibrary({ state, writing, tab, focusText }: LibraryPlace): Promise<Library> {
+  const [{ Library }, { Texts }] = await Promise.all([
+    import("./library.js"),
+    import("../../library/texts.js"),
+  ]);
+  const own = tab();
+  if (!own) throw new Error(phrase("noPart", { why: "library/tab" }));
+  return new Library({
+    place: ui.libraryPanel,
+    texts: new Texts(own),
+    open: (id) => own.open(id),
+    stop: writing.stop,
+    leave: (sentence) => {
+      state.say(sentence);
+      if (!matchMedia("(min-width: 64rem)").matches) state.panel.value = undefined; // it covers the text
+      if (!isTouched()) focusText();
+    },
+  });
+}
+
+export function offerLibrary(place: LibraryPlace): void {
+  let library: Library | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const show = () => {
+    if (!ui.library.open) return;
+    if (library) return void library.refresh();
+    makeLibrary(place).then(
+      (made) => {
+        library ??= made;
+        return library.refresh();
+      },
+      (error: unknown) => {
+        ui.libraryPanel.textContent = phrase("noPart", { why: messageOf(error) });
+      },
+    );
+  };
+  ui.library.addEventListener("toggle", show);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") show(); // other tabs may have changed what there is
+  });
+  onChange(place.state.text, () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => ui.library.open && void library?.refreshCurrent(), refreshAfterMs);
+  });
+  addEventListener("pagehide", () => library?.finish());
+  show();
+}

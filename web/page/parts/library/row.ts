@@ -1,0 +1,98 @@
+// One text of the list: its name, when it was changed, how long it is, and what is done with it.
+import { askName } from "../../dom/ask-name.js";
+import { plainButton } from "../../dom/buttons.js";
+import { formatAgo } from "../../language/ago.js";
+import { phrase as ofEditor } from "../../language/editor.js";
+import { phrase } from "../../language/library.js";
+import { countWords, firstWords, type Passage } from "../../library/search.js";
+import type { ListedText } from "../../library/texts.js";
+
+export interface RowActions {
+  open: (text: ListedText) => void;
+  rename: (text: ListedText, name: string) => void;
+  duplicate: (text: ListedText) => void;
+  remove: (text: ListedText) => void;
+}
+
+export const shownName = ({ name, text }: Pick<ListedText, "name" | "text">): string =>
+  name ?? (firstWords(text) || phrase("untitled"));
+
+function factsOf({ changed, where }: ListedText, words: number): string {
+  const facts = [phrase("words", { count: words })];
+  if (changed > 0) facts.unshift(formatAgo(changed));
+  if (where !== "nowhere") facts.push(phrase(where));
+  return facts.join(" · ");
+}
+
+function make(tag: string, className: string, ...parts: (string | Node)[]): HTMLElement {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.append(...parts);
+  return element;
+}
+
+export class Row {
+  readonly item = document.createElement("li");
+  private text: ListedText;
+  private words: number;
+  private readonly actions: RowActions;
+  private readonly head = make("div", "text-head");
+  private readonly name = make("span", "text-name");
+  private readonly facts = make("small", "quiet");
+  private readonly passage = make("p", "quiet");
+  private readonly open = plainButton("", () => this.actions.open(this.text), "bare");
+  private readonly more = plainButton("⋯", () => this.showMore(this.buttons.hidden));
+  private readonly buttons = make("div", "buttons");
+  private readonly rename = plainButton("", () => this.askName());
+  private readonly duplicate = plainButton("", () => this.actions.duplicate(this.text));
+  private readonly remove = plainButton("", () => this.actions.remove(this.text));
+
+  constructor(text: ListedText, actions: RowActions) {
+    this.text = text;
+    this.words = countWords(text.text);
+    this.actions = actions;
+    this.open.append(this.name, this.facts);
+    this.more.className = "sign";
+    this.head.append(this.open, this.more);
+    this.buttons.role = "group";
+    this.buttons.append(this.rename, this.duplicate, this.remove);
+    this.item.append(this.head, this.passage, this.buttons);
+    this.showMore(false);
+  }
+
+  /** Shows the text as it is now, in the page's language, with what was found in it. */
+  update(text: ListedText, passage: Passage | undefined): void {
+    if (text.text !== this.text.text) this.words = countWords(text.text);
+    this.text = text;
+    const name = shownName(text);
+    this.name.textContent = name;
+    this.facts.textContent = factsOf(text, this.words);
+    this.passage.replaceChildren();
+    if (passage) this.passage.append(passage.before, make("mark", "", passage.match), passage.after);
+    this.open.ariaCurrent = text.where === "here" ? "true" : null;
+    this.more.ariaLabel = this.more.title = this.buttons.ariaLabel = phrase("actions", { name });
+    this.rename.textContent = phrase("rename");
+    this.duplicate.textContent = phrase("duplicate");
+    this.remove.textContent = phrase("remove");
+  }
+
+  focus(): void {
+    this.open.focus();
+  }
+
+  private showMore(isShown: boolean): void {
+    this.buttons.hidden = !isShown;
+    this.more.ariaExpanded = String(isShown);
+  }
+
+  private askName(): void {
+    const name = shownName(this.text);
+    askName(this.head, name, ofEditor("nameOf", { name }), (next) => {
+      const hadFocus = this.head.contains(document.activeElement);
+      this.head.replaceChildren(this.open, this.more);
+      this.showMore(false);
+      if (hadFocus) this.more.focus();
+      if (next !== undefined && next !== name) this.actions.rename(this.text, next);
+    });
+  }
+}
