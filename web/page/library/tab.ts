@@ -160,7 +160,7 @@ export class Tab {
     if (this.isChanged) await this.storeWhole();
   }
 
-  /** Stores what the text has more than a new one, and what of it is not stored yet. */
+  /** Stores the text if it has changes that are not stored; a new text without words is not kept. */
   private async storeRest(): Promise<void> {
     const { own, setting } = this;
     const isBlank = setting.surface.kept.text.trim() === "" && own?.version === 0;

@@ -20,7 +20,7 @@ export const shownName = ({ name, text }: Pick<ListedText, "name" | "text">): st
 function factsOf({ changed, where }: ListedText, words: number): string {
   const facts = [phrase("words", { count: words })];
   if (changed > 0) facts.unshift(formatAgo(changed));
-  if (where !== "nowhere") facts.push(phrase(where));
+  if (where !== "nowhere") facts.push(phrase(where === "here" ? "here" : "elsewhere"));
   return facts.join(" · ");
 }
 
