@@ -1,9 +1,9 @@
-// What a page hears when a file, a browser or a thread fails: a stable code and a sentence, and never nothing.
+// What a page hears when a browser, a worker or a thread fails: a stable code and a sentence, and never nothing.
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
-import { breakConnection, FaultyHost, answerNotFound, tryModel, webPage } from "./faulty-host.js";
+import { FaultyHost, answerNotFound, tryModel } from "./faulty-host.js";
 import { inPage, prompt, root } from "./model.js";
 import { trapInHelpers, withTrap } from "./trap.js";
 
@@ -13,71 +13,6 @@ test.beforeEach(async () => {
   await host.start();
 });
 test.afterEach(() => host.stop());
-
-const damaged = (response: ServerResponse) => void response.end("this is no engine");
-
-test.describe("a file that is not available", () => {
-  const cases: [RegExp, string, (response: ServerResponse) => void, RegExp][] = [
-    [
-      /gpt2-worker\.js$/,
-      "is missing",
-      answerNotFound,
-      /^network: the worker's script gpt2-worker.js cannot be loaded/,
-    ],
-    [
-      /gpt2-simd\.js$/,
-      "is missing",
-      answerNotFound,
-      /^not-found: cannot fetch .*gpt2-simd\.js\?release=\S+: the host answered 404/,
-    ],
-    [
-      /gpt2-simd\.js$/,
-      "is a web page",
-      webPage,
-      /^not-found: cannot fetch .*gpt2-simd\.js\?release=\S+: .*a web page/,
-    ],
-    [
-      /gpt2-simd\.js$/,
-      "breaks off",
-      (response) => void response.destroy(),
-      /^network: cannot fetch .*gpt2-simd\.js/,
-    ],
-    [
-      /gpt2-simd\.wasm$/,
-      "is missing",
-      answerNotFound,
-      /^not-found: cannot fetch .*gpt2-simd\.wasm\?release=\S+: the host answered 404/,
-    ],
-    [
-      /gpt2-simd\.wasm$/,
-      "breaks off",
-      breakConnection,
-      /^network: the connection broke while reading .*gpt2-simd\.wasm/,
-    ],
-    [
-      /gpt2-simd\.wasm$/,
-      "is damaged",
-      damaged,
-      /^corrupt: .*gpt2-simd\.wasm.* is 17 bytes, but its end is missing/,
-    ],
-    [/config\.json$/, "is missing", answerNotFound, /^not-found: cannot fetch .*config\.json/],
-    [
-      /safetensors\.001$/,
-      "breaks off",
-      breakConnection,
-      /^network: the connection broke while reading model\.safetensors\.001/,
-    ],
-  ];
-  for (const [file, what, answer, sentence] of cases) {
-    test(`a file that cannot be loaded is an error: ${file.source} ${what}`, async ({ page }) => {
-      await page.goto(host.page);
-      host.answer(file, answer);
-      expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(sentence);
-      host.fault = () => false;
-      expect(await tryModel(page, "models/demo/", { variant: "simd" })).toContain("3 tokens"); // it can be tried again
-    });
-  }
-});
 
 test("if the engine refuses a Hub file, the error keeps the engine's code and message", async ({ page }) => {
   const file = resolve(root, "tests/data/tiny-models/tied/model.safetensors");

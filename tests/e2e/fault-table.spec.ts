@@ -9,7 +9,14 @@ import type { Variant } from "../../web/src/shared/types.js";
 import { FaultyHost } from "./faulty-host.js";
 import { inPage, root } from "./model.js";
 
-const modelFiles = ["config.json", "weights.json", "vocab.json", "merges.txt", "model.safetensors.001"];
+const modelFiles = [
+  "config.json",
+  "generation_config.json",
+  "weights.json",
+  "vocab.json",
+  "merges.txt",
+  "model.safetensors.001",
+];
 /** Files of the engine: the build that a page chooses, and the file that fails. */
 const engineFiles = [
   ["simd", "gpt2-worker.js"],
@@ -37,22 +44,27 @@ const flipped = (bytes: Buffer) => {
   copy[copy.length >> 1] = (copy[copy.length >> 1] ?? 0) ^ 1;
   return copy;
 };
+const answerFlipped: Answer = (response, bytes, name) => void ok(response, name).end(flipped(bytes));
 const status =
   (code: number, headers: Record<string, string> = {}): Answer =>
   (response) =>
     void response.writeHead(code, headers).end();
 
+function breakOff(response: ServerResponse, bytes: Buffer, name: string): void {
+  ok(response, name, { "Content-Length": bytes.length }).write(bytes.subarray(0, bytes.length >> 1));
+  setTimeout(() => response.destroy(), 30);
+}
+
 /** What passes: the second answer is the file, and nobody hears of the first. */
 const passing: Record<string, Answer> = {
   stall: () => {},
   reset: (response) => void response.destroy(),
+  "silent in the middle": (response, bytes, name) =>
+    void ok(response, name, { "Content-Length": bytes.length }).write(bytes.subarray(0, bytes.length >> 1)),
   500: status(500),
   503: status(503, { "Retry-After": "0" }),
-  "broken off": (response, bytes, name) => {
-    ok(response, name, { "Content-Length": bytes.length }).write(bytes.subarray(0, bytes.length >> 1));
-    setTimeout(() => response.destroy(), 30);
-  },
-  flipped: (response, bytes, name) => void ok(response, name).end(flipped(bytes)),
+  "broken off": breakOff,
+  flipped: answerFlipped,
   truncated: (response, bytes, name) => void ok(response, name).end(bytes.subarray(0, bytes.length >> 1)),
   "too long": (response, bytes, name) =>
     void ok(response, name).end(Buffer.concat([bytes, Buffer.from("\0")])),
@@ -86,6 +98,16 @@ const lasting: Record<string, Answer> = {
   empty: (response, _, name) => void ok(response, name).end(),
   "a web page": (response) =>
     void response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html>"),
+  "broken off": breakOff,
+};
+/** What an error says of each of them; of a worker's script it says always the same. */
+const sentences: Record<string, RegExp> = {
+  404: /^not-found: (there is no weights\.json; without it, )?cannot fetch .*: the host answered 404/,
+  empty: /^(corrupt|unsupported): /,
+  "a web page": /^not-found: /,
+  "broken off": /^network: (the connection broke while reading|cannot fetch) /,
+  flipped:
+    /^corrupt: .* has SHA-256 [0-9a-f]{64}, weights\.json says [0-9a-f]{64}$|^corrupt: .*weights\.json/s,
 };
 
 interface Case {
@@ -201,14 +223,21 @@ test("every fault in every file of a model ends in the correct text or in an err
       }
     }
   }
+  for (const file of modelFiles)
+    cases.set(`lasting, flipped, ${file}`, { file, answer: answerFlipped, times: Infinity });
   serve(cases);
   const ends = await inPage(tab, tryAll, { keys: [...cases.keys()], atOnce: 4 });
   expect(Object.keys(ends)).toHaveLength(cases.size);
   for (const [key, end] of Object.entries(ends)) {
-    if (/^lasting/.test(key))
-      expect.soft(end, key).toMatch(/^(not-found|corrupt): .*(json|txt|safetensors)/s);
-    else expect.soft(end, key).toBe(right);
+    const [kind, fault = "", file = ""] = key.split(", ");
+    if (kind !== "lasting") expect.soft(end, key).toBe(right);
+    else {
+      expect.soft(end, key).toMatch(sentences[fault] ?? /^$/);
+      expect.soft(end, key).toContain(file);
+    }
   }
+  serve(new Map());
+  expect((await inPage(tab, tryAll, { keys: [""], atOnce: 1 }))[""]).toBe(right); // it can be tried again
 });
 
 for (const [variant, file] of engineFiles) {
@@ -219,7 +248,7 @@ for (const [variant, file] of engineFiles) {
     /** From a folder of its own: a browser that still waits for a script asks for it no second time. */
     const attempt = async (answer?: Answer, times = 0, until?: Case["until"]) => {
       serve(answer ? new Map([["", { file, answer, times, ...(until && { until }) }]]) : new Map());
-      const baseUrl = `/trial-${(trials += 1)}/`;
+      const baseUrl = `/trial-${(trials += answer ? 1 : 0)}/`;
       const trial = { keys: [""], atOnce: 1, variant, model: "tied/", ids: [1, 2, 3], baseUrl };
       return (await inPage(tab, tryAll, trial))[""];
     };
@@ -234,11 +263,21 @@ for (const [variant, file] of engineFiles) {
         const key = `${kind}, ${fault}, ${file}`;
         // A build of more threads may be replaced by another one.
         if (end === right && kind === "lasting" && fault === "empty" && variant !== "simd") continue;
-        if (kind === "lasting" || (isScript && / type$/.test(fault)))
+        const isRefused = isScript && / type$/.test(fault);
+        if (kind !== "lasting" && !isRefused) expect.soft(end, key).toBe(right);
+        else if (file === "gpt2-worker.js")
+          expect.soft(end, key).toMatch(/^network: the worker's script gpt2-worker\.js /);
+        else if (isRefused)
           expect
             .soft(end, key)
-            .toMatch(/^(not-found|corrupt|unsupported|network): .*gpt2-(simd|threads|worker)/s);
-        else expect.soft(end, key).toBe(right);
+            .toMatch(
+              /^network: the host serves .*(as "text\/plain"|without a type), expected "text\/javascript"$/,
+            );
+        else expect.soft(end, key).toMatch(sentences[fault] ?? /^$/);
+        if (kind === "lasting") {
+          expect.soft(end, key).toContain(file.replace("engine/", ""));
+          expect.soft(await attempt(), key).toBe(right); // it can be tried again, from the same folder
+        }
       }
     }
     if (file !== "gpt2-worker.js") return;

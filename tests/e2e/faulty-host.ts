@@ -67,11 +67,6 @@ export class FaultyHost {
 }
 
 export const answerNotFound = (response: ServerResponse) => void response.writeHead(404).end();
-export const breakConnection = (response: ServerResponse) => {
-  response.writeHead(200, { "Content-Length": 1000 });
-  response.write("half");
-  setTimeout(() => response.destroy(), 50);
-};
 export const webPage = (response: ServerResponse) =>
   void response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html>");
 

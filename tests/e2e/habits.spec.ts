@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import type * as OpenAi from "../../web/src/openai/index.js";
-import { demo, inPage, native, prompt, withModel } from "./model.js";
+import { demo, inPage, native, prompt } from "./model.js";
 
 /** The demo model under another name, for those who know the word. Returns what was asked for, with its cookies. */
 async function servePrivately(page: Page): Promise<{ file: string; cookie: string | undefined }[]> {
@@ -137,67 +137,6 @@ test("a custom module worker loads and writes, with threads if the page has them
     text: native("generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "5", "--seed", "1").text,
     threads: 2,
   });
-});
-
-test("two models with the same options share one worker, which ends with the last one's disposal", async ({
-  page,
-}) => {
-  await page.goto("./?model=none");
-  await inPage(
-    page,
-    async ({ loadModel }, text) => {
-      const models = await Promise.all([1, 2].map(() => loadModel("models/demo/", { variant: "simd" })));
-      const texts = await Promise.all(
-        models.map((model) => model.complete(text, { maxNewTokens: 5, seed: 1n })),
-      );
-      if (texts[0]?.text !== texts[1]?.text) throw new Error("the same seed wrote two texts");
-      Object.assign(window, { models });
-    },
-    prompt,
-  );
-  const workers = () => page.workers().filter((worker) => worker.url().includes("worker")).length;
-  expect(workers()).toBe(1);
-  const dispose = () =>
-    page.evaluate(() =>
-      (window as unknown as { models: { dispose(): Promise<void> }[] }).models.pop()?.dispose(),
-    );
-  await dispose();
-  expect(workers()).toBe(1);
-  await dispose();
-  await expect.poll(workers).toBe(0);
-});
-
-test("a stream can be a Response's body, and has the same text as complete", async ({ page }) => {
-  const [streamed, whole, again] = await withModel(
-    page,
-    { variant: "simd" },
-    async (model, text) => {
-      const call = { maxNewTokens: 20, seed: 1n, topK: null };
-      const body = model.stream(text, call).pipeThrough(new TextEncoderStream());
-      const { text: written, tokens } = await model.complete(text, call);
-      const ids = BigInt64Array.from(tokens, ({ id }) => BigInt(id));
-      return [await new Response(body).text(), written, await model.detokenize(ids)];
-    },
-    prompt,
-  );
-  expect(streamed).toBe(whole);
-  expect(again).toBe(whole);
-});
-
-test("`await using` disposes of the model", async ({ page }) => {
-  await page.goto("./?model=none");
-  // As text: what compiles the tests would compile it away.
-  const code = await page.evaluate(`(async () => {
-    const { loadModel } = await import(new URL("gpt2.js", location.href).href);
-    let kept;
-    {
-      await using model = await loadModel("models/demo/", { variant: "simd", signal: null });
-      await model.tokenize("a");
-      kept = model;
-    }
-    return kept.tokenize("a").catch((error) => error.code);
-  })()`);
-  expect(code).toBe("disposed");
 });
 
 test("code written for a completions server works with the local model", async ({ page }) => {

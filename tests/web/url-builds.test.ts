@@ -93,30 +93,9 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it("UrlBuilds passes on the host's refusal", async () => {
-    const { source } = builds(() => new Response("", { status: 404 }));
-    await expect(source.compile("simd", signal, patience)).rejects.toMatchObject({
-      code: "not-found",
-      message: expect.stringContaining("http://host/engine/x.wasm"),
-    });
-  });
-
   /** Pauses between attempts take no time. */
   const withoutPauses = () =>
     vi.stubGlobal("setTimeout", (task: () => void, ms = 0) => ms < 10_000 && queueMicrotask(task));
-
-  it("UrlBuilds repeats a request if the connection breaks or the host is busy", async () => {
-    withoutPauses();
-    for (const type of [wasm, {}]) {
-      const answers = [
-        new Response("", { status: 503 }),
-        new Response(new ReadableStream({ pull: (to) => to.error(new TypeError("reset")) }), type),
-      ];
-      const { source, asked } = builds(() => answers.shift() ?? new Response(empty, type));
-      expect(await source.compile("simd", signal, patience)).toBeInstanceOf(WebAssembly.Module);
-      expect(asked).toHaveLength(3);
-    }
-  });
 
   it.each([wasm, {}])("UrlBuilds fetches damaged code once more, past every cache", async (type) => {
     withoutPauses();
