@@ -117,6 +117,52 @@ function changePackages(): Plugin {
   };
 }
 
+/**
+ * What Vite puts around each import(): it fetches the chunk's stylesheets beside the chunk. Vite's own has 1.3 kB of gzip, and
+ * does more than this page needs.
+ */
+const fetchWithStyles = `
+const comings = {};
+const fetchStyle = (href) =>
+  (comings[href] ??= new Promise((resolve, reject) => {
+    const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
+    link.onload = resolve;
+    link.onerror = () => {
+      link.remove();
+      delete comings[href];
+      reject(new Error("cannot load " + href));
+    };
+    document.head.append(link);
+  }));
+export const __vitePreload = (bring, styles = [], base) =>
+  Promise.all([bring(), ...styles.map((style) => fetchStyle(new URL(style, base).href))]).then(([part]) => part);
+`;
+
+function smallPreload(): Plugin {
+  return {
+    name: "small-preload",
+    apply: "build",
+    transform(code, id) {
+      if (!id.includes("vite/preload-helper")) return null;
+      if (!code.includes("export const __vitePreload ="))
+        this.error("Vite's helper has another export than __vitePreload");
+      return { code: fetchWithStyles, map: null };
+    },
+  };
+}
+
+/** Without comments and indentation, which nobody reads in the built page. */
+function shortHtml(): Plugin {
+  return {
+    name: "short-html",
+    apply: "build",
+    transformIndexHtml: {
+      order: "pre",
+      handler: (html) => html.replace(/<!--(?! language).*?-->/gs, "").replace(/\n\s+/g, "\n"),
+    },
+  };
+}
+
 /** The npm packages that the page and its service worker are built of. */
 const bundled = new Set<string>();
 
@@ -236,7 +282,9 @@ export default defineConfig({
     usePackagedModules(),
     copyStaticParts(),
     changePackages(),
+    smallPreload(),
     plainStylesheet(),
+    shortHtml(),
     pageEnglish(),
     languageSections(),
     headOfPage(),

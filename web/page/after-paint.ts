@@ -1,6 +1,7 @@
 // Mounts what comes after the first paint: the editor, and the parts that work on its text.
 import { prefilling } from "./assistant/prefilling.js";
 import { RequestQueue } from "./assistant/request-queue.js";
+import { samplingOf } from "./assistant/sampling.js";
 import { atEnd, type Writing } from "./assistant/writing.js";
 import { Editor } from "./document/editor.js";
 import type { KeptText } from "./document/kept-text.js";
@@ -62,6 +63,10 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   const hasModel = () => state.loaded.peek() !== undefined;
   const queue = new RequestQueue(() => (hasModel() && !isWriting() ? needModel() : undefined));
   const onModelChange = (listener: () => void) => onChange(state.loaded, listener);
+  const sampling = () => {
+    const set = writing.optionsBeside();
+    return set && samplingOf(set);
+  };
   const goOn = () => void writing.write(atEnd);
   const noteChange = (letters?: number) => page.tab()?.noteChange(letters);
   state.chosen.subscribe((chosen) => (ui.spoken.lang = languageOf(chosen)));
@@ -90,7 +95,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
       suggesting({
         dock: ui.dock,
         bar: ui.suggestionBar,
-        sampling: writing.sampling,
+        sampling,
         needModel,
         queue,
         say,

@@ -8,19 +8,18 @@ import { phrase } from "./language/start.js";
 import { translatePage } from "./language/translate-page.js";
 import { currentLanguage, loadTranslation } from "./language/translation.js";
 import type { Tab } from "./library/tab.js";
-import { firstModel, isOwnModel } from "./models/host.js";
+import { bringFirstModel } from "./models/host.js";
 import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
-import { askForOtherHost, isAddressChosen } from "./parts/chooser/choice.js";
 import { showLoading } from "./parts/loading/progress.js";
 import { LateOptions } from "./parts/options/late-options.js";
 import { voice, withSpeech } from "./parts/status/with-speech.js";
 import { showStatus } from "./parts/status/status.js";
 import { messageOf } from "./state/errors.js";
-import { PageState } from "./state/page-state.js";
+import { PageState, type ChosenModel } from "./state/page-state.js";
 
-function begin(): void {
-  const state = new PageState(firstModel);
+function begin(first: ChosenModel): void {
+  const state = new PageState(first);
   let tab: Tab | undefined;
   const { words } = currentLanguage.peek();
   if (words) translatePage(words.page);
@@ -64,7 +63,7 @@ function begin(): void {
   };
   const speak = (sentence: string) => withSpeech((speech) => speech.notice(sentence));
   const sayMissing = (error: unknown) => state.showError(() => phrase("noPart", { why: messageOf(error) }));
-  if (isOwnModel(firstModel))
+  if (first.isOwn)
     import("./parts/first-visit/first-visit.js")
       .then(({ welcome }) => welcome({ state, surface, goOnWith, speak }))
       .catch(() => undefined); // the page does without
@@ -83,8 +82,13 @@ function begin(): void {
       .catch(sayMissing);
   });
   ui.starting.hidden = true;
-  if (firstModel.elsewhere === undefined || isAddressChosen()) void loading.need();
-  else loading.awaitChoice(() => askForOtherHost(firstModel));
+  if (first.elsewhere === undefined) void loading.need();
+  else
+    import("./parts/chooser/choice.js")
+      .then(({ askForOtherHost, isAddressChosen }) =>
+        isAddressChosen() ? void loading.need() : loading.awaitChoice(() => askForOtherHost(first)),
+      )
+      .catch(sayMissing);
 }
 
-void loadTranslation().then(begin);
+void loadTranslation().then(bringFirstModel).then(begin);

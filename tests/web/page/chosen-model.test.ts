@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 // Whose host a model is on, by whatever its address looks like.
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { addressOf, folderModel, isSameModel } from "../../../web/page/models/chosen-model.js";
+import { folderModel } from "../../../web/page/models/chosen-model.js";
+import { addressOf, isSameModel } from "../../../web/page/models/model-address.js";
 import { namedModel, queryOf } from "../../../web/page/models/named-model.js";
 import type { ChosenModel } from "../../../web/page/state/page-state.js";
 

@@ -65,7 +65,6 @@ const settle = () => new Promise((later) => setTimeout(later));
 
 vi.mock("../../../web/src/client/index.js", () => ({ loadModel, InvalidArgumentError: RangeError }));
 vi.mock("../../../web/page/models/host.js", () => ({
-  firstModel: { source: "models/demo/", name: "demo" },
   storesModel: () => true,
   modelFetch: undefined,
   prepareHost: async () => {},

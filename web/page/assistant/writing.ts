@@ -6,7 +6,6 @@ import {
   type Model,
   type Token,
 } from "../../src/client/index.js";
-import { numberOptionNames } from "../../src/shared/number-options.js";
 import { unlessAborted } from "../../src/shared/unless-aborted.js";
 import type { Editor } from "../document/editor.js";
 import type { Surface } from "../document/surface.js";
@@ -258,14 +257,9 @@ export class Writing {
     }
   }
 
-  /** What is set of how tokens are chosen, for those who ask beside the writing; undefined while it goes on, or where it is refused. */
-  readonly sampling = (): GenerateOptions | undefined => {
-    if (this.saysBusy()) return undefined;
-    const options = this.setting.readOptions();
-    if (!options) return undefined;
-    const names = numberOptionNames.filter((name) => name !== "maxNewTokens" && options[name] !== undefined);
-    return Object.fromEntries(names.map((name) => [name, options[name]]));
-  };
+  /** The options for a request beside the writing; undefined if the model writes, or a value is refused. */
+  readonly optionsBeside = (): GenerateOptions | undefined =>
+    this.saysBusy() ? undefined : this.setting.readOptions();
 }
 
 /** Where the caret is. */

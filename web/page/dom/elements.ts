@@ -1,120 +1,117 @@
 // The page's elements, typed. Each is named by its id without the hyphens.
 
-const types = {
-  starting: HTMLElement,
-  loading: HTMLElement,
-  loadingStage: HTMLElement,
-  loadingBytes: HTMLElement,
-  loadingProgress: HTMLProgressElement,
-  loadingCancel: HTMLButtonElement,
-  arrival: HTMLElement,
-  arrivalText: HTMLElement,
-  arrivalUse: HTMLButtonElement,
-  noteText: HTMLElement,
-  noteButton: HTMLButtonElement,
-  releases: HTMLElement,
-  error: HTMLElement,
-  errorText: HTMLElement,
-  errorRepair: HTMLButtonElement,
-  errorReset: HTMLAnchorElement,
-  unstored: HTMLElement,
-  unstoredText: HTMLElement,
-  unstoredSave: HTMLButtonElement,
-  chooser: HTMLDetailsElement,
-  chooserName: HTMLElement,
-  modelTold: HTMLElement,
-  modelOffer: HTMLElement,
-  modelOfferUse: HTMLButtonElement,
-  modelOfferTold: HTMLElement,
-  chooserWeights: HTMLSelectElement,
-  siteModels: HTMLElement,
-  siteModelsList: HTMLElement,
-  hubForm: HTMLFormElement,
-  hubId: HTMLInputElement,
-  hubLoad: HTMLButtonElement,
-  hubStatus: HTMLElement,
-  pickFolder: HTMLInputElement,
-  pickFolderButton: HTMLButtonElement,
-  pickFiles: HTMLInputElement,
-  pickFilesButton: HTMLButtonElement,
-  stored: HTMLElement,
-  storedList: HTMLUListElement,
-  storedStatus: HTMLElement,
-  tabs: HTMLElement,
-  surface: HTMLElement,
-  form: HTMLFormElement,
-  draft: HTMLTextAreaElement,
-  editor: HTMLElement,
-  inside: HTMLElement,
-  dock: HTMLElement,
-  openings: HTMLElement,
-  generate: HTMLButtonElement,
-  menu: HTMLElement,
-  menuButton: HTMLButtonElement,
-  presetShown: HTMLButtonElement,
-  panel: HTMLElement,
-  panelClose: HTMLButtonElement,
-  presets: HTMLElement,
-  picture: HTMLElement,
-  pictureBars: SVGSVGElement,
-  pictureWords: HTMLElement,
-  controls: HTMLElement,
-  library: HTMLDetailsElement,
-  libraryPanel: HTMLElement,
-  libraryOpen: HTMLButtonElement,
-  options: HTMLDetailsElement,
-  finish: HTMLElement,
-  continue: HTMLButtonElement,
-  regenerate: HTMLButtonElement,
-  alternatives: HTMLElement,
-  alternative: HTMLElement,
-  earlier: HTMLButtonElement,
-  later: HTMLButtonElement,
-  undo: HTMLButtonElement,
-  redo: HTMLButtonElement,
-  spoken: HTMLElement,
-  legend: HTMLElement,
-  scored: HTMLElement,
-  token: HTMLElement,
-  branches: HTMLElement,
-  branchList: HTMLElement,
-  keys: HTMLButtonElement,
-  stage: HTMLButtonElement,
-  stageLeave: HTMLButtonElement,
-  suggestionBar: HTMLElement,
-  copy: HTMLButtonElement,
-  speed: HTMLElement,
-  firstToken: HTMLElement,
-  engine: HTMLElement,
-  model: HTMLElement,
-  sharing: HTMLDetailsElement,
-  share: HTMLButtonElement,
-  shareStatus: HTMLElement,
-  savingTexts: HTMLDetailsElement,
-  textSavingFormats: HTMLElement,
-  textSavingStatus: HTMLElement,
-  saving: HTMLElement,
-  save: HTMLButtonElement,
-  saveStatus: HTMLElement,
-  offline: HTMLElement,
-  update: HTMLElement,
-  updateReload: HTMLButtonElement,
-  language: HTMLSelectElement,
-  notice: HTMLElement,
-  device: HTMLDetailsElement,
-  devicePanel: HTMLElement,
-};
+/** tests/web/page/elements.test.ts compares these with index.html. */
+export interface Elements {
+  readonly starting: HTMLElement;
+  readonly loading: HTMLElement;
+  readonly loadingStage: HTMLElement;
+  readonly loadingBytes: HTMLElement;
+  readonly loadingProgress: HTMLProgressElement;
+  readonly loadingCancel: HTMLButtonElement;
+  readonly arrival: HTMLElement;
+  readonly arrivalText: HTMLElement;
+  readonly arrivalUse: HTMLButtonElement;
+  readonly noteText: HTMLElement;
+  readonly noteButton: HTMLButtonElement;
+  readonly releases: HTMLElement;
+  readonly error: HTMLElement;
+  readonly errorText: HTMLElement;
+  readonly errorRepair: HTMLButtonElement;
+  readonly errorReset: HTMLAnchorElement;
+  readonly unstored: HTMLElement;
+  readonly unstoredText: HTMLElement;
+  readonly unstoredSave: HTMLButtonElement;
+  readonly chooser: HTMLDetailsElement;
+  readonly chooserName: HTMLElement;
+  readonly modelTold: HTMLElement;
+  readonly modelOffer: HTMLElement;
+  readonly modelOfferUse: HTMLButtonElement;
+  readonly modelOfferTold: HTMLElement;
+  readonly chooserWeights: HTMLSelectElement;
+  readonly siteModels: HTMLElement;
+  readonly siteModelsList: HTMLElement;
+  readonly hubForm: HTMLFormElement;
+  readonly hubId: HTMLInputElement;
+  readonly hubLoad: HTMLButtonElement;
+  readonly hubStatus: HTMLElement;
+  readonly pickFolder: HTMLInputElement;
+  readonly pickFolderButton: HTMLButtonElement;
+  readonly pickFiles: HTMLInputElement;
+  readonly pickFilesButton: HTMLButtonElement;
+  readonly stored: HTMLElement;
+  readonly storedList: HTMLUListElement;
+  readonly storedStatus: HTMLElement;
+  readonly tabs: HTMLElement;
+  readonly surface: HTMLElement;
+  readonly form: HTMLFormElement;
+  readonly draft: HTMLTextAreaElement;
+  readonly editor: HTMLElement;
+  readonly inside: HTMLElement;
+  readonly dock: HTMLElement;
+  readonly openings: HTMLElement;
+  readonly generate: HTMLButtonElement;
+  readonly menu: HTMLElement;
+  readonly menuButton: HTMLButtonElement;
+  readonly presetShown: HTMLButtonElement;
+  readonly panel: HTMLElement;
+  readonly panelClose: HTMLButtonElement;
+  readonly presets: HTMLElement;
+  readonly picture: HTMLElement;
+  readonly pictureBars: SVGSVGElement;
+  readonly pictureWords: HTMLElement;
+  readonly controls: HTMLElement;
+  readonly library: HTMLDetailsElement;
+  readonly libraryPanel: HTMLElement;
+  readonly libraryOpen: HTMLButtonElement;
+  readonly options: HTMLDetailsElement;
+  readonly finish: HTMLElement;
+  readonly continue: HTMLButtonElement;
+  readonly regenerate: HTMLButtonElement;
+  readonly alternatives: HTMLElement;
+  readonly alternative: HTMLElement;
+  readonly earlier: HTMLButtonElement;
+  readonly later: HTMLButtonElement;
+  readonly undo: HTMLButtonElement;
+  readonly redo: HTMLButtonElement;
+  readonly spoken: HTMLElement;
+  readonly legend: HTMLElement;
+  readonly scored: HTMLElement;
+  readonly token: HTMLElement;
+  readonly branches: HTMLElement;
+  readonly branchList: HTMLElement;
+  readonly keys: HTMLButtonElement;
+  readonly stage: HTMLButtonElement;
+  readonly stageLeave: HTMLButtonElement;
+  readonly suggestionBar: HTMLElement;
+  readonly copy: HTMLButtonElement;
+  readonly speed: HTMLElement;
+  readonly firstToken: HTMLElement;
+  readonly engine: HTMLElement;
+  readonly model: HTMLElement;
+  readonly sharing: HTMLDetailsElement;
+  readonly share: HTMLButtonElement;
+  readonly shareStatus: HTMLElement;
+  readonly savingTexts: HTMLDetailsElement;
+  readonly textSavingFormats: HTMLElement;
+  readonly textSavingStatus: HTMLElement;
+  readonly saving: HTMLElement;
+  readonly save: HTMLButtonElement;
+  readonly saveStatus: HTMLElement;
+  readonly offline: HTMLElement;
+  readonly update: HTMLElement;
+  readonly updateReload: HTMLButtonElement;
+  readonly language: HTMLSelectElement;
+  readonly notice: HTMLElement;
+  readonly device: HTMLDetailsElement;
+  readonly devicePanel: HTMLElement;
+}
 
-type Elements = { readonly [Name in keyof typeof types]: InstanceType<(typeof types)[Name]> };
-
-/** A missing element is a mistake in index.html. */
-function find(name: string, type: new () => Element): Element {
+function find(name: string): HTMLElement {
   const id = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const element = document.getElementById(id);
-  if (!(element instanceof type)) throw new Error(`index.html has no ${type.name} #${id}`);
+  if (!element) throw new Error(`the page has no #${id}`);
   return element;
 }
 
-export const elements = Object.fromEntries(
-  Object.entries(types).map(([name, type]) => [name, find(name, type)]),
-) as Elements;
+/** Looks an element up each time. Throws if the page does not have it. */
+export const elements = new Proxy({} as Elements, { get: (_, name) => find(String(name)) });

@@ -101,8 +101,6 @@ export const start: Translated<Sections["start"]> = {
   minutes: { one: "{count} Minute", other: "{count} Minuten" },
   rate: "{value} Token/s",
 
-  elsewhere:
-    "Die Adresse dieser Seite verweist auf {name} bei {host}. Von dort wird nichts geladen, bis du nachsiehst.",
   ownModel: "das Modell in dieser Seite",
 
   starting: "Wird gestartet…",
@@ -119,10 +117,6 @@ export const start: Translated<Sections["start"]> = {
   tryAgain: "Erneut versuchen",
   cancelled: "Das Laden wurde abgebrochen.",
   notLoaded: "Das Modell konnte nicht geladen werden: {why}.",
-  forbiddenHost:
-    "diese Seite darf keine Verbindung zu {host} aufbauen: connect-src in ihrer Content-Security-Policy nennt diesen Host nicht",
-  noAddress:
-    "erwartet wird die Adresse eines Modells, die mit https:// oder http:// beginnt und keinen Benutzernamen enthält, oder ein Pfad auf diesem Server",
   damagedFile:
     "Diese HTML-Datei ist beschädigt: kopiere sie noch einmal, oder sichere sie noch einmal von der Seite, von der du sie hast",
   badAddress: "Die Adresse dieser Seite ({address}) ist falsch: {why}.",
@@ -171,6 +165,12 @@ export const texts: Translated<Sections["texts"]> = {
 };
 
 export const models: Translated<Sections["models"]> = {
+  elsewhere:
+    "Die Adresse dieser Seite verweist auf {name} bei {host}. Von dort wird nichts geladen, bis du nachsiehst.",
+  forbiddenHost:
+    "diese Seite darf keine Verbindung zu {host} aufbauen: connect-src in ihrer Content-Security-Policy nennt diesen Host nicht",
+  noAddress:
+    "erwartet wird die Adresse eines Modells, die mit https:// oder http:// beginnt und keinen Benutzernamen enthält, oder ein Pfad auf diesem Server",
   asking: "Frage bei huggingface.co nach…",
   size: "{name}: Download von {bytes} von huggingface.co.",
   untold: "{host} gibt nicht an, wie groß der Download von {name} ist.",

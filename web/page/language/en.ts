@@ -123,8 +123,6 @@ export const start = {
   minutes: { one: "{count} minute", other: "{count} minutes" },
   rate: "{value} tokens/s",
 
-  elsewhere:
-    "The address of this page asks for {name}, which is on {host}. Nothing is fetched from there until you look it up.",
   ownModel: "the model in this page",
 
   starting: "Starting…",
@@ -140,10 +138,6 @@ export const start = {
   tryAgain: "Try again",
   cancelled: "Loading was cancelled.",
   notLoaded: "The model could not be loaded: {why}.",
-  forbiddenHost:
-    "this page may not contact {host}: connect-src in its Content-Security-Policy does not list that host",
-  noAddress:
-    "expected the address of a model, which starts with https:// or http:// and has no user name, or a path on this host",
   damagedFile: "This HTML file is damaged: copy it again, or save it again from the page where you got it",
   badAddress: "In the address of this page ({address}), {why}.",
 
@@ -193,6 +187,12 @@ export const texts = {
 
 /** Of models that can be chosen, and of one that comes. */
 export const models = {
+  elsewhere:
+    "The address of this page asks for {name}, which is on {host}. Nothing is fetched from there until you look it up.",
+  forbiddenHost:
+    "this page may not contact {host}: connect-src in its Content-Security-Policy does not list that host",
+  noAddress:
+    "expected the address of a model, which starts with https:// or http:// and has no user name, or a path on this host",
   asking: "Asking huggingface.co…",
   size: "{name}: {bytes} to download from huggingface.co.",
   untold: "{host} does not state the download size of {name}.",

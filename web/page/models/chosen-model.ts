@@ -2,7 +2,7 @@
 import { isHubId } from "../../src/client/hub-id.js";
 import { baseAddress } from "../../src/shared/base-address.js";
 import { usualHub } from "../../src/shared/protocol.js";
-import { phrase } from "../language/start.js";
+import { phrase } from "../language/models.js";
 import type { ChosenModel } from "../state/page-state.js";
 import { mayContact } from "./policy.js";
 
@@ -59,29 +59,3 @@ export const withWeightFormat = (model: ChosenModel, weights?: string | null): C
 /** The model in `?model=`: the address of a folder or file, or an id of the Hub with "hf:". */
 export const folderModel = (text: string, weights?: string | null): ChosenModel =>
   withWeightFormat(/^hf:/i.test(text) ? hubModel(withoutHubPrefix(text)) : modelAt(text), weights);
-
-/** `text` as an absolute address, or "". */
-function hrefOf(text: string): string {
-  try {
-    return new URL(text, baseAddress()).href;
-  } catch {
-    return "";
-  }
-}
-
-/** Its name in `?model=`: an id, or an address, relative to the page if that leads to the same place; "" for files. */
-export function addressOf({ source }: ChosenModel): string {
-  if (typeof source === "string") return source;
-  if (!(source instanceof URL)) return "";
-  const beside = new URL(".", baseAddress()).href;
-  if (!source.href.startsWith(beside)) return source.href;
-  const rest = source.href.slice(beside.length) || "./";
-  return hrefOf(rest) === source.href ? rest : source.href; // a folder "http:a/" would be read as an address
-}
-
-export const isOfFiles = (model: ChosenModel): boolean => addressOf(model) === "";
-
-/** Whether both have the same address and format. Files have no address, so two models of files never compare equal. */
-export function isSameModel(one: ChosenModel, other: ChosenModel): boolean {
-  return !isOfFiles(one) && addressOf(one) === addressOf(other) && one.weights === other.weights;
-}

@@ -3,17 +3,15 @@ import type { ChosenModel } from "../state/page-state.js";
 import { fetchEmbedded, isModelSpent } from "./embedded-model.js";
 import { phrase } from "../language/start.js";
 
-/** No place that anything could be fetched from. */
-export const firstModel: ChosenModel = {
+/** Its source is no place that anything could be fetched from. */
+export const bringFirstModel = async (): Promise<ChosenModel> => ({
   source: "this-page:/model/",
   get name() {
     return phrase("ownModel");
   },
-};
+});
 /** Nor may this page fetch any. */
 export const mayChoose: boolean = false;
-/** Its model comes with the page. */
-export const isOwnModel = (): boolean => false;
 /** It is in the page already. */
 export const storesModel = (): boolean => false;
 export const modelFetch: typeof fetch | undefined = fetchEmbedded;

@@ -1,7 +1,7 @@
 // Which language a model writes, if that is known. Its text is marked with that language, so that screen readers
 // pronounce it correctly. The visitor's text is not marked: the visitor has chosen its voice and spelling.
 import type { TextLanguage } from "../document/kept-text.js";
-import { addressOf } from "./chosen-model.js";
+import { addressOf } from "./model-address.js";
 import type { ChosenModel } from "../state/page-state.js";
 
 /** OpenAI's models and this site's demo were trained on English alone. */

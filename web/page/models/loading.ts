@@ -3,8 +3,8 @@ import { InvalidArgumentError, loadModel, type Model, type Variant } from "../..
 import { phrase } from "../language/start.js";
 import { isAbort, messageOf } from "../state/errors.js";
 import type { ChosenModel, PageState, Traffic } from "../state/page-state.js";
-import { isSameModel } from "./chosen-model.js";
-import { afterLoad, firstModel, modelFetch, prepareHost, storesModel } from "./host.js";
+import { isSameModel } from "./model-address.js";
+import { afterLoad, modelFetch, prepareHost, storesModel } from "./host.js";
 import type { NextModel } from "./next-model.js";
 
 /** A model that takes more gives its memory back before another one comes; one that takes less writes on meanwhile. */
@@ -180,7 +180,7 @@ export class Loading {
     const canReset = location.search !== "";
     if (isAbort(error)) state.showError(() => phrase("cancelled"), tryAgain);
     // Trying again cannot help: only the address, or what was picked, is to blame.
-    else if (error instanceof InvalidArgumentError && state.chosen.peek() !== firstModel)
+    else if (error instanceof InvalidArgumentError && state.chosen.peek() !== state.first)
       state.showError(() => phrase("notLoaded", { why: messageOf(error) }));
     else if (error instanceof InvalidArgumentError)
       state.showError(

@@ -1,13 +1,7 @@
 // Models that somebody chose while the page was open: typed, picked from this device, or named in a link to them.
 import type { ChosenModel } from "../state/page-state.js";
-import {
-  addressOf,
-  hubHosts,
-  hubModel,
-  withWeightFormat,
-  modelAt,
-  withoutHubPrefix,
-} from "./chosen-model.js";
+import { hubHosts, hubModel, withWeightFormat, modelAt, withoutHubPrefix } from "./chosen-model.js";
+import { addressOf } from "./model-address.js";
 
 /** Whether `text`, which somebody typed, is meant as an address, not as an id. */
 export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);

@@ -1,5 +1,6 @@
 // The model that downloads while another one writes. After a reload of the page the download resumes from the stored part.
-import { addressOf, folderModel, isOfFiles } from "./chosen-model.js";
+import { folderModel } from "./chosen-model.js";
+import { addressOf, isOfFiles } from "./model-address.js";
 import type { ChosenModel } from "../state/page-state.js";
 
 /** Of this page alone: others of the same host share the storage. */

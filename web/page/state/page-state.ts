@@ -14,6 +14,8 @@ export interface ChosenModel {
   folder?: string | undefined;
   /** The host that the model would be fetched from, if it is another one: the page asks first. */
   elsewhere?: string | undefined;
+  /** Whether it is the demo, which the page's service worker keeps with the page. */
+  isOwn?: boolean | undefined;
   /** Why the model cannot be loaded, as a clause. */
   problem?: (() => string) | undefined;
 }
@@ -70,6 +72,8 @@ export const panelSections = ["library", "options", "sharing", "saving-texts", "
 export type PanelSection = (typeof panelSections)[number];
 
 export class PageState {
+  /** The model that the page began with. */
+  readonly first: ChosenModel;
   readonly chosen: Signal<ChosenModel>;
   readonly model: Signal<ModelState> = signal<ModelState>({ kind: "none" });
   readonly activity: Signal<Activity> = signal<Activity>({ kind: "idle" });
@@ -96,6 +100,7 @@ export class PageState {
   });
 
   constructor(first: ChosenModel) {
+    this.first = first;
     this.chosen = signal(first);
   }
 

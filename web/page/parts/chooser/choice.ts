@@ -1,9 +1,9 @@
 // Whether the visitor has chosen the model in the page's address, and the question if not.
 import { elements as ui } from "../../dom/elements.js";
 import { pageAddress, viewOf } from "../../dom/view-address.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/models.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
-import { addressOf } from "../../models/chosen-model.js";
+import { addressOf } from "../../models/model-address.js";
 import type { ChosenModel } from "../../state/page-state.js";
 
 /**

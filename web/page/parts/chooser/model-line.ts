@@ -5,7 +5,7 @@ import { formatLarge } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
-import { addressOf } from "../../models/chosen-model.js";
+import { addressOf } from "../../models/model-address.js";
 import { releases, weightBytesOf } from "../../models/estimate.js";
 import { expectedRate } from "../../models/expectation.js";
 import type { PageState } from "../../state/page-state.js";

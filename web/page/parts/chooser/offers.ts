@@ -2,7 +2,7 @@
 import { isHubId } from "../../../src/client/hub-id.js";
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { plainButton } from "../../dom/buttons.js";
-import { addressOf } from "../../models/chosen-model.js";
+import { addressOf } from "../../models/model-address.js";
 import { isAddress, withScheme } from "../../models/named-model.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { elements as ui } from "../../dom/elements.js";

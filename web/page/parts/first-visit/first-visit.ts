@@ -56,7 +56,6 @@ function makeExample(goOn: () => void) {
 
 /** Shows the example until the visitor can do the same with their own text, and does. */
 function showExample({ state, surface, goOnWith }: FirstVisitSetting): void {
-  const first = state.chosen.peek();
   const { figure, button } = makeExample(() => {
     leave();
     goOnWith(exampleText());
@@ -70,7 +69,7 @@ function showExample({ state, surface, goOnWith }: FirstVisitSetting): void {
   const end = effect(() => {
     const isWriting = state.isWriting;
     setEnabled(button, !isWriting);
-    const isOther = state.chosen.value !== first;
+    const isOther = state.chosen.value !== state.first;
     const hasModel = state.loaded.value !== undefined;
     // The number of changes is read first, so that each of them runs this again.
     const isUsed = () => isWriting || (state.text.value > 0 && surface.kept.text !== ui.draft.defaultValue);

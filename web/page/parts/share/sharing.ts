@@ -2,7 +2,7 @@
 // again, and the page shows whether the result is the same.
 import { sha256 } from "../../../src/loader/sha256.js";
 import { onPress } from "../../dom/buttons.js";
-import { isOfFiles } from "../../models/chosen-model.js";
+import { isOfFiles } from "../../models/model-address.js";
 import { queryOf } from "../../models/named-model.js";
 import type { Editor } from "../../document/editor.js";
 import type { KeptText } from "../../document/kept-text.js";

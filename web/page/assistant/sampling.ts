@@ -1,0 +1,9 @@
+// The options that say how tokens are chosen, without those of when a text ends.
+import type { GenerateOptions } from "../../src/client/index.js";
+import { numberOptionNames } from "../../src/shared/number-options.js";
+
+/** The sampling options among `options`. */
+export function samplingOf(options: GenerateOptions): GenerateOptions {
+  const names = numberOptionNames.filter((name) => name !== "maxNewTokens" && options[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, options[name]]));
+}
