@@ -18,8 +18,8 @@
 namespace gpt2 {
 namespace {
 
-// Run turns what the standard library throws that finds no memory into a reply, and gpt2_create,
-// which has no engine to reply for, into null.
+// Run turns an exception of the standard library for missing memory into a reply. gpt2_create,
+// which has no engine to reply for, returns null.
 using Operation = FunctionRef<Status(Gpt2Engine& engine)>;
 using Question = FunctionRef<Status(Gpt2Engine& engine, JsonWriter& out)>;
 
@@ -31,7 +31,7 @@ Status WriteResult(Gpt2Engine& engine, Question question) {
   return Done{};
 }
 
-// A load is over, and says so from now on without memory.
+// Ends a load. Later calls report that without needing memory.
 void EndLoad(Gpt2Engine& engine) {
   Unload(engine);
   engine.load_ran_out = !engine.load_error;
@@ -41,7 +41,7 @@ const char* OutOfMemory(Gpt2Engine& engine) {
   EndWork(engine);
   if (engine.reader) EndLoad(engine);
   if (engine.context)
-    static_cast<void>(engine.context->SetSequences(1));  // gives back: cannot fail
+    static_cast<void>(engine.context->SetSequences(1));  // frees memory: cannot fail
   engine.output.Clear();
   std::vector<std::int32_t>().swap(engine.ids);
   std::vector<float>().swap(engine.attention);
@@ -56,7 +56,7 @@ const char* Run(Gpt2Engine* engine, Operation operation) {
     return status.ok() ? nullptr : WriteError(status.error(), engine->reply);
   } catch (const std::bad_alloc&) {
     return OutOfMemory(*engine);
-  } catch (const std::length_error&) {  // of a string or vector that no memory could hold
+  } catch (const std::length_error&) {  // from a string or vector larger than any memory
     return OutOfMemory(*engine);
   }
 }

@@ -33,34 +33,35 @@ typedef struct Gpt2Engine Gpt2Engine;
 
 // A token that was generated or scored, or an alternative to one.
 typedef struct Gpt2Token {
-  uint32_t index;        // of the continuation that it belongs to
+  uint32_t index;        // the continuation that it belongs to
   int32_t id;            // below vocab_size
   float logprob;         // natural logarithm; NaN for the first token of a text that is scored
-  uint32_t text_length;  // of its text, in UTF-16 code units, as JavaScript counts
-  uint32_t top_count;    // how many of the next tokens in the array are alternatives to it
-  uint32_t rank;    // by logprob among all tokens, 1: the most probable; 0: for an alternative, or
-                    // without a logprob
-  uint32_t healed;  // how many of its bytes repeat the prompt's healed end: 0 none, 1 some, 2 all
+  uint32_t text_length;  // length of its text in UTF-16 code units, as in JavaScript
+  uint32_t top_count;    // number of following tokens in the array that are alternatives to it
+  uint32_t rank;         // by logprob among all tokens; 1: the most probable; 0: an alternative, or
+                         // without a logprob
+  uint32_t
+      healed;  // how many of its bytes repeat the healed end of the prompt: 0 none, 1 some, 2 all
 } Gpt2Token;
 
 // The output of a step of a generation, of a scoring or of a load.
 typedef struct Gpt2Output {
-  const Gpt2Token* tokens;  // [token_count] those of this step
+  const Gpt2Token* tokens;  // [token_count] the tokens of this step
   size_t token_count;
-  const char* text;  // [text_size] the texts of all these tokens, one after the other
+  const char* text;  // [text_size] the texts of all these tokens, concatenated
   size_t text_size;  // bytes
   size_t done;       // tokens prefilled or scored so far, or layers: see gpt2_load_step
   size_t total;      // tokens to prefill or to score, or layers
-  size_t is_done;    // 1: no step is left, else 0
+  size_t is_done;    // 1 if no step is left, else 0
 } Gpt2Output;
 
-// An engine that computes on `threads` threads, the caller's among them; null without memory.
+// An engine that computes on `threads` threads, including the caller's; null without memory.
 Gpt2Engine* gpt2_create(size_t threads);
 // Also ends its threads, and waits for those that have started.
 void gpt2_destroy(Gpt2Engine* engine);
 
-// How many threads run by now, the caller's among them. In a browser, threads start one after the
-// other once the caller has returned to its event loop, and some may never start.
+// The number of running threads, including the caller's. In a browser, threads start one after
+// another once the caller has returned to its event loop, and some may never start.
 size_t gpt2_started_threads(const Gpt2Engine* engine);
 // Continues without the threads that have not started.
 void gpt2_drop_unstarted_threads(Gpt2Engine* engine);
@@ -81,9 +82,9 @@ const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t confi
                             size_t merges_size, const char* options, size_t options_size);
 // Takes the next bytes of model.safetensors. No result.
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size);
-// Gives the load a prompt, which is prefilled while the weights arrive. gpt2_generate then finds it
-// in the cache, bit-identical to what it would compute. A prompt that is too long is cut as
-// PromptTokens says. An empty prompt also replaces an earlier one. No result.
+// Sets the prompt of the load, which is prefilled while the weights arrive. gpt2_generate then
+// finds it in the cache, bit-identical to its own prefill. A prompt that is too long is cut as
+// PromptTokens describes. An empty prompt also replaces an earlier one. No result.
 const char* gpt2_load_prompt(Gpt2Engine* engine, const void* prompt, size_t size, bool is_ids);
 // Runs some tokens of that prompt through the next layer, if its weights have arrived. Layers run
 // in order: if a file begins with other layers, these wait. No result. In gpt2_output, `done` is
@@ -111,7 +112,7 @@ const char* gpt2_tokenize(Gpt2Engine* engine, const char* text, size_t size, con
                           size_t options_size);
 // Continues the split. Result: {"count", "isDone"}; gpt2_token_ids has the ids.
 const char* gpt2_tokenize_step(Gpt2Engine* engine);
-// The `count` ids of the last gpt2_tokenize_step, until the next call.
+// The `count` ids of the last gpt2_tokenize_step, valid until the next call.
 const int32_t* gpt2_token_ids(const Gpt2Engine* engine);
 
 // Result: text. Bytes that are not valid UTF-8 become U+FFFD, as in TextDecoder.
@@ -128,15 +129,15 @@ const char* gpt2_step(Gpt2Engine* engine);
 // for each continuation, "droppedTokens", "draftedTokens", "acceptedTokens"}.
 const char* gpt2_summary(Gpt2Engine* engine);
 
-// Sets the generation under way aside, so that others can run meanwhile. Result: its number.
+// Suspends the current generation, so that others can run. Result: its number.
 const char* gpt2_suspend(Gpt2Engine* engine);
 // Continues generation `number`. It writes the same text as without the interruption. No result.
 const char* gpt2_resume(Gpt2Engine* engine, uint32_t number);
-// Frees generation `number`, if it is set aside.
+// Frees generation `number` if it is suspended.
 void gpt2_discard(Gpt2Engine* engine, uint32_t number);
 
-// After a gpt2_generate with {"maxNewTokens": 0}: runs some tokens of its prompt, ahead of the next
-// generation. That one finds them in the cache, bit-identical to what it would compute. The last
+// After a gpt2_generate with {"maxNewTokens": 0}: runs some tokens of its prompt, in advance of the
+// next generation. That one finds them in the cache, bit-identical to its own prefill. The last
 // token is left out, because the generation needs its logits. No result; see gpt2_output.
 const char* gpt2_prefill_step(Gpt2Engine* engine);
 

@@ -25,10 +25,10 @@
 #include "engine/format/tokenizer_rules_json.h"
 
 struct Gpt2Converter {
-  std::vector<gpt2::TorchFile> torch_files;  // that the next conversion is of
+  std::vector<gpt2::TorchFile> torch_files;  // for the next conversion
   std::vector<gpt2::Adapter> adapters;       // for the next conversion
   std::unique_ptr<gpt2::Converter> converter;
-  std::span<const std::byte> input;  // what was fed and is not taken yet
+  std::span<const std::byte> input;  // bytes that were fed and are not consumed yet
   Gpt2Bytes output{};
   std::string reply;
 };
@@ -53,12 +53,12 @@ const char* Run(Gpt2Converter* owner, FunctionRef<Status()> operation) {
     return status.ok() ? nullptr : WriteError(status.error(), owner->reply);
   } catch (const std::bad_alloc&) {
     return OutOfMemory(*owner);
-  } catch (const std::length_error&) {  // of a string or vector that no memory could hold
+  } catch (const std::length_error&) {  // from a string or vector larger than any memory
     return OutOfMemory(*owner);
   }
 }
 
-// The same, where a conversion is under way.
+// As Run, but requires a running conversion.
 const char* RunWith(Gpt2Converter* owner, FunctionRef<Status(Converter& converter)> operation) {
   return Run(owner, [&]() -> Status {
     if (!owner->converter) return Misuse("no conversion has begun");
@@ -105,7 +105,7 @@ Status Begin(Gpt2Converter& owner, std::string_view config, std::string_view hea
   return Misuse("weights: expected \"f32\", \"f16\", \"q8\" or \"q4\"");
 }
 
-// What the file that was added last needs.
+// The bytes that the last added file needs.
 Status ReplyWanted(Gpt2Converter& owner) {
   owner.reply = R"({"result":)";
   JsonWriter out(owner.reply);

@@ -1,5 +1,5 @@
 // The functions of the WebAssembly module that converts models. A page downloads it only to convert
-// one. The conventions of api.h hold, with Gpt2Converter in the engine's place.
+// one. The conventions of api.h apply, with Gpt2Converter instead of the engine.
 #pragma once
 
 #include <stddef.h>
@@ -15,20 +15,19 @@ typedef struct Gpt2Converter Gpt2Converter;
 Gpt2Converter* gpt2_converter_create(void);
 void gpt2_converter_destroy(Gpt2Converter* converter);
 
-// Adds a file of torch.save, pytorch_model.bin or one of several, to those that the next
-// gpt2_converter_begin converts, in this order. `name` is for messages; `file_size` is in bytes, or
-// below 0 where it is not known. Result: {"from", "size"}, the bytes of the file that are needed to
-// know what it holds.
+// Adds a torch.save file (pytorch_model.bin or one of several) to the next conversion, in this
+// order. `name` is for messages; `file_size` is in bytes, or negative if unknown. Result: {"from",
+// "size"}, the bytes of the file that describe its contents.
 const char* gpt2_converter_torch_file(Gpt2Converter* converter, const char* name, size_t name_size,
                                       double file_size);
 
-// Takes the bytes that were asked for last: less of them only where the file ends. Result: what is
-// needed next, as above; null once all is known.
+// Passes the requested bytes, which may be fewer only at the end of the file. Result: the next
+// request, as above; null when everything is known.
 const char* gpt2_converter_torch_part(Gpt2Converter* converter, const uint8_t* bytes, size_t size);
-// Gives the next gpt2_converter_begin a LoRA adapter, the texts and bytes of adapter_config.json
-// and adapter_model.safetensors, whole. It is merged into the model's floats before they become
-// what they are to be, `weight` (finite) times. Several are merged in the order in which they were
-// given. After an error none is left. No result.
+// Adds a LoRA adapter to the next conversion: the complete contents of adapter_config.json and
+// adapter_model.safetensors. It is merged into the model's floats before they are quantized,
+// multiplied by `weight` (finite). Several adapters are merged in the order of the calls. An error
+// removes all of them. No result.
 const char* gpt2_converter_adapter(Gpt2Converter* converter, const char* config, size_t config_size,
                                    const uint8_t* bytes, size_t size, double weight);
 
@@ -63,13 +62,13 @@ const Gpt2Bytes* gpt2_converter_output(const Gpt2Converter* converter);
 // a GGUF file.
 const char* gpt2_converter_folder(Gpt2Converter* converter);
 
-// Reads the tokenizer of the files of a folder, a JSON object of their texts by their names, for a
-// model of `vocab_size` tokens. Result: {"vocab", "merges", "rules"}, which gpt2_load_begin takes:
-// the first two as texts, "rules" as the member of "tokenizer".
+// Reads a tokenizer for a model of `vocab_size` tokens. `files` is a JSON object of file names and
+// texts. Result: {"vocab", "merges", "rules"} for gpt2_load_begin: the first two as texts, "rules"
+// as the member of "tokenizer".
 const char* gpt2_converter_tokenizer(Gpt2Converter* converter, const char* files, size_t files_size,
                                      size_t vocab_size);
 
-// Ends the conversion; an error where a byte is missing. No result.
+// Ends the conversion; an error if bytes are missing. No result.
 const char* gpt2_converter_end(Gpt2Converter* converter);
 
 #ifdef __cplusplus

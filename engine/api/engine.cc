@@ -45,7 +45,7 @@ Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool sp
                     TextEnds ends, FunctionRef<Status(std::span<const std::int32_t> ids)> take) {
   std::array<std::int32_t, kPortion> portion;
   if (prompt.is_ids) {
-    // Copied, as the bytes may not be aligned.
+    // Copied, because the bytes may not be aligned.
     std::string_view rest = prompt.bytes;
     while (rest.size() >= sizeof portion[0]) {
       const std::size_t bytes =

@@ -1,7 +1,7 @@
-// What an engine holds, and what the functions of api.h do with it.
+// The state of an engine, and the operations behind the functions of api.h.
 //
-// Each operation writes its result, where it has one, to `out`, or returns an error. One that runs
-// out of memory leaves by an exception of the standard library, which api.cc turns into a reply.
+// Each operation writes its result, if it has one, to `out`, or returns an error. If it runs out of
+// memory, an exception of the standard library leaves it, which api.cc turns into a reply.
 #pragma once
 
 #include <cstddef>
@@ -29,29 +29,30 @@
 #include "engine/text/encoding.h"
 #include "engine/text/tokenizer.h"
 
-// Everything that a loaded model is. Later members borrow earlier ones.
+// The state of an engine and its loaded model. Later members borrow earlier ones.
 struct Gpt2Engine {
   explicit Gpt2Engine(std::size_t threads) : pool(threads) {}
 
   gpt2::ThreadPool pool;
-  std::optional<gpt2::KvFormat> kv_format;   // as asked for; once loaded, as it is
-  gpt2::GenerateOptions defaults;            // of generations: the model's, where it has some
+  std::optional<gpt2::KvFormat> kv_format;   // as requested; after the load, as it is
+  gpt2::GenerateOptions defaults;            // of generations: the model's own if it states some
   std::vector<std::string> warnings;         // the model's settings that are ignored
   std::optional<gpt2::WeightReader> reader;  // during a load
-  std::vector<std::int32_t> early_prompt;    // during a load: what to prefill on the way
-  std::optional<gpt2::EarlyPrefill> early_prefill;  // of that, from the first layer on
-  std::optional<gpt2::Error> load_error;  // of the load that failed last, until the next begins
-  bool load_ran_out = false;              // of memory, also for such an error
+  std::vector<std::int32_t> early_prompt;    // during a load: the prompt to prefill
+  std::optional<gpt2::EarlyPrefill>
+      early_prefill;                      // the prefill of that prompt, from the first layer on
+  std::optional<gpt2::Error> load_error;  // of the last failed load, until the next begins
+  bool load_ran_out = false;              // whether that error was for missing memory
   std::unique_ptr<gpt2::Weights> weights;
   std::optional<gpt2::Tokenizer> tokenizer;
   std::optional<gpt2::Context> context;
-  std::optional<gpt2::ThreadTuner> tuner;  // while it measures
+  std::optional<gpt2::ThreadTuner> tuner;  // during a measurement
   std::optional<gpt2::Session> session;
-  std::map<std::uint32_t, gpt2::Session> suspended;  // by the number that was given out
+  std::map<std::uint32_t, gpt2::Session> suspended;  // by their numbers
   std::uint32_t next_number = 1;
   std::optional<gpt2::Scorer> scorer;
   std::optional<gpt2::Encoding> encoding;
-  std::vector<std::int32_t> ids;  // that the last TokenizeStep gave
+  std::vector<std::int32_t> ids;  // of the last TokenizeStep
   gpt2::Output output;            // of the session or the scorer
   std::vector<float> attention;   // [n_head, tokens] of the last Inspect
   std::string reply;
@@ -65,41 +66,40 @@ struct PromptBytes {
   bool is_ids;
 };
 
-// Unloads the model, if there is one, and starts a load; fails where the files or the options are
-// wrong.
+// Unloads the current model and starts a load. Fails if the files or the options are invalid.
 Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
                  std::string_view merges, std::string_view options);
 // Takes the next bytes of model.safetensors, in pieces of any size.
 Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes);
-// Gives the load a prompt, in place of the one it had, to be prefilled as the layers come.
+// Sets or replaces the prompt that the load prefills while layers arrive.
 Status LoadPrompt(Gpt2Engine& engine, const PromptBytes& prompt);
-// Runs some of the prompt through a layer, if one is there that it has not run through.
-// engine.output has how many it has, of how many, and whether it waits for bytes.
+// Runs some tokens of the prompt through the next layer that has arrived. engine.output has the
+// number of finished layers, their total, and whether it waits for bytes.
 Status LoadStep(Gpt2Engine& engine);
-// Makes the context of the model whose bytes are all there, and writes what the model is.
+// Creates the context after all bytes have arrived, and describes the model.
 Status LoadEnd(Gpt2Engine& engine, JsonWriter& out);
-// Measures some more of how many threads to use: see ThreadTuner.
+// Continues to measure the best number of threads: see ThreadTuner.
 Status Tune(Gpt2Engine& engine, JsonWriter& out);
 
-// Starts to split `text`, which must stay until the last step, into tokens.
+// Starts to split `text` into tokens. It must remain valid until the last step.
 Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json);
 // Puts the next tokens into engine.ids.
 Status TokenizeStep(Gpt2Engine& engine, JsonWriter& out);
 // Writes the text of `ids`, a prompt of ids.
 Status Detokenize(Gpt2Engine& engine, const PromptBytes& ids, JsonWriter& out);
 
-// Starts a generation in place of what is under way.
+// Starts a generation, which replaces a running one.
 Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view options_json,
                 JsonWriter& out);
-// Continues it: engine.output has what came of it.
+// Continues the generation: engine.output has the result.
 Status Step(Gpt2Engine& engine);
 // Writes the figures of the generation, which must be finished.
 Status Summary(const Gpt2Engine& engine, JsonWriter& out);
-// Sets the current generation aside and writes its number.
+// Suspends the current generation and writes its number.
 Status Suspend(Gpt2Engine& engine, JsonWriter& out);
-// Makes the generation that was set aside as `number` the current one.
+// Makes the suspended generation `number` the current one.
 Status Resume(Gpt2Engine& engine, std::uint32_t number);
-// Runs a part of the prompt of a generation of no tokens, for a later one. engine.output has the
+// Runs a part of the prompt of a generation without tokens, for a later one. engine.output has the
 // progress.
 Status PrefillStep(Gpt2Engine& engine);
 // Runs the last token of that prompt. engine.output has the `top` most probable next tokens after
@@ -107,16 +107,16 @@ Status PrefillStep(Gpt2Engine& engine);
 Status Inspect(Gpt2Engine& engine, std::size_t layer, std::size_t top);
 // Starts to score a text; ends the current generation or scoring.
 Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json);
-// Continues the scoring: engine.output has the tokens that were scored.
+// Continues the scoring: engine.output has the scored tokens.
 Status ScoreStep(Gpt2Engine& engine);
 
-// Frees everything that has to do with a model.
+// Frees everything that belongs to a model.
 void Unload(Gpt2Engine& engine);
 
 // Frees what only the prefill during a load needs.
 void EndEarlyPrefill(Gpt2Engine& engine);
 
-// Ends what is under way, and frees what only that needs.
+// Ends a running operation, and frees what only it needs.
 void EndWork(Gpt2Engine& engine);
 
 }  // namespace gpt2

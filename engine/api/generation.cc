@@ -72,7 +72,7 @@ void WriteScored(Gpt2Engine& engine, std::span<const TokenScore> scores) {
   }
 }
 
-// The whole number `name` of `options`, in [least, most]; `otherwise` where they have none.
+// The whole number `name` of `options`, in [least, most]; `otherwise` if it is missing.
 Result<std::size_t> ReadCount(const Json& options, const char* name, std::size_t least,
                               std::size_t most, std::size_t otherwise) {
   const Json* const given = FindMember(options, name);
@@ -169,7 +169,8 @@ Status Summary(const Gpt2Engine& engine, JsonWriter& out) {
 Status Suspend(Gpt2Engine& engine, JsonWriter& out) {
   if (!engine.session || engine.session->is_done()) return Misuse("no generation is under way");
   engine.session->Suspend();
-  engine.reply.reserve(engine.reply.size() + 16);  // for the number: once set aside, nothing fails
+  engine.reply.reserve(engine.reply.size() +
+                       16);  // for the number: after suspending, nothing may fail
   const std::uint32_t number = engine.next_number++;
   engine.suspended.emplace(number, std::move(*engine.session));
   engine.session.reset();

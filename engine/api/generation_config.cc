@@ -18,7 +18,7 @@
 namespace gpt2 {
 namespace {
 
-// The member `key`, unless it says nothing.
+// The member `key`, unless it is null.
 const Json* FindSaid(const Json& json, std::string_view key) {
   const Json* const value = FindMember(json, key);
   return value == nullptr || value->is_null() ? nullptr : value;
@@ -28,7 +28,7 @@ Error InFile(const std::string& what) {
   return Error{ErrorCode::kCorrupt, Concat("generation_config.json: ", what)};
 }
 
-// Settings that do not change what is written, or that are read elsewhere (GenerationConfig in
+// Settings that do not change the text, or that are read elsewhere (GenerationConfig in
 // transformers/generation/configuration_utils.py).
 constexpr std::string_view kHarmless[] = {"_from_model_config",
                                           "transformers_version",
@@ -55,7 +55,7 @@ constexpr std::string_view kHarmless[] = {"_from_model_config",
                                           "compile_config",
                                           "disable_compile",
                                           "generation_kwargs"};
-// These change nothing at 1; all others where they are 0, false, null or empty.
+// These have no effect at 1; all others at 0, false, null or empty.
 constexpr std::string_view kNeutralAtOne[] = {"num_beams", "num_beam_groups", "length_penalty",
                                               "encoder_repetition_penalty", "guidance_scale"};
 

@@ -1,4 +1,4 @@
-// generation_config.json: the options that a model's maker would have it write with.
+// generation_config.json: the generation options that a model's author recommends.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace gpt2 {
 
-// What the file `text` says, and GenerateOptions' own defaults for the rest. It has the names of
-// Hugging Face transformers (NumberOption::hub_name); null and other keys are ignored.
-// `do_sample: false` is temperature 0. Without `max_new_tokens`, `max_length` holds, which also
-// counts the prompt. `eos_token_id` is a token or an array of tokens. An error names the file, the
-// key and the range.
+// The options in the file `text`; others keep GenerateOptions' own defaults. Its names are those of
+// Hugging Face transformers (NumberOption::hub_name); null and unknown keys are ignored.
+// `do_sample: false` means temperature 0. Without `max_new_tokens`, `max_length` applies, which
+// also counts the prompt. `eos_token_id` is a token or an array of tokens. An error names the file,
+// the key and the range.
 Result<GenerateOptions> ReadGenerationConfig(std::string_view text);
 
 // A sentence for each setting of the file `text` that changes what transformers writes, and that

@@ -47,7 +47,7 @@ const char* Reply(Gpt2Languages& owner, FunctionRef<Status(JsonWriter& out)> ope
     return owner.reply.c_str();
   } catch (const std::bad_alloc&) {
     return kOutOfMemoryReply;
-  } catch (const std::length_error&) {  // of a string or vector that no memory could hold
+  } catch (const std::length_error&) {  // from a string or vector larger than any memory
     return kOutOfMemoryReply;
   }
 }
@@ -57,7 +57,7 @@ Status NeedLanguage(const Gpt2Languages& owner) {
   return Error{ErrorCode::kInvalidArgument, "no tokenizer has been read"};
 }
 
-// The bytes that `text` has a character for each of, from U+0000 to U+00FF.
+// The bytes of `text`, which has one character from U+0000 to U+00FF for each byte.
 Result<std::string> BytesOfCharacters(std::string_view name, std::string_view text) {
   std::string bytes;
   while (!text.empty()) {
@@ -93,12 +93,12 @@ Status Read(Gpt2Languages& owner, std::string_view files_json, std::size_t vocab
     found.sentence_piece = bytes;
     found.sentence_piece_name = name;
   }
-  // The engine has refused these files: what it reads by itself is not read here.
+  // The engine has refused these files, so its own tokenizers are not tried again.
   GPT2_ASSIGN(owner.tokenizer, ReadOtherTokenizer(found, vocab_size));
   std::string tokens;
   JsonWriter list(tokens);
   list.Open('[');
-  // Tokens behind the last row of the matrix are in no text of the model.
+  // Tokens beyond the last row of the matrix occur in no text of the model.
   const std::size_t count = std::min(owner.tokenizer->vocab_size(), vocab_size);
   for (std::size_t id = 0; id < count; ++id) {
     const auto index = static_cast<std::int32_t>(id);

@@ -1,6 +1,6 @@
 // The functions of a separate, small WebAssembly module: tokenizers with other rules than GPT-2's
-// (engine/languages). Only models that need it download it. The conventions of api.h hold, with
-// Gpt2Languages in the engine's place.
+// (engine/languages). Only pages whose model needs it download it. The conventions of api.h apply,
+// with Gpt2Languages instead of the engine.
 #pragma once
 
 #include <stddef.h>
@@ -16,14 +16,14 @@ typedef struct Gpt2Languages Gpt2Languages;
 Gpt2Languages* gpt2_languages_create(void);
 void gpt2_languages_destroy(Gpt2Languages* languages);
 
-// Reads a tokenizer. `files` is a JSON object of the texts of its files, by their names. Result:
-// what gpt2_load_begin takes as the member "tokens" of "tokenizer".
+// Reads a tokenizer. `files` is a JSON object of file names and texts. Result: the value for the
+// member "tokens" of "tokenizer" in gpt2_load_begin.
 const char* gpt2_languages_read(Gpt2Languages* languages, const char* files, size_t files_size,
                                 size_t vocab_size);
 
 // Converts a text to ids. With `special`, special tokens in the text become their ids. `ends` is 1
-// to add the tokens before a text that goes on, 2 to add those behind it, too. Result: {"count"},
-// of gpt2_languages_ids.
+// to add the tokens at the start of a text that continues, 2 to add those at its end, too. Result:
+// {"count"}; gpt2_languages_ids has the ids.
 const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, size_t size,
                                   int32_t special, int32_t ends);
 const int32_t* gpt2_languages_ids(const Gpt2Languages* languages);

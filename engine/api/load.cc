@@ -1,4 +1,4 @@
-// Loading a model, and what it is.
+// Loads a model, and describes it.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -36,31 +36,31 @@
 namespace gpt2 {
 namespace {
 
-// "q8" or "f32" where the load options ask for one.
+// "q8" or "f32" if the load options contain one.
 Result<std::optional<KvFormat>> ReadKvFormat(const Json& options) {
   using Format = std::optional<KvFormat>;
   const Json* const kv = FindMember(options, "kv");
   if (kv == nullptr || kv->is_null()) return Format();
-  const auto* const name = kv->get_ptr<const std::string*>();  // null where it is no text
+  const auto* const name = kv->get_ptr<const std::string*>();  // null if it is not a string
   if (const Format format = name == nullptr ? Format() : KvFormatNamed(*name)) return format;
   return Misuse(Concat("kv is ", Shown(*kv), ", expected \"q8\" or \"f32\""));
 }
 
-// As the text of generation_config.json among the load options says, if there is one.
+// Reads generation_config.json from the load options, if present.
 Status ReadDefaults(const Json& options, Gpt2Engine& engine) {
   engine.defaults = {};
   engine.warnings.clear();
   const Json* const file = FindMember(options, "generationConfig");
   if (file == nullptr) return Done{};
-  const auto* const found = file->get_ptr<const std::string*>();  // null where it is no text
+  const auto* const found = file->get_ptr<const std::string*>();  // null if it is not a string
   const std::string_view text = found == nullptr ? std::string_view() : *found;
   GPT2_ASSIGN(engine.defaults, ReadGenerationConfig(text));
   engine.warnings = IgnoredSettings(text);
   return Done{};
 }
 
-// The tokenizer of a load: none, vocab.json and merges.txt, with rules among the load options'
-// "tokenizer", or what each token writes, as "tokens" there.
+// The tokenizer of a load: none, that of vocab.json and merges.txt with the rules in the load
+// options' "tokenizer", or the table of tokens there.
 Result<std::optional<Tokenizer>> ReadLoadTokenizer(std::string_view vocab, std::string_view merges,
                                                    const Json& options, std::size_t vocab_size) {
   using Found = std::optional<Tokenizer>;
@@ -91,7 +91,7 @@ KvFormat KvFormatOf(const Gpt2Engine& engine, const Weights& weights) {
   return engine.kv_format.value_or(DefaultKvFormat(weights.format()));
 }
 
-// What the loaded model is.
+// Describes the loaded model.
 void WriteInfo(const Gpt2Engine& engine, JsonWriter& out) {
   const Weights& weights = *engine.weights;
   const Config& c = weights.config;
@@ -136,7 +136,8 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
   if (engine.tokenizer && !engine.tokenizer->HasGpt2Rules()) {
     engine.warnings.push_back("heal has no effect: the tokenizer's rules differ from GPT-2's");
   }
-  // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
+  // A Hub folder is quantized while it streams. A model that was converted to floats on purpose
+  // stays unchanged.
   const bool is_hub = config.weights == StoredWeights::kHub;
   engine.reader.emplace(std::move(config), is_hub ? WeightFormat::kQ8 : WeightFormat::kF32);
   return Done{};

@@ -1,4 +1,4 @@
-// Memory for arguments, which every module of WebAssembly exports.
+// Memory for arguments, exported by every WebAssembly module.
 #include "engine/api/memory.h"
 
 #include <cstdlib>

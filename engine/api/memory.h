@@ -1,4 +1,4 @@
-// The functions that every module of WebAssembly exports, beside those of api.h, convert.h or
+// The functions that every WebAssembly module exports in addition to those of api.h, convert.h or
 // languages.h.
 #pragma once
 

@@ -1,2 +1,2 @@
-// The one source of every WebAssembly module: the linker takes what a module exports out of the
+// The only source of every WebAssembly module: the linker takes the exported functions from the
 // libraries.

@@ -11,17 +11,17 @@
 
 namespace gpt2 {
 
-// Its memory is used again by the next step. Not thread-safe.
+// The next step reuses its memory. Not thread-safe.
 class Output {
  public:
-  // Begins a step without tokens; `done` of `total` tokens are prefilled, or scored.
+  // Begins a step without tokens; `done` of `total` tokens are prefilled or scored.
   void Begin(std::size_t done, std::size_t total, bool is_done);
 
-  // Appends a token with its text, whose length it gets. Bytes that are not valid UTF-8 become
-  // U+FFFD.
+  // Appends a token and its text, and sets the token's length. Bytes that are not valid UTF-8
+  // become U+FFFD.
   void Add(Gpt2Token token, std::string_view text);
 
-  // Gives its memory back.
+  // Frees its memory.
   void Clear() { *this = Output(); }
 
   // Valid until the next change.

@@ -1,4 +1,4 @@
-// What the operations on an engine share.
+// Helpers of the operations on an engine.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace gpt2 {
 
-// Ids that are handed on at once.
+// Ids that are passed on at a time.
 inline constexpr std::size_t kPortion = 4096;
 
-// Fails where no model is loaded.
+// Fails if no model is loaded.
 Status NeedModel(const Gpt2Engine& engine);
 
-// Fails where no tokenizer is loaded. `so` ends the sentence: what works without one.
+// Fails if no tokenizer is loaded. `so` ends the sentence: what works without one.
 Status NeedTokenizer(const Gpt2Engine& engine, const char* so);
 
-// Options that are an object, or nothing.
+// Options: an object, or empty.
 Result<ParsedJson> ReadOptions(std::string_view text);
 
-// Passes the ids of `prompt` to `take`, some at a time, with what the rules add at the ends of a
-// text.
+// Passes the ids of `prompt` to `take` in portions, including the tokens that the rules add at the
+// ends of a text.
 Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool special,
                     TextEnds ends, FunctionRef<Status(std::span<const std::int32_t> ids)> take);
 

@@ -1,7 +1,7 @@
-# The four builds of the engine that a page chooses from, and the modules beside them that only some pages need.
+# The four builds of the engine, and the modules that only some pages need.
 
-# gpt2_read_exports(VARIABLE HEADER): every function of memory.h and of HEADER, read from there, so that the list is written
-# once; with commas between them.
+# gpt2_read_exports(VARIABLE HEADER): the functions of memory.h and HEADER, separated by commas. Reading them from the
+# headers avoids a second list.
 function(gpt2_read_exports variable header)
   set(exports "")
   foreach(name memory.h ${header})
@@ -20,18 +20,19 @@ endfunction()
 
 gpt2_read_exports(_engine_exports api.h)
 
-# Relaxed SIMD concerns the kernels alone; the rest is built with threads and without. It is small
-# rather than fast, as none of it runs often: optimized as a whole it takes a tenth less.
+# Relaxed SIMD affects only the kernels. The other libraries are built with and without threads. They are optimized for
+# size, since they rarely run: optimized as a whole, they are a tenth smaller.
 gpt2_add_engine(-simd -msimd128 -Oz -flto)
 gpt2_add_engine(-threads -msimd128 -Oz -flto -sSHARED_MEMORY)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
-# Quantizing takes a tenth more time so, and a kilobyte of gzip less.
+# With -O3, quantizing is a tenth faster, for a kilobyte more in gzip.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
-  # Look at every logit of every token: with -Oz one at a time, which took a hundredth of a decode step of GPT-2 124M.
+  # These examine every logit of every token. With -Oz they do so one at a time, which took a hundredth of a decode step
+  # of GPT-2 124M.
   ${PROJECT_SOURCE_DIR}/engine/generate/not_finite.cc ${PROJECT_SOURCE_DIR}/engine/generate/rank.cc PROPERTIES COMPILE_OPTIONS -Os)
-# What tries 54 scales for each 32 weights, and what multiplies an adapter's factors.
+# The search over 54 scales for each 32 weights, and the product of an adapter's factors.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/convert/quantize_q4.cc
   ${PROJECT_SOURCE_DIR}/engine/convert/low_rank.cc PROPERTIES COMPILE_OPTIONS "-O2;-fno-unroll-loops")
 
@@ -41,8 +42,9 @@ foreach(_engine simd threads)
   target_link_options(gpt2_format-${_engine} INTERFACE -Wl,--wrap=strtod)
 endforeach()
 
-# gpt2_add_wasm_module(NAME EXPORTS MAXIMUM): gpt2-NAME.wasm, with a memory of at most MAXIMUM. web/src/shared/wasm-module.ts starts
-# it, not Emscripten's own script: -lexports.js leaves imports and exports their names.
+# gpt2_add_wasm_module(NAME EXPORTS MAXIMUM): gpt2-NAME.wasm, with a memory of at most MAXIMUM.
+# web/src/shared/wasm-module.ts starts it instead of Emscripten's own script. So -lexports.js keeps the names of imports
+# and exports.
 function(gpt2_add_wasm_module name exports maximum)
   add_executable(gpt2-${name} api/module.cc)
   set_target_properties(gpt2-${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)

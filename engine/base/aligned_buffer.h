@@ -1,4 +1,4 @@
-// Owned memory that SIMD loads may start in.
+// Owned memory that is aligned for SIMD loads.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,13 @@ class AlignedBuffer {
   AlignedBuffer() = default;
 
   // All zeros. Fails with kOutOfMemory, naming `what`, instead of aborting. Natively the system
-  // hands out zeros as they are touched: a large buffer costs what is used of it.
+  // provides zeros on first access, so an unused part of a large buffer costs nothing.
   static Result<AlignedBuffer> Create(std::size_t size, const char* what) {
     return Take(size, what, [](std::size_t bytes) { return std::calloc(1, bytes); });
   }
 
-  // The same with any values, for callers that set them all: nothing is touched yet, in
-  // WebAssembly too.
+  // As Create with unspecified values, for callers that set all of them. Touches no memory, also in
+  // WebAssembly.
   static Result<AlignedBuffer> CreateUnset(std::size_t size, const char* what) {
     return Take(size, what, [](std::size_t bytes) { return std::malloc(bytes); });
   }
@@ -66,7 +66,7 @@ class AlignedBuffer {
     return buffer;
   }
 
-  std::unique_ptr<void, Free> memory_;  // begins less than kAlignment bytes before data_
+  std::unique_ptr<void, Free> memory_;  // starts less than kAlignment bytes before data_
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -1,4 +1,4 @@
-// Sentences put together from texts and numbers.
+// Builds sentences from texts and numbers.
 #pragma once
 
 #include <concepts>
@@ -23,14 +23,14 @@ class Piece {
  private:
   static constexpr char kMinus = '-';
 
-  const char* text_;      // null for a number from 0 on, &kMinus for one below
+  const char* text_;      // null for a number from 0 on, &kMinus for a negative one
   std::uint64_t number_;  // in two's complement, or bytes of text_
 };
 
 std::string ConcatPieces(std::initializer_list<Piece> pieces);
 
-// Its arguments one after the other. A chain of `+` would be ten times the code. Each step makes a
-// string, and frees it if the next step runs out of memory.
+// Concatenates its arguments. A chain of `+` would take ten times the code: each step creates a
+// string. It must free the string if the next step runs out of memory.
 template <typename... Pieces>
 std::string Concat(const Pieces&... pieces) {
   return ConcatPieces({Piece(pieces)...});

@@ -35,7 +35,7 @@ struct MatView {
   operator MatView<const T>() const { return {data, rows, cols, stride}; }
 };
 
-// Rows that follow each other without a gap.
+// Rows that follow each other without gaps.
 template <typename T>
 MatView<T> DenseView(T* data, std::size_t rows, std::size_t cols) {
   return {data, rows, cols, cols};

@@ -1,5 +1,5 @@
-// thread_pool.h where WebAssembly has no threads: the owner runs every loop. Two kilobytes less of
-// runtime than a pool that never starts a helper.
+// thread_pool.h for WebAssembly without threads: the owner runs every loop. It takes two kilobytes
+// less than a pool that never starts a helper.
 #include <cassert>
 #include <cstddef>
 

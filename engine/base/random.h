@@ -11,7 +11,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  // As `count` calls of Next do.
+  // Equals `count` calls of Next.
   void Skip(std::uint64_t count) { state_ += count * kStep; }
 
   std::uint64_t Next() {

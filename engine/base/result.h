@@ -1,4 +1,4 @@
-// Errors as values: what a function returns when its input may be bad.
+// Errors as values, returned by functions whose input may be invalid.
 #pragma once
 
 #include <cassert>
@@ -13,9 +13,9 @@ namespace gpt2 {
 enum class ErrorCode {
   kInvalidArgument,  // a caller's option or argument is outside its range
   kCapacity,         // the input is longer than the model's context
-  kCorrupt,          // bytes that are not what their format promises
-  kUnsupported,      // well-formed, but not something this engine runs
-  kNotFound,         // a file or a tensor that must be there is not
+  kCorrupt,          // bytes that violate their format
+  kUnsupported,      // well-formed, but not supported by this engine
+  kNotFound,         // a required file or tensor is missing
   kOutOfMemory,
   kIo,
 };
@@ -36,7 +36,7 @@ class [[nodiscard]] Result {
   Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit by design
   Result(Error error)                            // NOLINT: implicit by design
       : error_(std::make_unique<Error>(std::move(error))) {}
-  // Of another result: see TakeError.
+  // From the error of another result: see TakeError.
   Result(std::unique_ptr<Error> error) : error_(std::move(error)) {}  // NOLINT: implicit by design
 
   bool ok() const { return error_ == nullptr; }
@@ -56,11 +56,11 @@ class [[nodiscard]] Result {
     assert(!ok());
     return *error_;
   }
-  // To hand on. Only when !ok(), and the last that is asked of it.
+  // Takes the error to pass it on. Only when !ok(), and at most once.
   std::unique_ptr<Error> TakeError() { return std::move(error_); }
 
  private:
-  // Apart: a variant of both is four times the code where it is made, moved and given back.
+  // Separate members: a variant of both takes four times the code to create, move and destroy.
   std::unique_ptr<Error> error_;  // null if ok()
   std::optional<T> value_;
 };
@@ -71,13 +71,13 @@ using Status = Result<Done>;
 #define GPT2_CONCAT_INNER(a, b) a##b
 #define GPT2_CONCAT(a, b) GPT2_CONCAT_INNER(a, b)
 
-// Leaves the function with the error of `expression` (a Result), if it has one.
+// Returns from the function with the error of `expression` (a Result), if it has one.
 #define GPT2_TRY(expression)                                                                \
   do {                                                                                      \
     if (auto gpt2_result = (expression); !gpt2_result.ok()) return gpt2_result.TakeError(); \
   } while (false)
 
-// Declares or assigns `target` from the value of `expression`, or leaves with its error.
+// Declares or assigns `target` from the value of `expression`, or returns its error.
 #define GPT2_ASSIGN(target, expression)                     \
   auto GPT2_CONCAT(gpt2_result_, __LINE__) = (expression);  \
   if (!GPT2_CONCAT(gpt2_result_, __LINE__).ok())            \

@@ -1,4 +1,4 @@
-// Threads that sleep until a word in memory changes, as on Linux's futex.
+// Threads that sleep until a word in memory changes, like Linux's futex.
 #pragma once
 
 #include <atomic>
@@ -6,10 +6,10 @@
 
 namespace gpt2 {
 
-// Sleeps while `word` is `value`, until somebody wakes this thread; may also return for no reason.
-// Sequentially consistent: a change that comes after the look at `word` is one that wakes.
+// Sleeps while `word` equals `value`, until Wake is called; may also return spuriously.
+// Sequentially consistent: a change after `word` was read wakes the thread.
 inline void SleepWhile(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-#ifdef __wasm_atomics__  // libc++ would look again and again, and brings a table of all sleepers
+#ifdef __wasm_atomics__  // libc++ would poll, and adds a table of all sleepers
   __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&word), static_cast<int>(value),
                                       /*nanoseconds=*/-1);
 #else
@@ -17,7 +17,7 @@ inline void SleepWhile(std::atomic<std::uint32_t>& word, std::uint32_t value) {
 #endif
 }
 
-// Wakes all that sleep at `word`, which may be gone: only its address is used.
+// Wakes all threads that sleep at `word`. The word may already be freed: only its address is used.
 inline void Wake(std::atomic<std::uint32_t>& word) {
 #ifdef __wasm_atomics__
   __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&word), ~0u);

@@ -1,4 +1,5 @@
-// The pool's threads as the system's: natively, and in the tests of the WebAssembly builds.
+// Starts the pool's threads as system threads: natively, and in the tests of the WebAssembly
+// builds.
 #include <thread>
 
 #include "engine/base/thread_pool.h"

@@ -19,19 +19,18 @@
 namespace gpt2 {
 namespace {
 
-// How often a thread looks for work before it sleeps. The time is longer than the gaps inside a
+// How often a thread polls for work before it sleeps. The time is longer than the gaps within a
 // forward pass (microseconds) and shorter than a time slice (milliseconds). Natively, where Pause
 // takes most of it, it measured 250 to 500 microseconds. In WebAssembly, which has no such
 // instruction, it is a small part of that.
 constexpr int kSpins = 20000;
 
-// The same for the owner while it waits for the last chunks, which are small. It takes longer only
-// where a helper that holds one does not run, or is slow: then the owner's core is worth more to
-// others.
+// The same for the owner while it waits for the last chunks, which are small. The wait is longer
+// only if a helper with a chunk is not running, or slow. Then others need the owner's core more.
 constexpr int kOwnerSpins = 10000;
 
-// A thread takes one of so many parts of its share of what is left. With two parts, a core with a
-// quarter of the others' speed would still compute its first chunk when they have finished.
+// A thread takes one of this many parts of its share of the remaining items. With two parts, a core
+// of a quarter of the others' speed would still compute its first chunk when they have finished.
 constexpr std::size_t kParts = 3;
 
 constexpr std::uint64_t kItemsMask = 0xffffffffu;
@@ -55,19 +54,20 @@ ThreadPool::ThreadPool(std::size_t threads, StartThread start_thread) {
   try {
     while (helpers_.size() < wanted) StartHelper(start_thread);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // The system gives no more threads, or no memory for them: fewer compute the same, slower.
+    // The system grants no more threads, or has no memory for them. Fewer threads compute the same,
+    // only slower.
   }
 #else
-  // In a browser a thread that cannot be started looks like one that has not started yet.
+  // In a browser, a thread that cannot start looks like one that has not started yet.
   while (helpers_.size() < wanted) StartHelper(start_thread);
 #endif
-  SetThreads(most_threads());  // wakes the helpers that have gone to sleep already
+  SetThreads(most_threads());  // wakes the helpers that already sleep
 }
 
 void ThreadPool::StartHelper(StartThread start_thread) {
   auto state = std::make_unique<HelperState>(this);
   start_thread(Helper(state.get()));
-  helpers_.push_back(std::move(state));  // which has room reserved
+  helpers_.push_back(std::move(state));  // room is reserved
 }
 
 ThreadPool::~ThreadPool() {
@@ -83,7 +83,7 @@ void ThreadPool::DropUnstarted() {
   std::erase_if(helpers_, [](std::unique_ptr<HelperState>& helper) {
     std::uint32_t expected = HelperState::kWaiting;
     if (!helper->phase.compare_exchange_strong(expected, HelperState::kDropped)) return false;
-    static_cast<void>(helper.release());  // the thread's
+    static_cast<void>(helper.release());  // the thread owns it now
     return true;
   });
   SetThreads(std::min(threads(), most_threads()));
@@ -95,10 +95,10 @@ void ThreadPool::Helper::operator()() const {
     const std::unique_ptr<HelperState> dropped(state_);
     return;
   }
-  // Numbered in the order in which they start, so that no number below started_ is missing.
+  // Numbered in the order of their start, so that no number below started_ is missing.
   state_->pool->WorkerLoop(state_->pool->started_.fetch_add(1) + 1);
-  state_->phase = HelperState::kEnded;  // the pool may be gone from here on
-  Wake(state_->phase);                  // needs the address alone
+  state_->phase = HelperState::kEnded;  // from here on the pool may be destroyed
+  Wake(state_->phase);                  // needs only the address
 }
 
 void ThreadPool::Helper::Trapped() const {

@@ -12,41 +12,40 @@
 
 namespace gpt2 {
 
-// One owner thread calls everything; the pool's own threads help. Idle threads spin briefly,
-// because the next loop of a forward pass is microseconds away, and then sleep. The owner does the
-// same while it waits for helpers.
+// One owner thread makes all calls; the pool's own threads help. Idle threads spin briefly, because
+// the next loop of a forward pass is microseconds away, and then sleep. The owner does the same
+// while it waits for helpers.
 //
 // No loop depends on a helper. In a browser its script may be refused, and it starts only after the
 // owner has returned to its event loop. So the threads that have started share a loop, and the
-// owner alone completes it if there are none.
+// owner completes it alone if there are none.
 class ThreadPool {
  public:
   using Body = FunctionRef<void(std::size_t begin, std::size_t end)>;
   class Helper;
-  // Starts a thread that runs `helper`, once, and that nobody joins. Throws std::system_error or
-  // std::bad_alloc where it cannot.
+  // Starts a detached thread that runs `helper` once. Throws std::system_error or std::bad_alloc if
+  // it cannot.
   using StartThread = void (*)(Helper helper);
 
-  // `threads` counts the owner too: 1 starts no thread. Where the system refuses a thread, the pool
-  // has fewer.
+  // `threads` includes the owner: 1 starts no thread. If the system refuses a thread, the pool has
+  // fewer.
   explicit ThreadPool(std::size_t threads, StartThread start_thread = StartSystemThread);
-  // Waits for the helpers that have started; those that have not are not waited for.
+  // Waits for the helpers that have started, and ignores the others.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Threads that take part, and those that the system granted; in either some may still be
-  // starting.
+  // Threads that take part, and those that the system granted. In both, some may still be starting.
   std::size_t threads() const { return active_.load(std::memory_order_relaxed); }
   std::size_t most_threads() const { return helpers_.size() + 1; }
 
-  // Threads that are running by now, the owner among them.
+  // Running threads, including the owner.
   std::size_t started_threads() const { return started_.load(std::memory_order_relaxed) + 1; }
 
-  // Goes on without the helpers that have not started: should they come, they leave at once.
+  // Continues without the helpers that have not started. A helper that starts later ends at once.
   void DropUnstarted();
 
-  // Lets `threads`, 1 to most_threads(), take part from the next loop on; the others sleep.
+  // Lets `threads` threads, 1 to most_threads(), take part from the next loop on; the others sleep.
   void SetThreads(std::size_t threads);
 
   // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are
@@ -67,21 +66,20 @@ class ThreadPool {
   void SleepUntilFinished();
   std::uint64_t WaitForWork(std::size_t index);
 
-  // The loop under way. What a helper reads before it has claimed a chunk is atomic.
+  // The current loop. Whatever a helper reads before it has claimed a chunk is atomic.
   const Body* body_ = nullptr;
   std::size_t items_ = 0;
   std::atomic<std::size_t> grain_{1};
   std::atomic<std::size_t> active_{1};
-  // High half: number of the loop. Low half: its items that nobody has claimed yet. A claim is a
-  // compare-and-swap, so that a helper that comes late can never claim from the next loop by
-  // mistake.
+  // High half: number of the loop. Low half: its unclaimed items. A claim is a compare-and-swap, so
+  // that a late helper can never claim from the next loop by mistake.
   std::atomic<std::uint64_t> ticket_{0};
   std::atomic<std::size_t> unfinished_items_{0};
   std::atomic<std::uint32_t> sleepers_{0};  // that a new loop must wake
   std::atomic<bool> stopping_{false};
-  std::atomic<std::uint32_t> wakes_{0};     // changes when sleeping helpers are to look again
+  std::atomic<std::uint32_t> wakes_{0};     // changes when sleeping helpers must check again
   std::atomic<bool> owner_sleeps_{false};   // until no item is unfinished
-  std::atomic<std::uint32_t> finishes_{0};  // changes when the sleeping owner is to look again
+  std::atomic<std::uint32_t> finishes_{0};  // changes when the sleeping owner must check again
   std::atomic<bool> has_trapped_{false};    // a helper
   std::atomic<std::size_t> started_{0};     // helpers
   std::vector<std::unique_ptr<HelperState>> helpers_;
@@ -91,8 +89,8 @@ class ThreadPool {
 class ThreadPool::Helper {
  public:
   void operator()() const;
-  // To be called where operator() has trapped, which ends this thread alone in a browser: the loop
-  // that it was in would never end. The owner traps, too, instead of waiting for it.
+  // Call this after operator() has trapped. In a browser, a trap ends only this thread, and its
+  // loop would never end. The owner then traps, too, instead of waiting for it.
   void Trapped() const;
 
  private:
@@ -102,8 +100,8 @@ class ThreadPool::Helper {
   HelperState* state_;
 };
 
-// A helper, as its pool and its thread know it. The pool owns it until it drops the helper. From
-// then on the thread does: it may start, and delete this, after the pool has gone.
+// A helper's state, shared by its pool and its thread. The pool owns it until it drops the helper.
+// From then on the thread owns it: it may start, and delete this, after the pool is gone.
 struct ThreadPool::HelperState {
   enum Phase : std::uint32_t { kWaiting, kStarted, kEnded, kDropped };
 

@@ -10,15 +10,15 @@
 
 #include "engine/base/thread_pool.h"
 
-// Makes a worker, with `stack_bytes` at `stack`, that calls gpt2_run_thread(helper), and
-// gpt2_thread_trapped(helper) where that traps.
+// Creates a worker with `stack_bytes` at `stack` that calls gpt2_run_thread(helper), or
+// gpt2_thread_trapped(helper) after a trap.
 EM_JS(void, gpt2_start_thread, (void* stack, std::size_t stack_bytes, void* helper), {});
 
 namespace gpt2 {
 namespace {
 
-// What a thread has of memory. It keeps that for good: nobody knows when its worker has returned
-// from C++.
+// A thread's memory. It is never freed, because nothing shows when its worker has returned from
+// C++.
 struct alignas(16) ThreadMemory {
   std::byte
       stack[64 * 1024];  // kernels take some 8 kB at most; thread-local variables lie here, too

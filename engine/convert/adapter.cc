@@ -32,22 +32,22 @@ Error BadTensor(ErrorCode code, const TensorInfo& tensor, const std::string& wha
   return BadFile(code, Concat("tensor ", Quoted(tensor.name), what));
 }
 
-// An error of a reader that knows the file by the name of a model's.
+// An error of a reader that names the file as a model's.
 Error InAdapter(Error error) {
   const std::size_t at = error.message.find("model.safetensors");
   if (at != std::string::npos) error.message.insert(at, "adapter_");
   return error;
 }
 
-// What PEFT's name of a tensor says: "base_model.model.transformer.h.0.attn.c_attn.lora_A.weight".
+// The parts of a PEFT tensor name: "base_model.model.transformer.h.0.attn.c_attn.lora_A.weight".
 struct TensorName {
-  std::string parameter;  // as TensorSpec has it, or a module where `factor` is set
+  std::string parameter;  // as in TensorSpec; a module if `factor` is set
   char factor = '\0';     // 'A' or 'B'
   bool is_unused = false;
 };
 
-// Parts of a name that say how PEFT wraps a module, and that the module's own name lacks. "default"
-// is the usual name of an adapter.
+// Parts of a name that PEFT's wrappers add to the module's own name. "default" is the usual name of
+// an adapter.
 bool IsWrapper(std::string_view part) {
   return part == "base_layer" || part == "modules_to_save" || part == "default";
 }
@@ -61,7 +61,7 @@ Result<TensorName> ReadName(const TensorInfo& tensor) {
     const std::string_view part = rest.substr(0, rest.find('.'));
     rest.remove_prefix(part.size() < rest.size() ? part.size() + 1 : rest.size());
     if (IsWrapper(part)) continue;
-    found.is_unused |= part == "original_module";  // the base's, beside a saved one
+    found.is_unused |= part == "original_module";  // the base's tensor beside a saved one
     const bool is_factor = part == "lora_A" || part == "lora_B";
     const bool is_end = part == "weight" && rest.empty();
     if (found.factor != '\0' ? !is_end : part.starts_with("lora_") && !is_factor) {
@@ -77,13 +77,13 @@ Result<TensorName> ReadName(const TensorInfo& tensor) {
     }
   }
   found.parameter = CanonicalName(found.parameter);
-  // The causal masks, which bias: "all" of old releases saves as well.
+  // The causal masks, which old releases with bias: "all" also save.
   found.is_unused |=
       found.parameter.ends_with(".attn.bias") || found.parameter.ends_with(".attn.masked_bias");
   return found;
 }
 
-// One file, and what is read of it.
+// Reads the tensors of one file.
 class TensorsReader {
  public:
   TensorsReader(std::span<const std::byte> data, Adapter& adapter)

@@ -13,7 +13,7 @@
 
 namespace gpt2 {
 
-// What is added to a matrix [out, in]: scale * B A.
+// The change of a matrix [out, in]: scale * B A.
 struct LowRank {
   std::string module;  // "h.0.attn.c_attn"
   std::size_t rank = 0;
@@ -24,7 +24,7 @@ struct LowRank {
   std::vector<float> b_transposed;  // [rank, out]: B as PEFT stores it is [out, rank]
 };
 
-// A tensor that takes the place of the base's.
+// A tensor that replaces the base's.
 struct SavedTensor {
   std::string name;                  // TensorSpec::name
   std::vector<std::uint64_t> shape;  // as stored: a Conv1D's weight is [in, out]
@@ -33,7 +33,7 @@ struct SavedTensor {
 
 struct Adapter {
   // Reads the text of adapter_config.json and all bytes of adapter_model.safetensors. `weight`,
-  // which is finite, multiplies what the adapter adds. Fails, naming the file and the field or
+  // which is finite, scales the adapter's contribution. Fails, naming the file and the field or
   // tensor, if they are not a LoRA adapter for a GPT-2. MergePlan checks what depends on the model.
   static Result<Adapter> Read(std::string_view config, std::span<const std::byte> file,
                               double weight);

@@ -20,9 +20,9 @@ namespace gpt2 {
 namespace {
 
 constexpr std::int64_t kMostRank = 1 << 16;
-constexpr std::int64_t kMostLayers = 1 << 10;  // as config_json.cc takes
+constexpr std::int64_t kMostLayers = 1 << 10;  // the limit in config_json.cc
 
-// Settings that change training or bookkeeping, but not what a trained adapter computes. PEFT sets
+// Settings that affect training or bookkeeping, but not what a trained adapter computes. PEFT sets
 // fan_in_fan_out itself by the kind of each module (tuners/lora/model.py, _create_new_module). The
 // shapes of A and B do not depend on it.
 constexpr std::string_view kWithoutEffect[] = {
@@ -31,8 +31,8 @@ constexpr std::string_view kWithoutEffect[] = {
     "loftq_config",   "megatron_core",           "peft_version", "qalora_group_size",
     "revision",       "runtime_config"};
 
-// Where A and B begin. The others begin with a part of the base's weights, which PEFT then takes
-// out of the base.
+// Initial values of A and B. The other kinds start from a part of the base's weights, which PEFT
+// then subtracts from the base.
 constexpr std::string_view kPlainStarts[] = {"gaussian", "eva", "orthogonal"};
 
 Error Unsupported(const std::string& what) {
@@ -43,15 +43,15 @@ Error Unexpected(std::string_view field, const Json& found, std::string_view exp
   return Unsupported(Concat("\"", field, "\" is ", Shown(found), ", expected ", expected));
 }
 
-// Whether a field that is not known says that what it stands for is not used.
+// Whether the value of an unknown field switches its feature off.
 bool IsOff(const Json& value) {
   if (value.is_null() || IsText(value, "")) return true;
   if (value.is_boolean()) return !value.get<bool>();
   return value.is_structured() && value.empty();
 }
 
-// The end of a module's name, or "^" and all of it. PEFT takes keys of patterns as regular
-// expressions: of those, only the ones that are plain names are taken here.
+// The end of a module's name, or "^" and the whole name. PEFT treats the keys of patterns as
+// regular expressions. Only those that are plain names are accepted here.
 std::optional<std::string> ModuleEnd(std::string_view text) {
   constexpr std::string_view kNameCharacters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
@@ -64,7 +64,7 @@ std::optional<std::string> ModuleEnd(std::string_view text) {
   }
   const bool is_name =
       !name.empty() && name.find_first_not_of(kNameCharacters) == std::string::npos;
-  // PEFT's names begin so.
+  // PEFT's names start with this.
   const bool begins_right = !is_whole || name.starts_with("transformer.") || name == "lm_head";
   if (!is_name || !begins_right) return std::nullopt;
   return (is_whole ? "^" : "") + CanonicalName(name);
@@ -172,7 +172,7 @@ class ConfigReader {
     return Done{};
   }
 
-  // PEFT's own choice for GPT-2 where nothing is said is c_attn (utils/constants.py).
+  // If the file names none, PEFT chooses c_attn for GPT-2 (utils/constants.py).
   Status ReadTargets(const Json& value) {
     if (value.is_string()) return Done{};
     config_.targets.emplace();
@@ -201,14 +201,14 @@ class ConfigReader {
     return Done{};
   }
 
-  // GPT-2's layers are h.0, h.1, ...: what PEFT finds without a pattern, too.
+  // GPT-2's layers are h.0, h.1, ..., which PEFT also finds without a pattern.
   static Status ReadLayersPattern(const Json& value) {
     const bool is_usual = IsOff(value) || IsText(value, "h") ||
                           (value.is_array() && value.size() == 1 && IsText(value[0], "h"));
     return is_usual ? Status(Done{}) : Unexpected("layers_pattern", value, "\"h\" or null");
   }
 
-  // Biases that were trained are in the file, whole.
+  // Trained biases are stored in the file as a whole.
   static Status ReadBias(const Json& value) {
     for (const char* known : {"none", "all", "lora_only"}) {
       if (IsText(value, known)) return Done{};

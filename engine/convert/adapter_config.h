@@ -12,41 +12,41 @@
 
 namespace gpt2 {
 
-// A number that holds for the modules that `module` names, as ModuleEndsIn says.
+// A number for the modules that `module` names: see ModuleEndsIn.
 struct ModuleNumber {
   std::string module;
   double number = 0;
 };
 
-// What the file says of each module. Modules are named as TensorSpec names their weights, without
+// The file's settings for each module. Modules are named as TensorSpec names their weights, without
 // ".weight": "h.0.attn.c_attn", "lm_head".
 struct AdapterConfig {
   double rank = 0;
   double alpha = 0;
-  std::vector<ModuleNumber> ranks;   // the first that fits a module comes before `rank`
-  std::vector<ModuleNumber> alphas;  // and before `alpha`
+  std::vector<ModuleNumber> ranks;   // the first that matches a module replaces `rank`
+  std::vector<ModuleNumber> alphas;  // and replaces `alpha`
   bool divides_by_root = false;      // use_rslora: the scale is alpha / sqrt(rank)
   // Ends of the names of the modules that LoRA changes. Empty if the file has "all-linear" or a
   // regular expression, which is not evaluated.
   std::optional<std::vector<std::string>> targets;
-  std::vector<std::string> excluded;       // the same of modules that it does not change
-  std::vector<std::size_t> layers;         // that it changes; empty: all
-  std::vector<std::string> saved_modules;  // ends of the names of those that are saved whole
-  bool keeps_tie = false;                  // a tied head and embedding are saved as one
+  std::vector<std::string> excluded;       // likewise, modules that LoRA does not change
+  std::vector<std::size_t> layers;         // that LoRA changes; empty: all
+  std::vector<std::string> saved_modules;  // ends of the names of modules that are saved as a whole
+  bool keeps_tie = false;                  // a tied head and embedding are saved once
 
   std::size_t RankOf(std::string_view module) const;
-  // What the product B A of a module is multiplied by.
+  // The factor for the product B A of a module.
   double ScaleOf(std::string_view module) const;
   // Whether `targets`, which are given, `excluded` and `layers` name a module.
   bool IsTarget(std::string_view module) const;
 };
 
-// Whether the name of a module ends in `end`, which PEFT compares part by part; or, where `end`
-// begins with "^", is the rest of it.
+// Whether the name of a module ends in `end`, which PEFT compares part by part. If `end` begins
+// with "^", whether its rest is the whole name.
 bool ModuleEndsIn(std::string_view module, std::string_view end);
 
 // Reads the text of an adapter_config.json. Fails, naming the field, if a known or unknown field
-// asks for something that changes the result and is not implemented.
+// requests something that changes the result and is not supported.
 Result<AdapterConfig> ReadAdapterConfig(std::string_view text);
 
 }  // namespace gpt2

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kSuperBlock = 256;  // values of a K block, in runs of 32
 
-// By BlockType. ggml's block layouts are those of its ggml-common.h; a GGUF's numbers for them are
-// in its specification (ggml, docs/gguf.md, "ggml_type").
+// By BlockType. The block layouts are those of ggml-common.h. The type numbers of GGUF are in its
+// specification (ggml, docs/gguf.md, "ggml_type").
 constexpr BlockShape kShapes[] = {
     {"F32", 0, 1, 4},       {"F16", 1, 1, 2},       {"BF16", 30, 1, 2},
     {"Q8_0", 8, 32, 34},    {"Q4_0", 2, 32, 18},    {"Q4_1", 3, 32, 20},
@@ -29,8 +29,8 @@ constexpr BlockShape kShapes[] = {
     {"TQ1_0", 34, 256, 54}, {"TQ2_0", 35, 256, 66},
 };
 
-// Types of ggml (ggml.h, "enum ggml_type") that are not read: their codes stand for entries of
-// large tables, or they are none of weights.
+// ggml's types (ggml.h, "enum ggml_type") that are not supported: their codes index large tables,
+// or they do not hold weights.
 struct OtherType {
   std::uint32_t ggml_id;
   std::string_view name;
@@ -40,8 +40,7 @@ constexpr OtherType kOtherTypes[] = {
     {19, "IQ1_S"}, {21, "IQ3_S"}, {22, "IQ2_S"},   {24, "I8"},     {25, "I16"},
     {26, "I32"},   {27, "I64"},   {28, "F64"},     {29, "IQ1_M"},  {39, "MXFP4"}};
 
-// The weights that the codes of IQ4_NL and IQ4_XS stand for, before they are scaled (ggml-common.h,
-// "kvalues_iq4nl").
+// The weights of the codes of IQ4_NL and IQ4_XS before scaling (ggml-common.h, "kvalues_iq4nl").
 constexpr std::int8_t kUnevenWeights[] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                           1,    13,   25,  38,  53,  69,  89,  113};
 

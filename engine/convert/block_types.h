@@ -1,5 +1,5 @@
-// The types in which files hold floating-point weights: plain ones, and the blocks of ggml, in
-// which some weights share a scale.
+// The types in which files store floating-point weights: plain ones, and ggml's blocks, in which
+// several weights share a scale.
 #pragma once
 
 #include <cstddef>
@@ -31,15 +31,14 @@ enum class BlockType {
 };
 
 struct BlockShape {
-  std::string_view name;  // as ggml calls it
+  std::string_view name;  // ggml's name
   std::uint32_t ggml_id;  // of a GGUF file's tensor
   std::size_t values;     // in a block
   std::size_t bytes;      // of a block
 };
 const BlockShape& ShapeOf(BlockType type);
 
-// The type of `ggml_id`; an error that names it and lists those that are read, without the name of
-// a file.
+// The type of `ggml_id`. An error names it and lists the supported types, without a file name.
 Result<BlockType> BlockTypeOf(std::uint32_t ggml_id);
 
 // Widens `count` values, whole blocks, to floats; false if one is not finite.

@@ -31,7 +31,7 @@
 namespace gpt2 {
 namespace {
 
-constexpr std::size_t kPortion = std::size_t{1} << 20;  // bytes that go out at once, about
+constexpr std::size_t kPortion = std::size_t{1} << 20;  // approximate size of an output portion
 
 constexpr std::string_view kSafetensorsName = "model.safetensors: ";
 
@@ -73,20 +73,20 @@ std::unique_ptr<Converter> Converter::OfGguf(StoredWeights weights, std::vector<
   return converter;
 }
 
-// What an error begins with.
+// The start of an error message.
 std::string_view Converter::FileName() const {
   if (torch_) return "pytorch_model.bin: ";
   return is_gguf_ ? "the GGUF file: " : kSafetensorsName;
 }
 
-// `error` of what reads safetensors files, with the name of the file that there is.
+// Adds the name of the existing file to `error` of a safetensors reader.
 Error Converter::Named(const Error& error) const {
   if (!torch_ || !error.message.starts_with(kSafetensorsName)) return error;
   return Error{error.code,
                Concat(FileName(), std::string_view(error.message).substr(kSafetensorsName.size()))};
 }
 
-// As the file calls the tensor under way.
+// The file's name of the current tensor.
 std::string Converter::TensorName() const {
   const std::string& name = tensor().spec->name;
   return is_gguf_ ? GgufName(name) : name;
@@ -117,14 +117,14 @@ Status Converter::SetHeads(std::string_view heads) {
   return heads.empty() ? Status(Done{}) : PlanSafetensors();
 }
 
-// From all that comes before the first tensor.
+// Makes the plan from everything before the first tensor.
 Status Converter::PlanSafetensors() {
   folder_.emplace();
   GPT2_TRY(ReadSafetensorsTensors(heads_, head_ends_, config_, specs_, tensors_));
   return PlanOutput();
 }
 
-// The same of a GGUF file.
+// The same for a GGUF file.
 Status Converter::PlanGguf() {
   const GgufHeader& header = gguf_->header();
   GPT2_ASSIGN(const std::string config, GgufConfig(header));
@@ -144,7 +144,7 @@ Status Converter::PlanGguf() {
   return PlanOutput();
 }
 
-// What becomes of the model by the adapters, once its config is known.
+// Plans how the adapters change the model, once its config is known.
 Status Converter::PlanMerge() {
   if (adapters_.empty()) return Done{};
   GPT2_ASSIGN(merge_, MergePlan::Make(std::exchange(adapters_, {}), config_.config, specs_));
@@ -152,7 +152,7 @@ Status Converter::PlanMerge() {
   return Done{};
 }
 
-// Checks that the adapters can change what they change, and appends what they add.
+// Checks that the adapters fit the model, and appends the tensors that they add.
 Status Converter::AddMergedTensors() {
   for (const SourceTensor& tensor : tensors_) {
     const bool is_float = tensor.type == BlockType::kF32 || tensor.type == BlockType::kF16 ||
@@ -184,7 +184,7 @@ Status Converter::PlanOutput() {
   for (const SourceTensor& tensor : tensors_) {
     if (tensor.spec != nullptr) StoreTensor(*tensor.spec, weights_, stored);
   }
-  // Before the bracket that closes it: it is an object, and has members.
+  // Before the closing bracket: it is an object with members.
   const std::string quantization = QuantizationConfig(weights_, config_.other_heads);
   folder_->config = config_json_;
   folder_->config.insert(config_json_.rfind('}'),
@@ -204,7 +204,7 @@ Result<std::span<const std::byte>> Converter::Take(std::span<const std::byte>& b
   return *failure_;
 }
 
-// Of files of torch.save, what comes of the safetensors files that they become.
+// For torch.save files, converts the safetensors bytes that they become.
 Result<std::span<const std::byte>> Converter::NextOfTorch(std::span<const std::byte>& bytes) {
   while (true) {
     GPT2_ASSIGN(const std::span<const std::byte> next, Next(of_torch_));
@@ -218,7 +218,7 @@ Result<std::span<const std::byte>> Converter::Next(std::span<const std::byte>& b
   out_.clear();
   while (out_.size() < kPortion) {
     out_ += std::exchange(start_, {});
-    // What is held goes out by itself, after what is before it.
+    // Held output is returned separately, after what precedes it.
     const bool goes_out =
         stage_ == Stage::kCodes ? held_.size() > 0 : stage_ == Stage::kScales && scales_.size() > 0;
     if (goes_out && !out_.empty()) break;
@@ -252,7 +252,7 @@ Result<std::span<const std::byte>> Converter::Next(std::span<const std::byte>& b
   return BytesOf(out_);
 }
 
-// Whether the tensor under way comes next, and an adapter gives it.
+// Whether the current tensor is next, and an adapter supplies it.
 bool Converter::needs_no_bytes() const {
   return file_ < file_count() && heads_taken_ == head_ends_[file_] && current_ < tensors_.size() &&
          tensor().file == file_ && tensor().row_bytes == 0;
@@ -275,7 +275,7 @@ Status Converter::TakeSome(std::span<const std::byte>& bytes) {
                Concat(FileName(), bytes.size(), " bytes follow the last tensor")};
 }
 
-// Of a single file.
+// For a single file.
 Status Converter::GatherHead(std::span<const std::byte>& bytes) {
   std::size_t wanted = kSafetensorsPrefix;
   if (heads_.size() >= wanted) {
@@ -299,7 +299,7 @@ Status Converter::GatherGguf(std::span<const std::byte>& bytes) {
   return gguf_->is_done() ? PlanGguf() : Status(Done{});
 }
 
-// Of several files, whose heads are known.
+// For several files, whose headers are known.
 Status Converter::CompareHead(std::span<const std::byte>& bytes) {
   const std::size_t take = std::min(head_ends_[file_] - heads_taken_, bytes.size());
   if (std::memcmp(heads_.data() + heads_taken_, bytes.data(), take) != 0) {
@@ -311,7 +311,7 @@ Status Converter::CompareHead(std::span<const std::byte>& bytes) {
   return Done{};
 }
 
-// Takes a whole band straight from `bytes`, or a part of one that is cut in two.
+// Takes a whole band directly from `bytes`, or a part of a split one.
 Status Converter::TakeBand(std::span<const std::byte>& bytes) {
   if (!has_begun_) GPT2_TRY(BeginTensor());
   const std::size_t band =
@@ -331,7 +331,7 @@ Status Converter::TakeBand(std::span<const std::byte>& bytes) {
   return Done{};
 }
 
-// Takes the memory that the tensor under way needs.
+// Allocates memory for the current tensor.
 Status Converter::BeginTensor() {
   has_begun_ = true;
   if (tensor().spec == nullptr) return Done{};
@@ -381,8 +381,8 @@ Status Converter::StoreBand(const std::byte* bytes) {
   return Done{};
 }
 
-// Puts inputs [first_input, first_input + values.size()) of row `row` where they belong: in the
-// row's `bytes`, and scales_.
+// Stores inputs [first_input, first_input + values.size()) of row `row` in the row's `bytes` and in
+// scales_.
 Status Converter::StoreRow(std::size_t row, std::size_t first_input, std::span<const float> values,
                            std::byte* bytes) {
   if (!stored_.has_codes()) {

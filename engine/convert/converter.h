@@ -29,29 +29,29 @@
 
 namespace gpt2 {
 
-// What belongs beside the weights that come out.
+// The files beside the converted weights.
 struct ConvertedFolder {
   std::string config;              // config.json, with quantization_config
   GgufVocabulary vocabulary;       // the tokenizer of a GGUF file
   std::uint64_t weight_bytes = 0;  // of model.safetensors
 };
 
-// The output is a model.safetensors of FORMAT.md whose tensors lie in the order in which they came
-// in. So memory holds only a band of the current tensor and its scales; for a matrix that the Hub
-// stores transposed, all of its output. Each tensor has the bytes that `gpt2-weights convert`
-// writes, for q4 with `--calibration-tokens 0`. Adapters are merged into the floats before they are
-// quantized, as MergePlan says. Not thread-safe.
+// The output is a model.safetensors of FORMAT.md whose tensors are in the order of the input. So
+// memory holds only a band of the current tensor and its scales; for a matrix that the Hub stores
+// transposed, all of its output. Each tensor has the bytes that `gpt2-weights convert` writes, for
+// q4 with `--calibration-tokens 0`. Adapters are merged into the floats before they are quantized:
+// see MergePlan. Not thread-safe.
 class Converter {
  public:
-  // For the safetensors files of the model of `config_json`, to become `weights`, which is not
-  // kHub. `heads` is empty for one file. For several files it holds the head of each, its bytes
-  // before the tensors, in the order of feeding.
+  // For the safetensors files of the model of `config_json`, to be converted to `weights`, which is
+  // not kHub. `heads` is empty for one file. For several files it holds the header of each, its
+  // bytes before the tensors, in the order of feeding.
   static Result<std::unique_ptr<Converter>> OfSafetensors(std::string_view config_json,
                                                           std::string_view heads,
                                                           StoredWeights weights,
                                                           std::vector<Adapter> adapters = {});
-  // For files of torch.save whose heads have been read, in the order of feeding: each from its
-  // first byte to its last.
+  // For torch.save files whose headers have been read, in the order of feeding: each from its first
+  // byte to its last.
   static Result<std::unique_ptr<Converter>> OfTorch(std::string_view config_json,
                                                     std::vector<TorchFile> files,
                                                     StoredWeights weights,
@@ -59,25 +59,25 @@ class Converter {
   // For a GGUF file.
   static std::unique_ptr<Converter> OfGguf(StoredWeights weights,
                                            std::vector<Adapter> adapters = {});
-  // Borrows from itself.
+  // It has references into itself.
   Converter(Converter&&) = delete;
 
-  // Takes from the front of `bytes` and returns what comes of it, valid until the next call. To be
-  // called until nothing comes: then all of `bytes` are taken. Several files follow each other
-  // without anything between them. An error ends it: the same answers from then on.
+  // Consumes bytes from the front of `bytes` and returns the output, valid until the next call.
+  // Call it until the output is empty: then all of `bytes` are consumed. Several files follow each
+  // other without anything in between. After an error, every call returns it.
   Result<std::span<const std::byte>> Take(std::span<const std::byte>& bytes);
 
-  // Fails if a byte is missing.
+  // Fails if bytes are missing.
   Status Finish();
 
-  // Known once a header has been read; null before.
+  // Null until a header has been read.
   const ConvertedFolder* folder() const { return folder_ ? &*folder_ : nullptr; }
 
  private:
-  // What becomes of the tensor under way.
+  // The state of the current tensor.
   enum class Stage {
-    kBands,   // it comes
-    kCodes,   // it has come: what was held of it goes out
+    kBands,   // it is arriving
+    kCodes,   // it has arrived: held output is returned
     kScales,  // then its scales
     kNext,
   };
@@ -114,33 +114,33 @@ class Converter {
   StoredWeights weights_;
   std::vector<Adapter> adapters_;  // until they are planned
   MergePlan merge_;
-  std::optional<GgufReader> gguf_;  // until all before its tensors has come
+  std::optional<GgufReader> gguf_;  // until everything before its tensors has arrived
   bool is_gguf_ = false;
   std::optional<TorchStream> torch_;
-  std::span<const std::byte> of_torch_;  // what came of that, and is not taken yet
+  std::span<const std::byte> of_torch_;  // its output that is not consumed yet
   std::uint64_t spare_ = 0;              // bytes that may follow the last tensor
   ModelConfig config_;
   std::string config_json_;
   std::vector<TensorSpec> specs_;
-  std::optional<TensorSpec> own_head_;  // of a model that ties it, by an adapter
-  std::string heads_;  // of all files, one after the other; of a single one, what has come of it
-  std::vector<std::size_t> head_ends_;  // of each file, in heads_; empty until all are whole
+  std::optional<TensorSpec> own_head_;  // from an adapter, for a model with a tied head
+  std::string heads_;  // of all files, concatenated; of a single one, what has arrived
+  std::vector<std::size_t> head_ends_;  // of each file, in heads_; empty until all are complete
   std::size_t file_ = 0;                // index into head_ends_
-  std::size_t heads_taken_ = 0;         // bytes of heads_ that have come
+  std::size_t heads_taken_ = 0;         // bytes of heads_ that have arrived
   std::vector<SourceTensor> tensors_;
   std::size_t current_ = 0;  // index into tensors_
   std::optional<ConvertedFolder> folder_;
 
   Stage stage_ = Stage::kBands;
-  std::size_t next_row_ = 0;          // of the tensor under way, as it is stored
-  std::string pending_;               // the cut-off part of a band
+  std::size_t next_row_ = 0;          // of the current tensor, as stored
+  std::string pending_;               // the first part of a split band
   std::vector<float> floats_;         // a band, widened
-  StoredTensor stored_;               // what the tensor becomes
+  StoredTensor stored_;               // what the tensor is converted to
   StoredTensor stored_scales_;        // if it has codes
-  bool has_begun_ = false;            // its memory is taken
-  AlignedBuffer<std::uint8_t> held_;  // of a transposed matrix: what goes out, [rows, RowBytes]
+  bool has_begun_ = false;            // its memory is allocated
+  AlignedBuffer<std::uint8_t> held_;  // of a transposed matrix: the output, [rows, RowBytes]
   AlignedBuffer<BFloat16> scales_;    // [rows, groups]
-  std::string start_;                 // the header, until it goes out
+  std::string start_;                 // the header, until it is returned
   std::string out_;                   // what goes out at once
   std::optional<Error> failure_;
 };

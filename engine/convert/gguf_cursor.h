@@ -1,4 +1,4 @@
-// The bytes of a GGUF file, item by item: gguf_reader.h's own.
+// Reads the bytes of a GGUF file, item by item: private to gguf_reader.h.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace gpt2 {
 
-// Reads from bytes that may end too early. What it then gives is of no use, and `is_short`.
+// Reads from bytes that may end too early. Its values are then meaningless, and `is_short` is true.
 class GgufReader::Cursor {
  public:
   struct TooLong {
@@ -32,7 +32,7 @@ class GgufReader::Cursor {
     return value;
   }
 
-  // A text of at most `most` bytes; where it is longer, `too_long` says so of `field`.
+  // A text of at most `most` bytes. For a longer one, `too_long` has an error about `field`.
   std::string_view Text(std::string_view field, std::uint64_t most) {
     const std::uint64_t size = Whole(8);
     if (size > most && !is_short_) {

@@ -24,16 +24,16 @@ namespace gpt2 {
 namespace {
 
 constexpr std::string_view kFile = "the GGUF file: ";
-// What llama.cpp calls rules that are GPT-2's own, by one regular expression
-// (llama_vocab::impl::load and llm_tokenizer_bpe in src/llama-vocab.cpp). "default" and none at all
-// are what old converters wrote, who knew no others.
+// llama.cpp's names of rules that equal GPT-2's regular expression (llama_vocab::impl::load and
+// llm_tokenizer_bpe in src/llama-vocab.cpp). Old converters, which supported no others, wrote
+// "default" or nothing.
 constexpr std::string_view kGpt2Rules[] = {
     "",        "default",    "gpt-2",      "phi-2",          "olmo",    "mpt",
     "jais",    "trillion",   "gigachat",   "jina-es",        "jina-de", "mellum",
     "a.x-4.0", "jina-v2-es", "jina-v2-de", "granite-docling"};
-constexpr std::size_t kSkippedBytes = 1 << 16;  // of what is between tensors, at a time
+constexpr std::size_t kSkippedBytes = 1 << 16;  // bytes between tensors, at a time
 
-// As whole numbers are written, where it is one.
+// Writes `number` in integer form if it is a whole number.
 void WriteNumber(JsonWriter& json, std::string_view key, double number) {
   json.Key(key);
   if (std::fabs(number) <= 0x1p53 && number == std::floor(number)) {
@@ -71,7 +71,7 @@ Error Unsupported(std::string_view key, std::string_view found, std::string_view
                Concat(kFile, "\"", key, "\" is ", found, ", expected ", expected)};
 }
 
-// Fails where a text would become other tokens than the file asks for.
+// Fails if a text would become other tokens than the file specifies.
 Status CheckRules(const GgufHeader& header) {
   const std::string& model = header.Text(GgufText::kTokenizer);
   if (model != "gpt2") {
@@ -104,7 +104,7 @@ Status CheckTokenTypes(const GgufHeader& header) {
   return Done{};
 }
 
-// tokenizer_config.json with the tokens that are found in the text before all rules, and the one
+// tokenizer_config.json with the tokens that are found in the text before all rules, and the token
 // that begins it. kEndOfText is such a token without being listed.
 Result<std::string> TokenizerConfig(const GgufHeader& header) {
   std::string text;
@@ -208,7 +208,7 @@ Result<std::string> GgufConfig(const GgufHeader& header) {
     }
   }
   json.Member("vocab_size", embedding->rows);
-  // An output matrix of its own may be a copy, but one that is quantized differently.
+  // A separate output matrix may be a copy that is quantized differently.
   json.Member("tie_word_embeddings", FindTensor(header, "output.weight") == nullptr).Close('}');
   return text;
 }
@@ -239,7 +239,7 @@ std::uint64_t GgufAlignment(const GgufHeader& header) {
 
 Status ReadGgufTensors(const GgufHeader& header, std::span<const TensorSpec> specs,
                        std::vector<SourceTensor>& tensors) {
-  std::map<std::string, const TensorSpec*> missing;  // those that have not come
+  std::map<std::string, const TensorSpec*> missing;  // tensors not found yet
   for (const TensorSpec& spec : specs) missing.emplace(GgufName(spec.name), &spec);
   const std::uint64_t alignment = GgufAlignment(header);
   tensors.push_back(Between(Align(header.size, alignment) - header.size));

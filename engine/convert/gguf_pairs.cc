@@ -1,5 +1,4 @@
-// The metadata of a GGUF file: which of its pairs mean something here, and of which type they must
-// be.
+// The metadata of a GGUF file: the pairs that are used, and their required types.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -28,7 +27,7 @@ constexpr std::uint64_t kMostTextBytes = 1 << 20;  // licences and chat template
 constexpr std::uint64_t kMostTokenBytes = 1 << 16;
 constexpr double kMostAlignment = 1 << 16;
 
-// Types of metadata, and how many bytes their values have; 0: a text or an array.
+// Types of metadata, and the size of their values in bytes; 0: a text or an array.
 enum ValueType : std::uint32_t {
   kUint32 = 4,
   kFloat = 6,
@@ -85,7 +84,7 @@ std::optional<std::size_t> IndexOf(const std::array<std::string_view, size>& key
   return static_cast<std::size_t>(found - keys.begin());
 }
 
-// The bits of a value of `type`, as the number that it is.
+// The bits of a value of `type`, as a number.
 double NumberOf(std::uint32_t type, std::uint64_t bits) {
   if (type == kFloat) return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
   if (type == kDouble) return std::bit_cast<double>(bits);

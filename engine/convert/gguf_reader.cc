@@ -25,9 +25,9 @@ constexpr std::uint64_t kMostPairs = 1 << 12;
 constexpr std::uint64_t kMostBytesBeforeTensors = 1 << 28;
 // More than a GPT-2 of kMostLayers layers (config_json.cc) has.
 constexpr std::uint64_t kMostTensors = 1 << 14;
-// No tensor of a config that is taken has a side that is longer.
+// No tensor of an accepted config has a longer side.
 constexpr std::uint64_t kMostSide = std::uint64_t{1} << 24;
-constexpr std::size_t kGathered = 1 << 16;  // bytes that are looked through at once
+constexpr std::size_t kGathered = 1 << 16;  // bytes that are examined at a time
 
 }  // namespace
 
@@ -49,13 +49,13 @@ Status GgufReader::Take(std::span<const std::byte>& bytes) {
     const std::size_t take = std::min(bytes.size(), kGathered);
     pending_.append(reinterpret_cast<const char*>(bytes.data()), take);
     GPT2_TRY(TakeItems());
-    // What is behind the header has come just now.
+    // The bytes after the header have just arrived.
     bytes = bytes.subspan(take - (is_done() ? pending_.size() : 0));
   }
   return Done{};
 }
 
-// Takes the items that are whole.
+// Reads the complete items.
 Status GgufReader::TakeItems() {
   std::size_t taken = 0;
   while (!is_done()) {
@@ -79,7 +79,7 @@ Status GgufReader::TakeItems() {
   return Done{};
 }
 
-// Goes on to what is left.
+// Continues with the next stage.
 void GgufReader::NextStage() {
   if (elements_left_ > 0) {
     stage_ = Stage::kArray;
@@ -90,7 +90,7 @@ void GgufReader::NextStage() {
   }
 }
 
-// Changes nothing where `at` is too short.
+// Changes nothing if `at` is too short.
 Status GgufReader::TakeItem(Cursor& at) {
   switch (stage_) {
     case Stage::kStart:

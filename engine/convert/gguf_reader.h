@@ -17,7 +17,7 @@
 
 namespace gpt2 {
 
-// The numbers, texts and flags of the metadata that mean something here.
+// The numbers, texts and flags of the metadata that are used here.
 enum class GgufNumber {
   kTensorAlignment,
   kSplits,
@@ -51,7 +51,7 @@ struct GgufTensor {
   std::string Describe() const;  // "Q4_K [2, 256]"
 };
 
-// As it stands in the file: each part is well-formed, what they mean together is not checked.
+// The header as in the file: each part is well-formed, but their combination is not checked.
 struct GgufHeader {
   GgufHeader();
 
@@ -66,13 +66,13 @@ struct GgufHeader {
   std::string token_types;          // by id: llama.cpp's llama_token_type, 0 for one it lacks
   std::string merges;               // one a line
   std::vector<GgufTensor> tensors;  // in the order of the list
-  std::uint64_t size = 0;           // bytes of all this
+  std::uint64_t size = 0;           // total size in bytes
 };
 
-// Memory grows with the bytes that have come, whatever they claim. Not thread-safe.
+// Memory grows with the bytes that have arrived, whatever they claim. Not thread-safe.
 class GgufReader {
  public:
-  // Takes from the front of `bytes`: all of them, or up to the end of the header.
+  // Consumes from the front of `bytes`: all of them, or up to the end of the header.
   Status Take(std::span<const std::byte>& bytes);
 
   bool is_done() const { return stage_ == Stage::kDone; }
@@ -97,11 +97,11 @@ class GgufReader {
 
   GgufHeader header_;
   Stage stage_ = Stage::kStart;
-  std::string pending_;  // what has come since the last whole item
+  std::string pending_;  // the bytes since the last complete item
   std::uint64_t tensors_left_ = 0;
   std::uint64_t pairs_left_ = 0;
   std::set<std::string, std::less<>> keys_;  // of all pairs so far
-  std::string key_;                          // of the array under way
+  std::string key_;                          // of the current array
   std::uint32_t element_type_ = 0;           // of its elements
   std::uint64_t elements_left_ = 0;          // of it
 };

@@ -1,4 +1,4 @@
-// Numbers and texts from bytes that may end too early.
+// Reads numbers and texts from bytes that may end too early.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace gpt2 {
 
-// The whole number that at most 8 `bytes` are.
+// The unsigned number in at most 8 `bytes`.
 inline std::uint64_t WholeOf(std::string_view bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -16,8 +16,8 @@ inline std::uint64_t WholeOf(std::string_view bytes) {
   return value;
 }
 
-// Takes from the front of `bytes`, which are borrowed. Once they end too early it is_short(), and
-// what it gives is empty or 0.
+// Consumes from the front of `bytes`, which are borrowed. If they end too early, is_short() is true
+// and the results are empty or 0.
 class LittleEndian {
  public:
   explicit LittleEndian(std::string_view bytes) : bytes_(bytes) {}
@@ -35,7 +35,7 @@ class LittleEndian {
   // Of `size` bytes, at most 8.
   std::uint64_t Whole(std::size_t size) { return WholeOf(Bytes(size)); }
 
-  // Up to the next line break, which is taken, too.
+  // Up to the next line break, which is consumed, too.
   std::string_view Line() {
     const std::size_t end = bytes_.find('\n', taken_);
     if (end == std::string_view::npos) is_short_ = true;

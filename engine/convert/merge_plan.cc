@@ -34,12 +34,12 @@ std::string_view ModuleOf(std::string_view tensor) {
   return tensor.substr(0, tensor.rfind('.'));
 }
 
-// Whether PEFT can give the matrix of `spec` an A and a B. An embedding gets others.
+// Whether PEFT can give the matrix of `spec` an A and a B. Embeddings get other factors.
 bool TakesLowRank(const TensorSpec& spec) {
   return spec.is_block_matrix() || spec.name == kHead;
 }
 
-// Of the matrix of `module`, or null.
+// The spec of the matrix of `module`, or null.
 const TensorSpec* FindMatrix(std::span<const TensorSpec> specs, std::string_view module) {
   for (const TensorSpec& spec : specs) {
     if (TakesLowRank(spec) && ModuleOf(spec.name) == module) return &spec;
@@ -73,7 +73,7 @@ Status CheckAdded(const LowRank& change, const Adapter& adapter,
                            ", which target_modules of adapter_config.json does not name"));
 }
 
-// Whether each module is there that the config names.
+// Whether each module exists that the config names.
 Status CheckComplete(const Adapter& adapter, std::span<const TensorSpec> specs) {
   const AdapterConfig& config = adapter.config;
   for (const TensorSpec& spec : specs) {
@@ -112,10 +112,9 @@ bool SavesModule(const Adapter& adapter, std::string_view tensor) {
                      [&](const std::string& end) { return ModuleOf(tensor).ends_with(end); });
 }
 
-// Whether a head that the model ties to its embedding becomes one of its own. PEFT gives each
-// module of modules_to_save a copy, so that embedding and head are no longer one, unless
-// ensure_weight_tying says so. An embedding or a head that is saved without being named is the one
-// that both share.
+// Whether a tied head becomes a separate one. PEFT copies each module of modules_to_save, so that
+// embedding and head are no longer tied, unless ensure_weight_tying is set. A saved embedding or
+// head that is not named there belongs to both.
 Result<bool> UntiesHead(const Adapter& adapter) {
   const SavedTensor* const head = adapter.FindSaved(kHead);
   const SavedTensor* const embedding = adapter.FindSaved(kEmbedding);
@@ -177,8 +176,8 @@ Status MergePlan::Add(const Adapter& adapter, const Config& config,
   return Done{};
 }
 
-// A tensor that one adapter saves whole is no other's. Its own LoRA may be added to it: PEFT saves
-// a head that is a target beside that.
+// A tensor that one adapter saves as a whole must not be in another. LoRA of the same adapter may
+// be added to it: PEFT saves a head that is also a target.
 Status MergePlan::CheckShared() const {
   for (const Adapter& adapter : adapters_) {
     for (const SavedTensor& tensor : adapter.saved) {
@@ -211,7 +210,7 @@ Result<MergePlan> MergePlan::Make(std::vector<Adapter> adapters, const Config& c
 }
 
 const SavedTensor* MergePlan::FindSaved(const TensorSpec& spec) const {
-  // A file may have a copy of a tied head.
+  // A file may contain a copy of a tied head.
   const std::string_view name = ties_head_ && spec.name == kHead ? kEmbedding : spec.name;
   for (const Adapter& adapter : adapters_) {
     if (const SavedTensor* const found = adapter.FindSaved(name)) return found;

@@ -1,4 +1,4 @@
-// Merges LoRA adapters into a model's tensors while these stream by.
+// Merges LoRA adapters into a model's tensors as they stream.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace gpt2 {
 // float32, and each product and each sum is rounded, so that the bits are the same everywhere.
 class MergePlan {
  public:
-  MergePlan() = default;  // of no adapter
+  MergePlan() = default;  // of no adapters
 
   // For the model of `config`, whose tensors are `specs`. Fails, naming module or tensor, if an
   // adapter does not fit the model, needs something unimplemented, or lacks something that its
@@ -26,11 +26,11 @@ class MergePlan {
   static Result<MergePlan> Make(std::vector<Adapter> adapters, const Config& config,
                                 std::span<const TensorSpec> specs);
 
-  // Whether an adapter gives a model whose head is tied to its embedding a head of its own.
+  // Whether an adapter gives a separate head to a model whose head is tied to its embedding.
   bool unties_head() const { return unties_head_; }
-  // Whether `spec` becomes something else than it was.
+  // Whether an adapter changes `spec`.
   bool Changes(const TensorSpec& spec) const;
-  // Whether an adapter gives all of `spec`, also where the model has no such tensor.
+  // Whether an adapter supplies all of `spec`, even if the model has no such tensor.
   bool Adds(const TensorSpec& spec) const;
 
   // Merges into `values` [rows, columns]: whole rows of the tensor of `spec`, from `first_row` on,
@@ -50,7 +50,7 @@ class MergePlan {
   std::vector<float> sums_;  // of one row
 };
 
-// The spec of the head that a model of `config`, whose head is tied, has once it is untied.
+// The spec of the separate head of a model of `config`, whose head is tied.
 TensorSpec HeadSpec(Config config);
 
 }  // namespace gpt2

@@ -24,7 +24,7 @@ Error Unsupported(std::string message) {
   return Error{ErrorCode::kUnsupported, std::move(message)};
 }
 
-// The stack machine of pickletools.py, whose names of opcodes stand beside them.
+// The stack machine of pickletools.py. The comments give its names of the opcodes.
 class Machine {
  public:
   explicit Machine(std::string_view bytes) : at_(bytes) {}
@@ -44,7 +44,7 @@ class Machine {
   }
 
  private:
-  // What an opcode makes of bytes that end too early is of no use: Run sees it.
+  // Executes an opcode. Its result is meaningless if the bytes end too early, which Run detects.
   Status Do(unsigned char code) {
     switch (code) {
       case 0x80:  // PROTO
@@ -152,10 +152,11 @@ class Machine {
     return Error{ErrorCode::kCorrupt, Concat("its pickle ", what, ", at byte ", at_.taken())};
   }
 
-  // Values above the last mark: those below it are not reached before it is taken away.
+  // The number of values above the last mark. Those below it cannot be reached before it is
+  // removed.
   std::size_t Reachable() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
 
-  // Takes the last mark away. How many values were above it.
+  // Removes the last mark. Returns how many values were above it.
   std::size_t Mark() {
     if (marks_.empty()) return kNoMark;
     const std::size_t count = Reachable();
@@ -272,7 +273,7 @@ class Machine {
     }
   }
 
-  // The attributes of a state dict are the versions of its modules, which nothing needs.
+  // The attributes of a state dict are the versions of its modules, which are not used.
   Status Build() {
     GPT2_TRY(Gather(1));
     const bool has_owner = Reachable() > 0 && At(stack_.back()).kind == Kind::kDict;
@@ -314,9 +315,9 @@ class Machine {
   bool is_done_ = false;
   Pickle pickle_;
   std::vector<Index> stack_;
-  std::vector<Index> gathered_;     // what the opcode took from the stack, in its order there
+  std::vector<Index> gathered_;     // what the opcode took from the stack, in order
   std::vector<std::size_t> marks_;  // sizes of the stack
-  std::vector<Index> memo_;         // indices of values, plus 1; 0: nothing
+  std::vector<Index> memo_;         // indices of values, plus 1; 0: none
 };
 
 }  // namespace

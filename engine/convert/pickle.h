@@ -1,6 +1,6 @@
 // Python's pickles (Lib/pickletools.py, protocols 2 to 5), read as data: nothing is imported,
-// called or built. A pickle that asks for more than a state dict of PyTorch needs is refused, by
-// the name of what it asks for.
+// called or constructed. A pickle that requests more than a state dict of PyTorch needs is refused,
+// and the error names the request.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace gpt2 {
 
-// What one pickle may hold. A GPT-2 of 1024 layers (kMostLayers in config_json.cc) has 12,292
-// tensors, each with some 250 bytes and 18 values.
+// Limits of one pickle. A GPT-2 of 1024 layers (kMostLayers in config_json.cc) has 12,292 tensors,
+// each with some 250 bytes and 18 values.
 inline constexpr std::size_t kMostPickleBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kMostPickleValues = std::size_t{1} << 19;
 
@@ -29,10 +29,10 @@ struct PickleValue {
     kText,     // text or bytes
     kTuple,    // items
     kList,     // items
-    kDict,     // items: keys and values in turn
+    kDict,     // items: alternating keys and values
     kName,     // name; text: the class or function, "FloatStorage"
     kCall,     // of the function `name`; items: the tuple of its arguments
-    kPointer,  // what a persistent id stands for; items: the id
+    kPointer,  // a persistent id; items: the id
   };
   using Index = std::uint32_t;  // into Pickle::values
 
@@ -43,21 +43,21 @@ struct PickleValue {
   std::vector<Index> items;
 };
 
-// A pickle's values. They refer to each other by index, and may do so in a circle.
+// A pickle's values. They refer to each other by index, and may form a cycle.
 struct Pickle {
   std::vector<PickleValue> values;
   PickleValue::Index top = 0;
   std::size_t size = 0;  // bytes of the pickle
 
-  // Item `i` of `value`, which has one.
+  // Item `i` of `value`, which must have one.
   const PickleValue& Item(const PickleValue& value, std::size_t i) const {
     return values[value.items[i]];
   }
   const PickleValue& Top() const { return values[top]; }
 };
 
-// Reads the pickle that `bytes` begin with; more may follow it. Nothing where `bytes` end before
-// it does. Borrows from them. Messages do not name the file.
+// Reads the pickle at the start of `bytes`; more may follow it. Returns nothing if `bytes` end
+// before it does. Borrows from them. Messages do not name the file.
 Result<std::optional<Pickle>> ReadPickle(std::string_view bytes);
 
 }  // namespace gpt2

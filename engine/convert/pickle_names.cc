@@ -20,7 +20,7 @@ constexpr std::array<Known, 5> kKnown = {{
     {"torch", "Size", PickleName::kSize},
 }};
 
-// Opcodes that make objects of classes, and those that no pickler writes since protocol 2.
+// Opcodes that create objects of classes, and those that no pickler has written since protocol 2.
 struct Refused {
   unsigned char code;
   std::string_view name;
@@ -40,7 +40,7 @@ std::optional<PickleName> KnownPickleName(std::string_view module, std::string_v
   for (const Known& known : kKnown) {
     if (known.module == module && known.name == name) return known.meaning;
   }
-  // torch_tensors.cc has the list of those that hold tensors.
+  // torch_tensors.cc lists those that hold tensors.
   if (module == "torch" && name.ends_with("Storage")) return PickleName::kStorage;
   return std::nullopt;
 }

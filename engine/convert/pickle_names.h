@@ -1,4 +1,4 @@
-// What a pickle may refer to, and what it is refused for: pickle.h's own tables.
+// What a pickle may refer to, and what is refused: private tables of pickle.h.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ enum class PickleName {
   kRebuildTensorV2,
   kRebuildParameter,
   kSize,
-  kStorage,  // torch.FloatStorage and its like
+  kStorage,  // torch.FloatStorage and similar
 };
 
-// What `module`.`name` means; nothing for any other name.
+// The meaning of `module`.`name`; nothing for any other name.
 std::optional<PickleName> KnownPickleName(std::string_view module, std::string_view name);
 
-// The name of an opcode that a state dict does not need; "" of any other.
+// The name of an opcode that a state dict does not need; "" for others.
 std::string_view RefusedOpcode(unsigned char code);
 
 }  // namespace gpt2

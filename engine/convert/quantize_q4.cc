@@ -13,11 +13,11 @@
 namespace gpt2 {
 namespace {
 
-constexpr std::size_t kTries = 27;           // sizes of the scale, in steps of 0.025, 1 among them
+constexpr std::size_t kTries = 27;           // sizes of the scale, in steps of 0.025, including 1
 constexpr std::size_t kScales = 2 * kTries;  // each with both signs
-// Measured: beyond these none was ever best.
+// Measured: no scale beyond these was ever best.
 constexpr float kSmallest = 0.6f, kLargest = 1.25f;
-// Scales that are tried at once: floats in a vector of every processor that runs this.
+// Scales that are tried at a time: the floats in a vector of every supported processor.
 constexpr std::size_t kLanes = 4;
 using Vector = float __attribute__((vector_size(kLanes * sizeof(float))));  // GCC's and Clang's
 
@@ -52,8 +52,8 @@ BFloat16 SearchQ4Scale(const std::array<float, kGroup>& targets,
   if (std::fabs(extreme) < kSmallestAbsmax) return 0;
   BFloat16 best = 0;
   float least = INFINITY;
-  // Tries several scales at once, each in a lane with its own sum. The errors of a group are added
-  // in their order, and a chain of 32 additions takes as long for four lanes as for one.
+  // Tries several scales at a time, each in a lane with its own sum. The errors of a group are
+  // added in order, and a chain of 32 additions takes as long for four lanes as for one.
   for (std::size_t first = 0; first < kScales; first += kLanes) {
     std::array<BFloat16, kLanes> candidates;
     Vector scales{}, sums{};

@@ -8,10 +8,10 @@
 
 namespace gpt2 {
 
-// `target` as a code -8..7 of a scale, `inverse` is 1 / scale: rounded to nearest, ties to even.
+// `target` as a code -8..7, where `inverse` is 1 / scale: rounded to nearest, ties to even.
 float RoundToQ4(float target, float inverse);
 
-// The scale that rounds `targets` with the least squared error, each weighted with its
+// The scale that rounds `targets` with the smallest squared error, each weighted by its
 // `importance`. The search tries many sizes and both signs around the scale that gives the largest
 // target the code -8.
 BFloat16 SearchQ4Scale(const std::array<float, kGroup>& targets,

@@ -1,5 +1,5 @@
-// The tensors of a file that is to be converted, in their order in the file. The header and
-// config.json suffice to find them.
+// The tensors of a file to convert, in the order of the file. The header and config.json suffice to
+// find them.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,19 @@ namespace gpt2 {
 // The type of floats of a safetensors file: kF32, kF16 or kBF16.
 BlockType FloatType(DType dtype);
 
-// One tensor of a file. Its bytes are taken in bands: a row, or the kGroup rows of a transposed
-// matrix that are a group of inputs of every output.
+// One tensor of a file. Its bytes are read in bands: a row, or the kGroup rows of a transposed
+// matrix that form a group of inputs of every output.
 struct SourceTensor {
   const TensorSpec* spec = nullptr;  // borrowed; null: its bytes are skipped
   BlockType type = BlockType::kF32;
   bool is_transposed = false;  // a matrix that is stored as [in, out]
   std::size_t rows = 0;        // as stored
-  std::size_t row_bytes = 0;   // 0: no file has it, an adapter gives it
+  std::size_t row_bytes = 0;   // 0: no file has it; an adapter supplies it
   std::size_t band_rows = 1;
-  std::size_t file = 0;  // of those that come one after the other
+  std::size_t file = 0;  // index in the sequence of files
 };
 
-// The head of a safetensors file, its bytes before the tensors: `bytes` begin with it.
+// The header of a safetensors file, its bytes before the tensors, from the start of `bytes`.
 Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t most_tensors);
 
 // Appends the tensors of the safetensors files whose heads lie one after the other in `heads`, in

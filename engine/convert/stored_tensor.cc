@@ -28,7 +28,7 @@
 namespace gpt2 {
 namespace {
 
-// The 4-bit codes of a group, -8..7, two to a byte: see TiledQ4.
+// Packs the 4-bit codes of a group, -8..7, two per byte: see TiledQ4.
 void PackQ4(const std::array<std::int8_t, kGroup>& codes, std::byte* bytes) {
   for (std::size_t i = 0; i < kGroup / 2; ++i) {
     const std::size_t low = i / kStepInputs * 2 * kStepInputs + i % kStepInputs;

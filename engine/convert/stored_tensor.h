@@ -1,5 +1,5 @@
-// How a converted model holds each tensor (weights_tools/FORMAT.md): what type, in what order of
-// bytes, behind what header. Where the values come from is not known here.
+// How a converted model stores each tensor (weights_tools/FORMAT.md): its type, byte order and
+// header. It does not depend on where the values come from.
 #pragma once
 
 #include <cstddef>
@@ -32,19 +32,19 @@ struct StoredTensor {
   std::uint64_t Bytes() const { return std::uint64_t{rows} * RowBytes(); }
 };
 
-// What `spec` becomes in a model of `weights`, which is not kHub; if it has codes, ScalesOf
+// How `spec` is stored in a model of `weights`, which is not kHub. If it has codes, ScalesOf
 // follows.
 StoredTensor StoreTensor(const TensorSpec& spec, StoredWeights weights);
 StoredTensor ScalesOf(const StoredTensor& codes);
 
-// Appends what `spec` becomes.
+// Appends the stored tensors of `spec`.
 void StoreTensor(const TensorSpec& spec, StoredWeights weights, std::vector<StoredTensor>& out);
 
-// The bytes before those of `tensors`, which lie in this order.
+// The bytes before those of `tensors`, in this order.
 std::string StoredHeader(std::span<const StoredTensor> tensors, StoredWeights weights);
 
-// Writes values that are no codes, [count], as `tensor` holds them, to `bytes`. Fails, naming the
-// tensor, on one that its type does not hold.
+// Writes values that are not codes, [count], to `bytes` in the type of `tensor`. Fails, naming the
+// tensor, on a value that the type cannot represent.
 Status StoreFloats(const StoredTensor& tensor, std::span<const float> values, std::byte* bytes);
 
 // Quantizes one group of a row, at most kGroup weights, to the codes and the scale of `tensor`,
@@ -53,11 +53,11 @@ Status StoreFloats(const StoredTensor& tensor, std::span<const float> values, st
 Result<BFloat16> StoreGroup(const StoredTensor& tensor, std::size_t row,
                             std::span<const float> weights, std::byte* bytes);
 
-// The error of a scale that no file may have.
+// The error for a scale that is not finite.
 Error ScaleNotFinite(const StoredTensor& tensor, std::size_t row);
 
-// The value of quantization_config in a converted model's config.json. `other_heads` are those of
-// the original (OtherHeads), which the model lacks.
+// The value of quantization_config in a converted model's config.json. `other_heads` are heads of
+// the original (OtherHeads) that the converted model lacks.
 std::string QuantizationConfig(StoredWeights weights, std::span<const std::string> other_heads);
 
 }  // namespace gpt2

@@ -20,9 +20,9 @@
 namespace gpt2 {
 namespace {
 
-// What is asked for at least: most pickles and lists of a GPT-2 fit into it.
+// The smallest request: most pickles and lists of a GPT-2 fit into it.
 constexpr std::uint64_t kLeastPart = std::uint64_t{128} << 10;
-// Before the storages of the older form: four pickles of some bytes, and that of the state dict.
+// Limit before the storages of the older form: four small pickles, and that of the state dict.
 constexpr std::uint64_t kMostBeforeStorages = kMostPickleBytes + (1 << 20);
 constexpr std::size_t kMostParts = 64;  // a zip archive takes five at most
 
@@ -35,7 +35,7 @@ Error BadTorch(std::string message) {
   return Error{ErrorCode::kCorrupt, std::move(message)};
 }
 
-// The third pickle: what the machine was that wrote the file.
+// The third pickle: the machine that wrote the file.
 Status CheckSystem(const Pickle& system) {
   const PickleValue& dict = system.Top();
   for (std::size_t i = 0; i + 1 < dict.items.size(); i += 2) {
@@ -76,7 +76,7 @@ Status TorchFile::Give(std::string_view bytes) {
   return Done{};
 }
 
-// The bytes [begin, begin + size) of the file; nothing where they have still to come.
+// The bytes [begin, begin + size) of the file; nothing if they have not arrived.
 std::optional<std::string_view> TorchFile::Find(std::uint64_t begin, std::uint64_t size) {
   for (const Part& part : parts_) {
     if (begin >= part.begin && begin - part.begin <= part.bytes.size() &&
@@ -104,7 +104,7 @@ Status TorchFile::Read() {
   return is_zip_ ? ReadZip() : ReadPickles();
 }
 
-// The data of the archive's file `name` that begins at `begin`.
+// The data of the archive's file `name` that starts at `begin`.
 Result<std::optional<std::string_view>> TorchFile::FindEntry(std::uint64_t begin,
                                                              std::string_view name,
                                                              std::uint64_t size) {
@@ -125,7 +125,7 @@ Status TorchFile::ReadZip() {
   }
   end_ = *size_;
   const std::uint64_t tail_begin = end_ - std::min<std::uint64_t>(end_, kZipTail);
-  // What is before it, up to a portion, has most lists.
+  // The bytes before it, up to a portion, contain most lists.
   const std::uint64_t portion = end_ - std::min(end_, kLeastPart);
   const auto around = Find(portion, end_ - portion);
   if (!around) return Done{};
@@ -221,7 +221,7 @@ Status TorchFile::ReadPickles() {
   return PlaceStorages(pickles[4], at);
 }
 
-// Of the older form: the storages follow each other in the order of `keys`, from `begin` on.
+// The older form: the storages follow each other in the order of `keys`, from `begin` on.
 Status TorchFile::PlaceStorages(const Pickle& keys, std::uint64_t begin) {
   std::map<std::string_view, TorchStorage*> by_key;
   for (TorchStorage& storage : content_.storages) by_key[storage.key] = &storage;

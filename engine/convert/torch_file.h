@@ -1,7 +1,7 @@
-// A file that torch.save has written, pytorch_model.bin of the hub: where it has which tensor. Of
-// the file only a few parts are read for that, wherever they lie; the caller, which has the file,
-// passes them in. Both of PyTorch's forms: a zip archive (since 1.6), and pickles in a row with the
-// storages after them.
+// Locates the tensors in a file of torch.save, such as the Hub's pytorch_model.bin. Only a few
+// parts of the file are read for that, wherever they are; the caller, which has the file, passes
+// them in. Supports both of PyTorch's forms: a zip archive (since 1.6), and consecutive pickles
+// followed by the storages.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace gpt2 {
 
-// Before a storage of the older form: how many values it has.
+// Bytes before a storage of the older form: its number of values.
 inline constexpr std::size_t kTorchCountBytes = 8;
 
 // Not thread-safe.
@@ -28,29 +28,29 @@ class TorchFile {
     std::uint64_t size;  // bytes
   };
 
-  // `name` is for messages. `size` in bytes, where it is known: without it, no zip archive is read.
+  // `name` is for messages. `size` is in bytes, if known: a zip archive cannot be read without it.
   TorchFile(std::string name, std::optional<std::uint64_t> size);
 
-  // The part of the file that is needed next; nothing once all is known.
+  // The part of the file that is needed next; nothing when everything is known.
   const std::optional<Range>& wanted() const { return wanted_; }
 
-  // Takes the part that is wanted: less of it only at the end of the file. An error names the file,
-  // and ends it.
+  // Takes the requested part, which may be shorter only at the end of the file. An error names the
+  // file, and ends it.
   Status Give(std::string_view bytes);
 
   const std::string& name() const { return name_; }
 
-  // The rest once nothing is wanted.
+  // The following require that nothing is wanted.
 
   bool is_zip() const { return is_zip_; }
-  // Where the file ends, or where the last of its storages does.
+  // The end of the file, or of its last storage.
   std::uint64_t end() const { return end_; }
-  // The storages in the order in which the file has them.
+  // The storages in the order of the file.
   const TorchTensors& content() const { return content_; }
-  // Of a zip archive: what it calls a storage.
+  // For a zip archive: its name for a storage.
   std::string EntryName(const TorchStorage& storage) const;
 
-  // `error`, with the name of the file before it.
+  // `error`, prefixed with the name of the file.
   Error Named(const Error& error) const;
 
  private:
@@ -59,7 +59,7 @@ class TorchFile {
     std::string bytes;
   };
 
-  // Each of these starts anew when another part has come, and returns early where one is missing.
+  // Each of these starts again when another part has arrived, and returns early if one is missing.
   Status Read();
   Status ReadZip();
   Status ReadPickles();
@@ -74,11 +74,11 @@ class TorchFile {
   std::string name_;
   std::optional<std::uint64_t> size_;
   std::optional<Range> wanted_;
-  bool is_cut_ = false;      // parts_[0] ends where the file does
-  std::vector<Part> parts_;  // the first begins at 0 and grows; empty once all is known
+  bool is_cut_ = false;      // parts_[0] ends at the end of the file
+  std::vector<Part> parts_;  // the first begins at 0 and grows; empty when everything is known
   bool is_zip_ = false;
   std::uint64_t end_ = 0;
-  std::string folder_;  // of the zip archive: what all its names begin with
+  std::string folder_;  // in the zip archive: the common prefix of all names
   TorchTensors content_;
 };
 

@@ -27,10 +27,10 @@ namespace gpt2 {
 namespace {
 
 constexpr std::size_t kHeldPortion = std::size_t{1}
-                                     << 18;  // bytes of held values that go out at once
-// Of values that wait for each other; the largest matrix of GPT-2 1.5B takes 322 MB.
+                                     << 18;  // bytes of held values that are returned at a time
+// Limit for values that are held; the largest matrix of GPT-2 1.5B takes 322 MB.
 constexpr std::uint64_t kMostHeldBytes = std::uint64_t{512} << 20;
-// A head that shares the embedding's values doubles less than all of a model.
+// A head that shares the embedding's values at most doubles the size of a model.
 constexpr std::uint64_t kMostTimes = 2;
 
 // The head that is the embedding; null if there is none.
@@ -151,14 +151,14 @@ Result<std::span<const std::byte>> TorchStream::Next(std::span<const std::byte>&
   }
 }
 
-// Up to byte `end` of the file.
+// Skips up to byte `end` of the file.
 void TorchStream::Skip(std::uint64_t end, std::span<const std::byte>& bytes) {
   const std::uint64_t count = std::min<std::uint64_t>(end - std::min(end, at_), bytes.size());
   at_ += count;
   bytes = bytes.subspan(static_cast<std::size_t>(count));
 }
 
-// What stands before the values of a storage.
+// Reads the bytes before the values of a storage.
 Status TorchStream::TakeStorageHead(std::span<const std::byte>& bytes) {
   const TorchFile& file = source().file;
   const std::string name = file.is_zip() ? file.EntryName(storage()) : std::string();
@@ -221,7 +221,7 @@ std::span<const std::byte> TorchStream::GiveHeld() {
     for (std::size_t i = 0; i < place_.size(); ++i) value += place_[i] * tensor.strides[i];
     const std::byte* const from = held_.data() + (value * size - region().begin);
     out_.append(reinterpret_cast<const char*>(from), size);
-    // The next place: the last dimension goes fastest.
+    // Moves to the next place: the last dimension changes fastest.
     std::size_t i = place_.size();
     while (i > 0 && ++place_[i - 1] == tensor.shape[i - 1]) place_[--i] = 0;
     if (i > 0) continue;

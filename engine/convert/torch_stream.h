@@ -1,5 +1,5 @@
-// The bytes of files of torch.save, turned into those of safetensors files with the same tensors,
-// while they stream through.
+// Turns the bytes of torch.save files into those of safetensors files with the same tensors, while
+// they stream.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,26 @@
 
 namespace gpt2 {
 
-// Tensors come out in the order in which their storages lie in the files. A tensor whose values
-// lie one after the other passes through without a copy. Views with other strides, and views of the
-// same values, are held until all of their values have arrived. Not thread-safe.
+// Tensors are output in the order of their storages in the files. A tensor whose values are
+// contiguous passes through without a copy. Views with other strides, and views of the same values,
+// are held until all of their values have arrived. Not thread-safe.
 class TorchStream {
  public:
-  // Of `files`, of which all is known. With `is_tied`, a head that is a view of the embedding's
-  // values is left out. Fails where one file would have to be held for views, or more comes out
-  // than is in the files.
+  // For `files`, which must be completely described. With `is_tied`, a head that is a view of the
+  // embedding's values is left out. Fails if a whole file would have to be held for views, or if
+  // the output would be larger than the files.
   static Result<TorchStream> Create(std::vector<TorchFile> files, bool is_tied);
 
-  // The first bytes of each safetensors file, one after the other.
+  // The headers of the safetensors files, concatenated.
   const std::string& heads() const { return heads_; }
 
-  // Takes from the front of `bytes` and returns what comes of it: the heads, too. Valid until the
-  // next call, and while `bytes` are. To be called until nothing comes: then all of `bytes` are
-  // taken. The files follow each other, each from its first byte to its last.
+  // Consumes from the front of `bytes` and returns the output, including the headers. It is valid
+  // until the next call, and while `bytes` are. Call it until the output is empty: then all of
+  // `bytes` are consumed. The files follow each other, each from its first byte to its last.
   Result<std::span<const std::byte>> Take(std::span<const std::byte>& bytes);
 
  private:
-  // Values of one storage that no view outside shares.
+  // Values of one storage that no other region shares.
   struct Region {
     std::size_t storage;
     std::uint64_t begin;  // bytes of the storage
@@ -46,7 +46,7 @@ class TorchStream {
   struct Source {
     TorchFile file;
     std::size_t head_size = 0;
-    std::vector<std::size_t> order;  // of the file's tensors, when they come out
+    std::vector<std::size_t> order;  // of the file's tensors in the output
     std::vector<Region> regions;     // in the order of the file
 
     const TorchTensor& Tensor(std::size_t place) const {
@@ -69,16 +69,16 @@ class TorchStream {
   std::string heads_;
   std::size_t current_ = 0;      // index into sources_
   std::size_t heads_given_ = 0;  // bytes
-  bool has_head_ = false;        // of the source under way
-  std::uint64_t at_ = 0;         // bytes of its file that have come
+  bool has_head_ = false;        // of the current source
+  std::uint64_t at_ = 0;         // bytes of its file that have arrived
   std::size_t region_ = 0;       // index into its regions
-  bool has_data_ = false;        // the region's storage begins at data_
+  bool has_data_ = false;        // the region's storage starts at data_
   std::uint64_t data_ = 0;
-  std::string pending_;               // what has come of the head of a storage
+  std::string pending_;               // what has arrived of the bytes before a storage
   AlignedBuffer<std::byte> held_;     // the region's bytes
-  std::uint64_t held_size_ = 0;       // bytes of it that have come
-  std::size_t given_tensors_ = 0;     // of the region that is held
-  std::vector<std::uint64_t> place_;  // coordinates of the next value of the tensor under way
+  std::uint64_t held_size_ = 0;       // bytes of it that have arrived
+  std::size_t given_tensors_ = 0;     // of the held region
+  std::vector<std::uint64_t> place_;  // coordinates of the next value of the current tensor
   std::string out_;
 };
 

@@ -33,8 +33,8 @@ constexpr std::array<TorchType, 10> kTorchTypes = {{{"FloatStorage", "F32", 4},
                                                     {"ByteStorage", "U8", 1},
                                                     {"BoolStorage", "BOOL", 1}}};
 
-constexpr std::size_t kMostTorchDimensions = 8;  // as in safetensors.cc
-// No file of a GPT-2 holds more values: that many fit the sizes and offsets of all formats.
+constexpr std::size_t kMostTorchDimensions = 8;  // the limit in safetensors.cc
+// No file of a GPT-2 holds more values. So many fit the sizes and offsets of all formats.
 constexpr std::uint64_t kMostTorchValues = std::uint64_t{1} << 40;
 
 std::string_view KindName(Kind kind) {
@@ -64,7 +64,7 @@ class StateDictReader {
  public:
   StateDictReader(const Pickle& pickle, TorchTensors& found) : pickle_(pickle), found_(found) {}
 
-  // What `value`, which a dict has under `name`, is.
+  // Reads `value`, the entry `name` of a dict.
   Status Take(std::string_view name, const PickleValue& value) {
     name_ = name;
     const PickleValue* call = &value;
@@ -86,8 +86,8 @@ class StateDictReader {
     return Error{ErrorCode::kCorrupt, Concat("tensor ", Quoted(name_), " ", what)};
   }
 
-  // The arguments of torch._utils._rebuild_tensor_v2: storage, offset, shape, strides, and more
-  // that nothing here needs.
+  // The arguments of torch._utils._rebuild_tensor_v2: storage, offset, shape, strides, and others
+  // that are not used here.
   Status TakeTensor(const PickleValue& arguments) {
     if (arguments.items.size() < 4) return Bad("has no storage, offset, shape and strides");
     TorchTensor tensor;
@@ -120,7 +120,8 @@ class StateDictReader {
     return Done{};
   }
 
-  // The tuple behind a pointer: "storage", its class, its key, a device, and how many values.
+  // The tuple of a persistent id: "storage", its class, its key, a device, and the number of
+  // values.
   Status TakeStorage(const PickleValue& pointer, std::size_t& index) {
     const PickleValue none;
     const PickleValue& id = pointer.kind == Kind::kPointer ? pickle_.Item(pointer, 0) : none;
@@ -159,7 +160,7 @@ class StateDictReader {
     return Done{};
   }
 
-  // Finds the end and the number of its values, which the storage must have.
+  // Finds the end and number of its values, which the storage must contain.
   Status Measure(TorchTensor& tensor) const {
     const std::uint64_t most = found_.storages[tensor.storage].values;
     std::uint64_t last = tensor.begin;
@@ -172,7 +173,7 @@ class StateDictReader {
         tensor.values = 0;
         return Done{};
       }
-      // `most` is at most 2^40, so that nothing overflows while this holds.
+      // `most` is at most 2^40, so nothing overflows while this holds.
       is_inside = is_inside && values <= most / size &&
                   (size == 1 || stride <= most / (size - 1)) && last <= most;
       if (!is_inside) continue;  // a later size may be 0
@@ -190,7 +191,7 @@ class StateDictReader {
   const Pickle& pickle_;
   TorchTensors& found_;
   std::map<std::string_view, std::size_t> by_key_;
-  std::string_view name_;  // of the tensor under way
+  std::string_view name_;  // of the current tensor
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The tensors of a state dict that torch.save has pickled, and the storages that they are views of.
+// The tensors of a pickled state dict of torch.save, and their storages.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace gpt2 {
 
-// What a storage holds.
+// The type of a storage's values.
 struct TorchType {
   std::string_view storage;      // PyTorch's class, "FloatStorage"
-  std::string_view safetensors;  // the same in a safetensors file, "F32"
+  std::string_view safetensors;  // its name in a safetensors file, "F32"
   std::size_t bytes;             // of one value
 };
 
@@ -24,7 +24,7 @@ struct TorchStorage {
   std::string key;        // its name in the file
   const TorchType* type;  // one of a table
   std::uint64_t values = 0;
-  std::uint64_t begin = 0;  // where the file has it, with what stands before it
+  std::uint64_t begin = 0;  // its place in the file, including the bytes before it
 
   std::uint64_t Bytes() const { return values * type->bytes; }
 };
@@ -34,27 +34,27 @@ struct TorchTensor {
   std::string name;
   std::size_t storage = 0;  // index
   std::uint64_t begin = 0;  // the storage's value that is its first
-  std::uint64_t end = 0;    // behind the last of its values; begin, if it has none
+  std::uint64_t end = 0;    // after the last of its values; begin, if it has none
   std::uint64_t values = 0;
   std::vector<std::uint64_t> shape;
   std::vector<std::uint64_t> strides;  // in values of the storage, not negative
 
-  // Whether it is the values [begin, end) in their order.
+  // Whether it consists of the values [begin, end) in order.
   bool IsContiguous() const;
   bool IsSameViewAs(const TorchTensor& other) const;
 };
 
 struct TorchTensors {
-  std::vector<TorchStorage> storages;  // in the order in which the pickle names them
+  std::vector<TorchStorage> storages;  // in the order of the pickle
   std::vector<TorchTensor> tensors;
 };
 
-// The numbers [0, count) in the order of `is_before`, which is total. A heap's sort is small.
+// The numbers [0, count) in the total order `is_before`. Heap sort takes little code.
 std::vector<std::size_t> SortedIndices(
     std::size_t count, FunctionRef<bool(std::size_t first, std::size_t second)> is_before);
 
-// Fails, naming what was found, if `pickle` is not a state dict, and where a tensor leaves its
-// storage. Messages do not name the file.
+// Fails, naming what was found, if `pickle` is not a state dict or a tensor exceeds its storage.
+// Messages do not name the file.
 Result<TorchTensors> ReadStateDict(const Pickle& pickle);
 
 }  // namespace gpt2

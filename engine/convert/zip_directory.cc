@@ -33,7 +33,7 @@ Error BadZip(std::string message) {
   return Error{ErrorCode::kCorrupt, std::move(message)};
 }
 
-// Where the end record begins: it is as long as it says.
+// The offset of the end record, which states its own length.
 std::size_t FindEnd(std::string_view tail) {
   for (std::size_t at = tail.rfind(kEndMagic); at != std::string_view::npos;
        at = at == 0 ? std::string_view::npos : tail.rfind(kEndMagic, at - 1)) {
@@ -43,7 +43,7 @@ std::size_t FindEnd(std::string_view tail) {
   return std::string_view::npos;
 }
 
-// Sizes and beginning of an entry that do not fit 32 bits.
+// Sizes and offset of an entry that do not fit 32 bits.
 void TakeZip64Field(std::string_view extra, std::uint64_t& stored, ZipEntry& entry) {
   LittleEndian at(extra);
   while (true) {
@@ -71,7 +71,7 @@ Result<ZipDirectory> FindZipDirectory(std::string_view tail, std::uint64_t file_
   ZipDirectory directory{.begin = WholeOf(tail.substr(end + 16, 4)),
                          .size = WholeOf(tail.substr(end + 12, 4)),
                          .count = WholeOf(tail.substr(end + 10, 2))};
-  std::uint64_t records = file_size - tail.size() + end;  // where the list has to end
+  std::uint64_t records = file_size - tail.size() + end;  // where the list must end
   if (end >= kZip64Locator &&
       tail.substr(end - kZip64Locator, kZip64LocatorMagic.size()) == kZip64LocatorMagic) {
     const std::uint64_t place = WholeOf(tail.substr(end - kZip64Locator + 8, 8));

@@ -26,7 +26,7 @@ void SetCodes(Matrix& matrix, std::size_t row, std::span<const std::uint8_t> cod
   for (std::size_t word = 0; word < whole_words; ++word) {
     std::memcpy(words.Row(word).data(), codes.data() + word * kWordBytes, kWordBytes);
   }
-  // What is left of the row, then zeros up to the end of its last group.
+  // The rest of the row, then zeros to the end of its last group.
   std::span<const std::uint8_t> rest = codes.subspan(whole_words * kWordBytes);
   for (std::size_t word = whole_words; word < words.rows; ++word) {
     const std::span<std::uint8_t> target = words.Row(word);

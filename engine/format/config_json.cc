@@ -21,7 +21,7 @@
 namespace gpt2 {
 namespace {
 
-// Far above GPT-2 1.5B (48 layers, width 1600), low enough that no size computed from them
+// Far above GPT-2 1.5B (48 layers, width 1600), but low enough that no size computed from them
 // overflows.
 constexpr std::int64_t kMostLayers = 1 << 10;
 constexpr std::int64_t kMostWidth = 1 << 16;
@@ -38,7 +38,7 @@ const Json* FindValue(const Json& json, std::string_view key) {
   return value != nullptr && value->is_null() ? nullptr : value;
 }
 
-// `other_name` is what transformers calls the same size in all models (GPT2Config.attribute_map).
+// `other_name` is transformers' name of the same size in all models (GPT2Config.attribute_map).
 Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t most,
                              const char* other_name = nullptr) {
   const Json* json_value = FindMember(json, key);
@@ -57,7 +57,7 @@ Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t mos
   return static_cast<std::size_t>(*value);
 }
 
-// The names of transformers (activations.py, ACT2CLS), of each function its own first.
+// The names in transformers (activations.py, ACT2CLS). The first name of each function is its own.
 struct NamedActivation {
   std::string_view name;
   Activation activation;
@@ -85,7 +85,7 @@ Result<Activation> ReadActivation(const Json& json) {
   return Bad(Concat("\"activation_function\" is ", Shown(*name), ", expected one of ", names));
 }
 
-// The value of a yes-or-no key. Python takes null for no.
+// A boolean value. Python treats null as false.
 Result<bool> ReadFlag(const Json& json, const char* key, bool otherwise) {
   const Json* const value = FindMember(json, key);
   if (value == nullptr) return otherwise;
@@ -97,15 +97,15 @@ Result<bool> ReadFlag(const Json& json, const char* key, bool otherwise) {
 Result<float> ReadEpsilon(const Json& json, float otherwise) {
   const Json* const value = FindMember(json, "layer_norm_epsilon");
   if (value == nullptr) return otherwise;
-  // As a float, which is what computes with it: 1e-60 would be zero.
+  // Compared as a float, which the engine uses: 1e-60 would be zero.
   const float epsilon = value->is_number() ? value->get<float>() : 0.0f;
   if (epsilon >= std::numeric_limits<float>::min() && epsilon < 1.0f) return epsilon;
   return Bad(
       Concat("\"layer_norm_epsilon\" is ", Shown(*value), ", expected a number from 1.2e-38 to 1"));
 }
 
-// Tiny test models carry GPT-2's own 50256, others -1: outside the vocabulary means that there is
-// none.
+// Tiny test models keep GPT-2's own 50256, others use -1. An id outside the vocabulary means that
+// there is none.
 Status ReadEndOfText(const Json& json, Config& c) {
   const Json* const value = FindValue(json, "eos_token_id");
   if (value == nullptr) return Done{};
@@ -150,7 +150,7 @@ Result<StoredWeights> ReadStoredWeights(const Json& json) {
                     ", expected \"f32\", \"f16\", \"q8\" or \"q4\""));
 }
 
-// What was left out when the model was converted; nothing where it is not a list of names.
+// Heads that the conversion left out; empty if it is not a list of names.
 std::vector<std::string> ReadOtherHeads(const Json& json) {
   std::vector<std::string> heads;
   const Json* const quantization = FindMember(json, kQuantizationConfigKey);
@@ -172,8 +172,8 @@ Status ReadModelType(const Json& json, Config& c) {
       Concat("\"model_type\" is ", Shown(*type), ", expected \"gpt2\" or \"", kBigCodeType, "\""));
 }
 
-// Whether the heads of a GPT-BigCode share one key and one value. Transformers writes their number
-// beside that, and does not read it (GPTBigCodeConfig).
+// Whether the heads of a GPT-BigCode share one key and one value. Transformers also writes their
+// number, but does not read it (GPTBigCodeConfig).
 Status ReadKeyHeads(const Json& json, Config& c) {
   GPT2_ASSIGN(c.multi_query, ReadFlag(json, "multi_query", true));
   constexpr const char* kKey = "num_key_value_heads";
@@ -199,7 +199,7 @@ Status CheckAddressable(const Config& c) {
   const std::uint64_t largest = std::max(
       {matrix(c.vocab_size, c.n_embd), matrix(c.n_inner, c.n_embd), matrix(c.n_embd, c.n_inner),
        matrix(c.qkv_width(), c.n_embd), matrix(c.n_positions, c.n_embd), cache});
-  // Half the address space: pointers into one block must be comparable, and the rest needs room.
+  // Half the address space: pointers into one block must be comparable, and other data needs room.
   if (largest <= std::numeric_limits<std::size_t>::max() / (2 * sizeof(float))) return Done{};
   return Bad(Concat("a model of this shape has a matrix of ", largest,
                     " values, more than this build can address"));

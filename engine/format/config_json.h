@@ -14,18 +14,18 @@ namespace gpt2 {
 
 // The keys that this project adds to config.json, see weights_tools/FORMAT.md.
 inline constexpr std::string_view kQuantizationConfigKey = "quantization_config";
-inline constexpr const char* kQuantMethodKey = "quant_method";  // it is kFormatName
-inline constexpr const char* kWeightsKey = "weights";           // a StoredWeightsName
+inline constexpr const char* kQuantMethodKey = "quant_method";  // its value is kFormatName
+inline constexpr const char* kWeightsKey = "weights";           // its value is a StoredWeightsName
 inline constexpr const char* kGroupSizeKey = "group_size";
 inline constexpr const char* kOtherHeadsKey = "other_heads";  // ModelConfig::other_heads
 
-// What "model_type" says of a GPT-BigCode.
+// The "model_type" of a GPT-BigCode.
 inline constexpr const char* kBigCodeType = "gpt_bigcode";
 
-// What this project's files call their format.
+// The name of this project's format in its files.
 inline constexpr const char* kFormatName = "gpt2-wasm";
 
-// As `activation_function` has it.
+// The name in `activation_function`.
 std::string_view ActivationName(Activation activation);
 
 // Tokens of the largest vocabulary that a config.json may have.
@@ -34,12 +34,12 @@ inline constexpr std::size_t kMostVocabulary = std::size_t{1} << 24;
 struct ModelConfig {
   Config config;
   StoredWeights weights = StoredWeights::kHub;
-  std::vector<std::string> other_heads;  // of the original, that a converted model lacks
+  std::vector<std::string> other_heads;  // of the original, which a converted model lacks
   std::vector<std::string> warnings;     // a sentence for each ignored part of the file
 };
 
-// Reads the text of a config.json. Fails where a needed number is missing or impossible, and where
-// the file asks for something that this engine does not compute (see CheckConfigKeys).
+// Reads the text of a config.json. Fails if a required number is missing or invalid, or if the file
+// requests something that this engine does not support (see CheckConfigKeys).
 Result<ModelConfig> ReadConfigJson(std::string_view text);
 
 }  // namespace gpt2

@@ -13,7 +13,8 @@
 namespace gpt2 {
 namespace {
 
-// Lists of names are texts, each name between spaces: a table of views is several times the code.
+// Lists of names are strings with spaces around each name: a table of views takes several times the
+// code.
 
 // Read by ReadConfigJson.
 constexpr std::string_view kRead =
@@ -21,9 +22,9 @@ constexpr std::string_view kRead =
     " num_attention_heads num_hidden_layers max_position_embeddings activation_function"
     " layer_norm_epsilon scale_attn_weights tie_word_embeddings eos_token_id quantization_config ";
 
-// Change nothing in the logits of GPT2LMHeadModel, or are read from other files. Source:
-// transformers, GPT2Config (models/gpt2/configuration_gpt2.py) with those that it had once, and
-// PreTrainedConfig (configuration_utils.py); then what Unsloth adds.
+// Keys that do not change the logits of GPT2LMHeadModel, or are read from other files. Source:
+// transformers, GPT2Config (models/gpt2/configuration_gpt2.py) including its former keys, and
+// PreTrainedConfig (configuration_utils.py); then those that Unsloth adds.
 constexpr std::string_view kHarmless =
     " initializer_range n_ctx summary_type summary_use_proj summary_activation"
     " summary_proj_to_labels use_cache bos_token_id pad_token_id reorder_and_upcast_attn"
@@ -36,27 +37,27 @@ constexpr std::string_view kHarmless =
     " tokenizer_class sep_token_id decoder_start_token_id xla_device"
     " unsloth_version unsloth_fixed ";
 
-// Of a GPT-2 alone, read by ReadConfigJson.
+// Only for GPT-2, read by ReadConfigJson.
 constexpr std::string_view kOfGpt2 = " scale_attn_by_inverse_layer_idx ";
 
-// Of a GPT-BigCode alone. ReadConfigJson reads the first two. The keys of softmax say in which type
-// scores are scaled, which changes nothing in float32. The others are of inference with Megatron.
-// Source: GPTBigCodeConfig (models/gpt_bigcode/configuration_gpt_bigcode.py) with those that it had
-// once.
+// Only for GPT-BigCode. ReadConfigJson reads the first two. The keys of softmax select the type in
+// which scores are scaled, which changes nothing in float32. The others belong to inference with
+// Megatron. Source: GPTBigCodeConfig (models/gpt_bigcode/configuration_gpt_bigcode.py) including
+// its former keys.
 constexpr std::string_view kOfBigCode =
     " multi_query num_key_value_heads attention_softmax_in_fp32 scale_attention_softmax_in_fp32"
     " validate_runner_input pre_allocate_kv_cache pad_key_length ";
 
-// GPT2Model computes something else with these, or the model's own code does.
+// With these keys GPT2Model, or the model's own code, computes something else.
 constexpr std::string_view kRefused =
     " add_cross_attention is_encoder_decoder pruned_heads auto_map ";
 
-// Settings of generation that say nothing at 1; older releases of transformers write them all.
+// Generation settings without effect at 1. Older releases of transformers write all of them.
 constexpr std::string_view kUsuallyOne =
     " num_beams num_beam_groups temperature top_p typical_p repetition_penalty length_penalty"
     " num_return_sequences ";
 
-// A key that no list has and whose name has one of these speaks of the forward pass.
+// An unlisted key whose name contains one of these probably affects the forward pass.
 constexpr std::string_view kWordsOfForwardPass =
     "rotary rope alibi head kv attn attention query norm embd embed position expert moe window "
     "sparse activation hidden mlp ffn feed_forward inner bias scal resid layer glu softcap dim "
@@ -68,7 +69,7 @@ bool IsAmong(std::string_view names, const std::string& name) {
   return names.find(Concat(" ", name, " ")) != std::string_view::npos;
 }
 
-// What says nothing: false, 0, "", [] or {}, and the usual value of a setting of generation.
+// Values without effect: false, 0, "", [] or {}, and the neutral value of a generation setting.
 bool IsUsual(const std::string& key, const Json& value) {
   if (value.is_boolean()) return !value.get<bool>();
   if (value.is_number()) {
@@ -82,7 +83,7 @@ bool IsUsual(const std::string& key, const Json& value) {
 }
 
 bool SpeaksOfForwardPass(std::string_view key) {
-  // Dropout acts in training alone.
+  // Dropout affects only training.
   if (key.find("drop") != std::string_view::npos) return false;
   for (std::string_view rest = kWordsOfForwardPass; !rest.empty();) {
     const std::size_t end = rest.find(' ');

@@ -1,4 +1,4 @@
-// Which keys of a config.json change what the model computes.
+// Checks which keys of a config.json change what the model computes.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// IEEE 754 half precision, as files hold it; nothing computes with it.
+// IEEE 754 half precision, a storage format; nothing computes with it.
 #pragma once
 
 #include <bit>

@@ -20,9 +20,9 @@
 namespace gpt2 {
 namespace {
 
-// Empties `value` from the inside out: what is destroyed on the way has nothing left to flatten.
-// Recurses as deep as the parser lets a text be.
-// NOLINTNEXTLINE(bugprone-exception-escape): each type is asked for where it is
+// Empties `value` from the inside out, so that no destructor has anything left to flatten.
+// Recurses as deep as the parser allows.
+// NOLINTNEXTLINE(bugprone-exception-escape): the type of each value is checked first
 void Clear(Json& value) noexcept {
   if (value.is_array()) {
     auto& items = value.get_ref<Json::array_t&>();
@@ -35,11 +35,11 @@ void Clear(Json& value) noexcept {
   }
 }
 
-// Builds a value while the parser runs. Containers that are open own what they have so far and move
-// into the one around them when they close, so nothing here recurses.
+// Builds a value during parsing. Open containers own their members and move into their parent when
+// they close, so nothing here recurses.
 class ValueBuilder final : public nlohmann::json_sax<Json> {
  public:
-  // With `take` the text must be an object, and its members go there.
+  // With `take`, the text must be an object, whose members are passed to it.
   ValueBuilder(const std::string& what, const MemberSink* take) : what_(what), take_(take) {}
   ValueBuilder(const ValueBuilder&) = delete;
   ValueBuilder& operator=(const ValueBuilder&) = delete;
@@ -57,7 +57,9 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
   bool number_unsigned(std::uint64_t value) override { return Add(value); }
   bool number_float(double value, const std::string&) override { return Add(value); }
   bool string(std::string& value) override { return Add(std::move(value)); }
-  bool binary(Json::binary_t&) override { return Refuse("binary data"); }  // JSON has none
+  bool binary(Json::binary_t&) override {
+    return Refuse("binary data");
+  }  // JSON has no binary data
   bool start_array(std::size_t) override { return Open(Json::array()); }
   bool start_object(std::size_t) override { return Open(Json::object()); }
   bool end_array() override { return Close(); }
@@ -78,7 +80,7 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
 
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    constexpr int kOutOfRange = 406;  // a number past what a double holds
+    constexpr int kOutOfRange = 406;  // a number beyond the range of a double
     if (error.id == kOutOfRange) return Refuse(Concat("a number too large at byte ", byte));
     error_ = {ErrorCode::kCorrupt, Concat(what_, " is not valid JSON: stopped at byte ", byte)};
     return false;
@@ -89,13 +91,13 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
 
  private:
   struct Container {
-    Json value;       // an array with what it has so far, or an object that is empty yet
-    std::string key;  // of the member that is being read
+    Json value;       // an array with its values so far, or an object that is still empty
+    std::string key;  // of the current member
     std::vector<std::pair<std::string, Json>> members;
   };
 
-  // An object of the library copies its values when it grows, so it is created only when all
-  // members are known. It is not filled through the map, which would search all keys for each key.
+  // The library's object copies its values when it grows, so it is created only when all members
+  // are known. It is not filled through the map, which would search all keys for each key.
   static void MoveMembers(Container& container) {
     auto& object = container.value.get_ref<Json::object_t&>();
     object.reserve(container.members.size());
@@ -152,7 +154,7 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
   const std::string& what_;
   const MemberSink* take_;
   std::vector<Container> open_;
-  Json value_;  // the one that was closed last
+  Json value_;  // the last closed one
   std::optional<Error> error_;
 };
 
@@ -218,7 +220,7 @@ std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, s
     number = value.get<std::int64_t>();
   } else if (value.is_number_float()) {
     const double real = value.get<double>();
-    // 2^53: beyond it a double no longer says which whole number was meant
+    // 2^53: beyond it a double does not identify a whole number
     if (!(std::fabs(real) <= 0x1p53) || real != std::floor(real)) return std::nullopt;
     number = static_cast<std::int64_t>(real);
   } else {

@@ -1,4 +1,4 @@
-// Writing JSON as text, piece by piece: no document is built.
+// Writes JSON as text, piece by piece, without building a document.
 #pragma once
 
 #include <concepts>
@@ -18,10 +18,10 @@ class JsonWriter {
   JsonWriter& Close(char bracket);  // '}' or ']'
   JsonWriter& Key(std::string_view name);
 
-  // Any bytes; those that are not UTF-8 become U+FFFD.
+  // Any bytes. Those that are not valid UTF-8 become U+FFFD.
   JsonWriter& Value(std::string_view text);
   JsonWriter& Value(const char* text) { return Value(std::string_view(text)); }
-  // The fewest digits that read back as the same number; null where it is not finite.
+  // The fewest digits that read back as the same number; null if it is not finite.
   JsonWriter& Value(double number);
   JsonWriter& Value(bool value);
   template <std::integral T>

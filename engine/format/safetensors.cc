@@ -83,7 +83,7 @@ Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
   return tensor;
 }
 
-// Values that are not text are left out: nothing here asks for them.
+// Values that are not text are ignored: none is used.
 Status ReadMetadata(const Json& json, std::map<std::string, std::string>& metadata) {
   if (!json.is_object())
     return CorruptWeights(Concat("\"__metadata__\" is ", Shown(json), ", expected an object"));
@@ -174,7 +174,7 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text, std::size
   };
   GPT2_TRY(ForMembers(text, "the header of model.safetensors", take));
   GPT2_TRY(CheckNamesDiffer(header.tensors));
-  // Empty tensors may lie at the same place; their names make the order the same everywhere.
+  // Empty tensors may share a place; their names make the order the same everywhere.
   const auto is_before = [](const TensorInfo& a, const TensorInfo& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   };

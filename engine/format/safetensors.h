@@ -43,15 +43,15 @@ inline constexpr std::size_t kSafetensorsPrefix = 8;  // bytes of the little-end
 
 inline constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // as in the reference reader
 
-// The error kCorrupt of a file of weights, whose name is put before `what`.
+// A kCorrupt error of a weights file, whose name precedes `what`.
 Error CorruptWeights(const std::string& what);
 
 // The length of the header that follows the prefix, at most `most` bytes.
 Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix,
                                           std::uint64_t most = kMostHeaderBytes);
 
-// Parses the header; fails on anything that would make two readers disagree, and as soon as it has
-// more tensors than `most_tensors`.
+// Parses the header. Fails on anything that two readers could interpret differently, and as soon as
+// it has more tensors than `most_tensors`.
 Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view json, std::size_t most_tensors);
 
 }  // namespace gpt2

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), by which pieces of weights are checked.
+// SHA-256 (FIPS 180-4), which verifies pieces of weights.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ using Sha256Digest = std::array<std::uint8_t, 32>;
 class Sha256 {
  public:
   void Update(std::span<const std::byte> bytes);
-  // The digest of everything so far; afterwards the object is used up.
+  // The digest of everything so far. The object cannot be used afterwards.
   Sha256Digest Finish();
 
  private:

@@ -1,4 +1,4 @@
-// The kinds of converted models (weights_tools/FORMAT.md), and what each holds its tensors in.
+// The kinds of converted models (weights_tools/FORMAT.md), and the types of their tensors.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace gpt2 {
 
-// What quantization_config says that the matrices of a converted model are; kHub: nothing, as they
-// are whatever floats the hub's file has.
+// The format of a converted model's matrices, as in quantization_config; kHub: a model that was not
+// converted.
 enum class StoredWeights : std::uint8_t { kHub, kF32, kF16, kQ8, kQ4 };
 
 inline constexpr const char* kFormatVersion = "1";
@@ -39,7 +39,7 @@ inline constexpr StoredWeightsInfo kStoredWeights[] = {
     {StoredWeights::kQ8, "q8", DType::kF16, WeightFormat::kQ8, WeightFormat::kQ8, kFormatVersion},
     {StoredWeights::kQ4, "q4", DType::kF16, WeightFormat::kQ4, WeightFormat::kQ8, kQ4FormatVersion},
 };
-// Those that a model can be converted to.
+// The formats that a model can be converted to.
 inline constexpr StoredWeights kConvertedWeights[] = {StoredWeights::kF32, StoredWeights::kF16,
                                                       StoredWeights::kQ8, StoredWeights::kQ4};
 
@@ -51,22 +51,22 @@ constexpr std::string_view StoredWeightsName(StoredWeights weights) {
   return InfoOf(weights).name;
 }
 
-// In what the matrix of `spec` is computed once it is read from a file of `weights`: too narrow for
-// one group, in floats.
+// The format in memory of the matrix of `spec`, read from a file of `weights`: floats if it is too
+// narrow for one group.
 inline WeightFormat MatrixFormat(StoredWeights weights, const TensorSpec& spec) {
   const StoredWeightsInfo& info = InfoOf(weights);
   const WeightFormat format = spec.is_block_matrix() ? info.blocks : info.embeddings;
   return spec.cols < InfoOf(format).group ? WeightFormat::kF32 : format;
 }
 
-// How a converted file of `weights`, which is not kHub, holds the tensor of `spec`.
+// The type of the tensor of `spec` in a converted file of `weights`, which is not kHub.
 inline DType StoredDType(StoredWeights weights, const TensorSpec& spec) {
   if (spec.is_vector()) return DType::kF32;
   const WeightFormat format = spec.is_matrix() ? MatrixFormat(weights, spec) : WeightFormat::kF32;
   return InfoOf(format).has_codes() ? DTypeNamed(InfoOf(format).file_type) : InfoOf(weights).floats;
 }
 
-// The format whose codes a file holds in `dtype`; null where that is of no codes.
+// The format whose codes a file stores as `dtype`; null if `dtype` holds no codes.
 inline const WeightFormatInfo* FormatOfCodes(DType dtype) {
   for (const WeightFormatInfo& info : kWeightFormats) {
     if (info.has_codes() && DTypeNamed(info.file_type) == dtype) return &info;

@@ -42,7 +42,7 @@ bool ToFloats(DType dtype, const std::byte* bytes, std::size_t count, float* flo
   return finite;
 }
 
-// Rounds each to the nearest float16; false if one is too large for that.
+// Rounds each value to the nearest float16; returns false if one is too large for that.
 bool RoundToHalf(std::span<float> values) {
   for (float& value : values) {
     const auto half = NarrowFloat16(value);
@@ -52,8 +52,8 @@ bool RoundToHalf(std::span<float> values) {
   return true;
 }
 
-// Whether one of `codes` is -128. It reads nearly every byte of a model, so it tests eight bytes
-// together, as Warren, "Hacker's Delight", 6-1, tests for a zero byte.
+// Whether one of `codes` is -128. It reads nearly every byte of a model, so it tests eight bytes at
+// a time. The test resembles that for a zero byte in Warren, "Hacker's Delight", 6-1.
 bool HasMinus128(std::span<const std::uint8_t> codes) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kMinus128 = 0x80 * kOnes;

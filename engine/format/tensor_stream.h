@@ -1,4 +1,4 @@
-// One tensor on its way from its file into a model's weights.
+// Moves one tensor from its file into a model's weights.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace gpt2 {
 
-// Reads the tensor of a plan band by band, checks its values and puts them into their places in
-// `weights`. `weights` and the plan's tensor are borrowed. Not thread-safe.
+// Reads the tensor of a plan band by band, checks its values and stores them in `weights`.
+// `weights` and the plan's tensor are borrowed. Not thread-safe.
 class TensorStream {
  public:
   TensorStream(const TensorPlan& plan, Weights& weights);
@@ -20,10 +20,10 @@ class TensorStream {
   std::size_t next_row() const { return next_row_; }
   bool is_done() const { return next_row_ == plan_.rows; }
 
-  // Whether it is what gives a parameter its memory: scales share that of their codes.
+  // Whether it allocates the parameter's memory: scales share that of their codes.
   bool owns_memory() const;
 
-  // Takes the parameter's memory: before the first band, if it owns_memory().
+  // Allocates the parameter's memory. Call this before the first band, if owns_memory().
   Status Allocate();
 
   // Bytes of the next band.
@@ -33,7 +33,7 @@ class TensorStream {
   // converter writes.
   Status Take(const std::byte* bytes);
 
-  // Gives back what only Take needs.
+  // Frees what only Take needs.
   void Close() { std::vector<float>().swap(floats_); }  // floats_ = {} would keep the memory
 
  private:

@@ -32,13 +32,13 @@ Error Unsupported(const std::string& field, const Json& found, std::string_view 
              Concat("\"", field, "\" is ", Shown(found), ", expected ", expected));
 }
 
-// The member `key` of `json`; null where it has none, or has null.
+// The member `key` of `json`; null if it is missing or null.
 const Json* FindValue(const Json& json, std::string_view key) {
   const Json* const value = FindMember(json, key);
   return value == nullptr || value->is_null() ? nullptr : value;
 }
 
-// Fails on a member of `json`, which is `field`, that is not among `known`.
+// Fails if `json`, the field `field`, has a member that is not in `known`.
 Status CheckMembers(const Json& json, const std::string& field,
                     std::initializer_list<std::string_view> known) {
   if (!json.is_object()) return Unsupported(field, json, "an object");
@@ -89,8 +89,8 @@ Status CheckGrowth(const std::string& field, std::size_t pattern, const std::str
                     kMostGrowth, " times as long"));
 }
 
-// Calls `read` with each of the steps that `json`, which is `field`, consists of: itself, or those
-// in a sequence of the member `list`.
+// Calls `read` with each step of `json`, which is `field`: itself, or each of the sequence in the
+// member `list`.
 Status ForSteps(const Json& json, const std::string& field, const char* list,
                 FunctionRef<Status(const Json& step, const std::string& field)> read) {
   if (!IsText(TypeOf(json), "Sequence")) return read(json, field);
@@ -112,7 +112,7 @@ Status ForSteps(const Json& json, const std::string& field, const char* list,
 namespace gpt2 {
 namespace {
 
-// Two halves, also as one text with a space between them.
+// Two halves, also as one text with a space in between.
 Result<std::pair<std::string, std::string>> ReadMerge(const Json& merge, std::size_t index) {
   if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
     return std::pair(merge[0].get<std::string>(), merge[1].get<std::string>());
@@ -153,7 +153,7 @@ Result<AddedToken> ReadAddedToken(const Json& json, const std::string& field) {
   return token;
 }
 
-// What a template puts before and behind the text.
+// The tokens that a template puts before and after the text.
 Status ReadTemplate(const Json& json, const std::string& field, TokenizerRules& rules) {
   GPT2_TRY(field::CheckMembers(json, field, {"type", "single", "pair", "special_tokens"}));
   const Json* const single = FindMember(json, "single");
@@ -215,8 +215,8 @@ Result<BytePairVocabulary> ReadBytePairs(const Json& model, std::size_t vocab_si
   return vocabulary;
 }
 
-// `tokenizers` does not take an added token's id from the file: it is that of the vocabulary, or
-// the next one.
+// `tokenizers` ignores an added token's id in the file: it uses that of the vocabulary, or the next
+// free one.
 Status ReadAddedTokens(const Json* added,
                        const std::unordered_map<std::string_view, std::int32_t>& ids,
                        TokenizerRules& rules) {
@@ -282,7 +282,7 @@ Status ReadPostProcessor(const Json& processor, TokenizerRules& rules) {
   bool has_template = false;
   return field::ForSteps(processor, "post_processor", "processors",
                          [&](const Json& step, const std::string& field) -> Status {
-                           // It moves offsets, which nothing here uses.
+                           // It only moves offsets, which are not used here.
                            if (IsText(field::TypeOf(step), "ByteLevel")) return Done{};
                            if (IsText(field::TypeOf(step), "TemplateProcessing") && !has_template) {
                              has_template = true;

@@ -1,4 +1,4 @@
-// Reads the fields of a tokenizer.json that tokenizers of all kinds share.
+// Reads the fields of a tokenizer.json that all kinds of tokenizers share.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@
 #include "engine/format/json.h"
 #include "engine/text/tokenizer_rules.h"
 
-// Of `json`, which is the field named `field`; errors name the file and the field.
+// For `json`, which is the field `field`; errors name the file and the field.
 namespace gpt2::field {
 
 Error Bad(ErrorCode code, const std::string& what);
 Error Unsupported(const std::string& field, const Json& found, std::string_view expected);
 
-// The member `key` of `json`; null where it has none, or has null.
+// The member `key` of `json`; null if it is missing or null.
 const Json* FindValue(const Json& json, std::string_view key);
 
-// Fails on a member of `json` that is not among `known`.
+// Fails if `json` has a member that is not in `known`.
 Status CheckMembers(const Json& json, const std::string& field,
                     std::initializer_list<std::string_view> known);
 
@@ -33,18 +33,17 @@ Result<bool> ReadFlag(const Json& json, const std::string& field, const char* ke
 // The member "type", or null.
 const Json& TypeOf(const Json& json);
 
-// Fails where a text to search for is empty or too long.
+// Fails if a text to search for is empty or too long.
 Status CheckPatternBytes(const std::string& field, const std::string& text);
 
 Result<std::string> ReadText(const Json& json, const std::string& field, const char* key);
 
-// Multiplies `growth` by how many times as long a text becomes at most where `content` takes the
-// place of `pattern` bytes. Fails where steps together would make any text too long.
+// Multiplies `growth` by the factor that a text can grow by when `content` replaces `pattern`
+// bytes. Fails if all steps together could make a text too long.
 Status CheckGrowth(const std::string& field, std::size_t pattern, const std::string& content,
                    std::size_t& growth);
 
-// Calls `read` with each of the steps that `json` consists of: itself, or those in a sequence of
-// the member `list`.
+// Calls `read` with each step of `json`: itself, or each of the sequence in the member `list`.
 Status ForSteps(const Json& json, const std::string& field, const char* list,
                 FunctionRef<Status(const Json& step, const std::string& field)> read);
 
@@ -57,10 +56,10 @@ struct BytePairVocabulary {
   std::unordered_map<std::string_view, std::int32_t> ids;  // of the tokens
   std::vector<std::pair<std::string, std::string>> merges;
 };
-// Reads a model of the type BPE.
+// Reads a model of type BPE.
 Result<BytePairVocabulary> ReadBytePairs(const Json& model, std::size_t vocab_size);
 
-// Adds the tokens of "added_tokens", null where there are none, to `rules`; `ids` are those of the
+// Adds the tokens of "added_tokens", which may be null, to `rules`; `ids` are those of the
 // vocabulary.
 Status ReadAddedTokens(const Json* added,
                        const std::unordered_map<std::string_view, std::int32_t>& ids,
@@ -69,7 +68,7 @@ Status ReadAddedTokens(const Json* added,
 // Adds a step of the normalizer to `rules`.
 Status ReadNormalizer(const Json& json, const std::string& field, TokenizerRules& rules);
 
-// Adds what a template puts before and behind the text to `rules`.
+// Adds the tokens that a template puts before and after the text to `rules`.
 Status ReadPostProcessor(const Json& processor, TokenizerRules& rules);
 
 }  // namespace gpt2

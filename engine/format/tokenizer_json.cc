@@ -19,13 +19,13 @@
 namespace gpt2 {
 namespace {
 
-// Settings of the model that change nothing where they are null, false or "".
+// Model settings that have no effect if they are null, false or "".
 Status RefuseOtherSettings(const Json& model) {
   GPT2_TRY(field::CheckMembers(
       model, "model",
       {"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
        "fuse_unk", "byte_fallback", "ignore_merges", "vocab", "merges"}));
-  // Old files do not say the type.
+  // Old files do not state the type.
   if (FindMember(model, "type") != nullptr && !IsText(field::TypeOf(model), "BPE")) {
     return field::Unsupported("model.type", field::TypeOf(model), "\"BPE\"");
   }
@@ -60,7 +60,7 @@ Status ReadSplit(const Json& json, const std::string& field, TokenizerRules& rul
     if (regex != kGpt2Pattern) {
       return field::Unsupported(Concat(name, ".Regex"), Json(regex), "GPT-2's own");
     }
-    // It matches every character: nothing lies between two matches.
+    // If it matches every character, nothing lies between two matches.
     if (!is_isolated && !(behavior == "Removed" && is_inverted)) {
       return field::Unsupported(Concat(field, ".behavior"), Json(behavior), "\"Isolated\"");
     }
@@ -118,7 +118,7 @@ Status ReadPreTokenizer(const Json* json, TokenizerRules& rules) {
   return field::Bad(ErrorCode::kUnsupported, "\"pre_tokenizer\" has no \"ByteLevel\"");
 }
 
-// The tokens of the model for bytes that have none.
+// Checks the model's fallback for bytes without a token.
 Status CheckBytes(const Json& model, const Tokenizer& tokenizer) {
   for (int byte = 0; byte < 256; ++byte) {
     if (tokenizer.ByteToken(static_cast<unsigned char>(byte)) >= 0) continue;

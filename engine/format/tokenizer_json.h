@@ -11,11 +11,10 @@
 
 namespace gpt2 {
 
-// Builds the tokenizer that `text` describes. An error names the field that this engine does not
-// compute, and its value.
+// Builds the tokenizer in `text`. An error names the unsupported field and its value.
 Result<Tokenizer> ReadTokenizerJson(std::string_view text, std::size_t vocab_size);
 
-// The same of the member "model" of the type BPE and of "added_tokens", null where there are none.
+// The same for the member "model" of type BPE and "added_tokens", which may be null.
 Result<Tokenizer> ReadBytePairTokenizer(const Json& model, const Json* added, TokenizerRules rules,
                                         std::size_t vocab_size);
 

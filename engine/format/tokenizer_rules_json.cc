@@ -23,11 +23,11 @@
 namespace gpt2 {
 namespace {
 
-// Ids that no token has, before an added one.
+// Ids without a token that may precede an added one.
 constexpr std::size_t kSpareIds = 256;
 constexpr std::size_t kMostFlags = 31;
 
-// The two flags or five of an entry as one number.
+// The two or five flags of an entry as one number.
 int FlagsOf(const AddedToken& token) {
   return token.is_special | token.is_single_word << 1 | token.strips_left << 2 |
          token.strips_right << 3 | token.is_normalized << 4;
@@ -64,12 +64,12 @@ void WriteRules(const TokenizerRules& rules, JsonWriter& out) {
   out.Close('}');
 }
 
-// Reads what WriteRules wrote, and remembers whether anything was otherwise.
+// Reads the output of WriteRules, and records whether anything differed from it.
 class RulesReader {
  public:
   bool is_good() const { return is_good_; }
 
-  // The array `name`, of entries that are arrays of `size` values each, or of ids where it is 0.
+  // The array `name` of entries, each an array of `size` values; of ids if `size` is 0.
   std::span<const Json> List(const Json& json, std::string_view name, std::size_t size) {
     const Json* const list = FindMember(json, name);
     const auto* const entries = list == nullptr ? nullptr : list->get_ptr<const Json::array_t*>();
@@ -86,7 +86,7 @@ class RulesReader {
     return Check(is_text) ? *text : std::string();
   }
 
-  // Of a text that is searched for.
+  // A text to search for.
   std::string Pattern(const Json& json, bool may_be_empty) {
     std::string text = Text(json, may_be_empty);
     Check(text.size() <= kMostAddedBytes);

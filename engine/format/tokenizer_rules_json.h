@@ -1,6 +1,6 @@
-// A tokenizer as the engine's own load takes it: vocab.json, merges.txt and, as JSON, the rules
-// that tokenizer.json or tokenizer_config.json describe. Pages that need those read them in the
-// module that converts, so that the engine itself has no code for them.
+// A tokenizer in the form that the engine's load accepts: vocab.json, merges.txt and, as JSON, the
+// rules of tokenizer.json or tokenizer_config.json. Pages that need such rules read them in the
+// converter module, so that the engine itself has no code for them.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace gpt2 {
 
-// Writes {"vocab", "merges": the texts of the two files, "rules"} for `files`. Fails where
-// ReadTokenizer does, and where merges.txt cannot spell a merge.
+// Writes {"vocab", "merges": the texts of the two files, "rules"} for `files`. Fails if
+// ReadTokenizer does, or if merges.txt cannot express a merge.
 Status WriteTokenizer(const TokenizerFiles& files, std::size_t vocab_size, JsonWriter& out);
 
-// Reads "rules" for a vocabulary of `tokens` tokens. Anything else than what WriteTokenizer wrote
-// is kInvalidArgument.
+// Reads "rules" for a vocabulary of `tokens` tokens. Anything that WriteTokenizer does not write is
+// kInvalidArgument.
 Result<TokenizerRules> ReadRules(const Json& json, std::size_t tokens);
 
 }  // namespace gpt2

@@ -27,7 +27,7 @@ namespace {
 constexpr const char* kConfig = "tokenizer_config.json";
 constexpr const char* kSpecial = "special_tokens_map.json";
 constexpr const char* kAdded = "added_tokens.json";
-// Ids without a token before an added one: what is built is not much larger than the files.
+// Ids without a token that may precede an added one: the tables stay about as small as the files.
 constexpr std::int32_t kMostGap = 256;
 
 Error Unsupported(std::string_view file, std::string_view key, const Json& found,
@@ -36,7 +36,7 @@ Error Unsupported(std::string_view file, std::string_view key, const Json& found
                Concat(file, ": \"", key, "\" is ", Shown(found), ", expected ", expected)};
 }
 
-// The member `key`, unless it says nothing.
+// The member `key`, unless it is null.
 const Json* FindSaid(const Json& json, std::string_view key) {
   const Json* const value = FindMember(json, key);
   return value == nullptr || value->is_null() ? nullptr : value;
@@ -49,7 +49,7 @@ Result<bool> ReadFlag(std::string_view file, const Json& json, const char* key, 
   return Unsupported(file, key, *value, "true or false");
 }
 
-// Gathers the added tokens of all files: the first that describes a token counts.
+// Collects the added tokens of all files: the first description of a token counts.
 class Settings {
  public:
   explicit Settings(std::span<const std::string> tokens)
@@ -68,7 +68,7 @@ class Settings {
     return std::move(rules_);
   }
 
-  // What tokenizer_config.json says of added tokens, with their ids.
+  // The added tokens in tokenizer_config.json, with their ids.
   Status ReadDecoder(const Json& config) {
     const Json* const added = FindSaid(config, "added_tokens_decoder");
     if (added == nullptr) return Done{};
@@ -81,7 +81,7 @@ class Settings {
     return Done{};
   }
 
-  // The rest of it.
+  // The rest of tokenizer_config.json.
   Status ReadConfig(const Json& json, std::span<const std::string_view> classes) {
     if (const Json* const name = FindSaid(json, "tokenizer_class")) {
       const auto is_it = [&](std::string_view known) { return IsText(*name, known); };
@@ -112,7 +112,7 @@ class Settings {
     return Done{};
   }
 
-  // The tokens that have a role, such as "pad_token". One that has no id yet gets the next.
+  // Tokens with a role, such as "pad_token". One without an id gets the next free one.
   Status ReadNamed(const char* file, const Json& json) {
     for (const char* key : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
                             "cls_token", "mask_token"}) {
@@ -136,7 +136,8 @@ class Settings {
                         .is_normalized = !special_.contains(content)});
   }
 
-  // Before added_tokens.json is read, which does not say which of its tokens are special.
+  // Call this before added_tokens.json is read, which does not state which of its tokens are
+  // special.
   void NoteSpecial(const Json& json) {
     const auto note = [this](const Json& value) {
       const Json* const content = value.is_string() ? &value : FindSaid(value, "content");

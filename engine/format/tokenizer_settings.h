@@ -1,5 +1,5 @@
-// tokenizer_config.json, special_tokens_map.json and added_tokens.json, which say what vocab.json
-// and merges.txt cannot.
+// tokenizer_config.json, special_tokens_map.json and added_tokens.json, which add to vocab.json and
+// merges.txt.
 #pragma once
 
 #include <span>
@@ -14,9 +14,9 @@ namespace gpt2 {
 
 inline constexpr std::string_view kGpt2Classes[] = {"GPT2Tokenizer", "GPT2TokenizerFast"};
 
-// The rules that the files add to GPT-2's own for the vocabulary `tokens`, id -> token. Fails,
-// naming file and key, where they ask for what this engine does not compute. Where they name the
-// class of the tokenizer, it is one of `classes`.
+// The rules that the files add to GPT-2's own for the vocabulary `tokens` (id -> token). Fails,
+// naming file and key, if they request something unsupported. If they name the tokenizer's class,
+// it must be in `classes`.
 Result<TokenizerRules> ReadTokenizerSettings(
     const TokenizerFiles& files, std::span<const std::string> tokens,
     std::span<const std::string_view> classes = kGpt2Classes);

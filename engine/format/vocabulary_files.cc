@@ -27,7 +27,7 @@ Error Corrupt(const std::string& what) {
   return Error{ErrorCode::kCorrupt, what};
 }
 
-// Tokens by id, "" where an id has none.
+// Tokens by id; "" for an id without one.
 Result<std::vector<std::string>> ReadTokens(std::string_view vocab_json, std::size_t vocab_size) {
   VocabularyIds ids("vocab.json", vocab_size);
   GPT2_TRY(ForMembers(vocab_json, "vocab.json", [&](std::string& token, const Json& value) {
@@ -104,7 +104,7 @@ Status VocabularyIds::Add(const std::string& token, const Json& value) {
 }
 
 Result<std::vector<std::string>> VocabularyIds::Take() {
-  constexpr std::size_t kGapsAllowed = 256;  // beside as many as there are tokens
+  constexpr std::size_t kGapsAllowed = 256;  // in addition to as many as there are tokens
   if (entries_.empty()) return Corrupt(Concat(file_, " has no tokens"));
   if (size_ > 2 * entries_.size() + kGapsAllowed) {
     return Corrupt(

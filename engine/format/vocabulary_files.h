@@ -1,4 +1,4 @@
-// The tokenizer of a GPT-2 folder, from whichever files it has.
+// Reads the tokenizer of a GPT-2 folder from whichever files it has.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@
 
 namespace gpt2 {
 
-// The names that a SentencePiece file may have: the first that is there counts.
+// The possible names of a SentencePiece file. The first that exists is used.
 inline constexpr const char* kSentencePieceFiles[] = {"spiece.model", "tokenizer.model"};
 
-// The texts of a folder's files, "" where it lacks one.
+// The texts of a folder's files; "" for a missing one.
 struct TokenizerFiles {
-  std::string_view tokenizer;  // tokenizer.json, which says everything: the others are not read
-  std::string_view vocab;      // vocab.json
-  std::string_view merges;     // merges.txt
-  std::string_view tokenizer_config;     // tokenizer_config.json
+  std::string_view tokenizer;         // tokenizer.json, which is complete: the others are not read
+  std::string_view vocab;             // vocab.json
+  std::string_view merges;            // merges.txt
+  std::string_view tokenizer_config;  // tokenizer_config.json
   std::string_view special_tokens_map;   // special_tokens_map.json
   std::string_view added_tokens;         // added_tokens.json
   std::string_view vocab_txt = {};       // vocab.txt, of BERT: only engine/languages reads it
   std::string_view sentence_piece = {};  // spiece.model: only engine/languages reads it, too
   std::string_view sentence_piece_name = kSentencePieceFiles[0];
-  // Of another tokenizer, in place of all these: a JSON array of what each token writes, by id,
-  // spelled in the byte alphabet. Its text becomes tokens elsewhere.
+  // Replaces all other files: a JSON array of each token's bytes, by id, in the byte alphabet.
+  // Texts are tokenized elsewhere.
   std::string_view tokens = {};
 
   bool HasTokenizer() const {
@@ -39,10 +39,10 @@ struct TokenizerFiles {
 // Builds the tokenizer. An error names the file and the field.
 Result<Tokenizer> ReadTokenizer(const TokenizerFiles& files, std::size_t vocab_size);
 
-// Builds one of which only the bytes of each token are known: see TokenizerFiles::tokens.
+// Builds a tokenizer that only decodes: see TokenizerFiles::tokens.
 Result<Tokenizer> ReadTokenTable(std::string_view tokens, std::size_t vocab_size);
 
-// `tokenizer`, or its error with the name of the file.
+// `tokenizer`, or its error prefixed with the name of the file.
 Result<Tokenizer> InFile(std::string_view file, Result<Tokenizer> tokenizer);
 
 // Collects the tokens of `file` and their ids.
@@ -53,7 +53,7 @@ class VocabularyIds {
 
   Status Add(const std::string& token, const Json& value);
 
-  // Tokens by id, "" where an id has none.
+  // Tokens by id; "" for an id without one.
   Result<std::vector<std::string>> Take();
 
  private:
@@ -63,12 +63,11 @@ class VocabularyIds {
   std::vector<std::pair<std::size_t, std::string>> entries_;
 };
 
-// Builds the tokenizer. `vocab_json` maps each token to its id, `merges_txt` lists one merge a
-// line, both in GPT-2's byte-to-character alphabet; neither may be empty. Ids are below
-// `vocab_size`, the config's; if the vocabulary has fewer tokens, the matrix was padded. Also fails
-// if two tokens have one id. The ids may not have more gaps than tokens between them, so that the
-// tables are as small as the files. `rules` are those that WriteTokenizer wrote beside them, null
-// for GPT-2's own.
+// Builds the tokenizer. `vocab_json` maps each token to its id, and `merges_txt` lists one merge
+// per line, both in GPT-2's byte-to-character alphabet; neither may be empty. Ids are below
+// `vocab_size`, the config's; a vocabulary with fewer tokens means that the matrix was padded.
+// Fails if two tokens have the same id, or if there are more unused ids than tokens: the tables
+// stay as small as the files. `rules` come from WriteTokenizer, null for GPT-2's own.
 Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view merges_txt,
                                 std::size_t vocab_size, const Json* rules = nullptr);
 

@@ -28,9 +28,9 @@ namespace {
 
 constexpr const char* kEmbeddingName = "wte.weight";
 constexpr const char* kHeadName = "lm_head.weight";
-constexpr std::size_t kSkippedBytes = 1 << 16;  // of a tensor that is not used, at a time
+constexpr std::size_t kSkippedBytes = 1 << 16;  // bytes of an unused tensor, at a time
 
-// The causal masks, which a checkpoint may carry and which are no parameters.
+// The causal masks, which a checkpoint may contain although they are not parameters.
 bool IsMask(std::string_view name) {
   return name.starts_with("h.") &&
          (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"));
@@ -41,7 +41,7 @@ constexpr std::string_view kOtherHeads[] = {"score", "classifier", "multiple_cho
                                             "qa_outputs", "v_head"};
 constexpr std::size_t kMostOfOtherHeads = 16;  // tensors
 
-// The head that the tensor `name` belongs to, if it is another one than the language model's.
+// The head of the tensor `name`, if it is not the language model's.
 std::string_view OtherHeadOf(std::string_view name) {
   for (const std::string_view head : kOtherHeads) {
     if (name.starts_with(head) && name.substr(head.size()).starts_with('.')) return head;
@@ -61,7 +61,7 @@ std::string ShapeText(std::span<const std::uint64_t> shape) {
   return text + "]";
 }
 
-// What a tensor must be.
+// The required properties of a tensor.
 struct Expected {
   DType dtype;  // kOther: any floating point
   std::vector<std::uint64_t> shape;
@@ -76,7 +76,7 @@ struct Expected {
         dtype == DType::kOther ? "F32, F16 or BF16" : std::string(DTypeName(dtype));
     Error error = CorruptWeights(Concat("tensor ", Quoted(tensor.name), " is ", tensor.Describe(),
                                         ", config.json requires ", type, " ", ShapeText(shape)));
-    // Doubles and such of a hub are well-formed.
+    // Float64 and similar types from a Hub are well-formed, but not supported.
     if (dtype == DType::kOther && tensor.shape == shape) error.code = ErrorCode::kUnsupported;
     return error;
   }
@@ -133,7 +133,8 @@ class Planner {
     return plan;
   }
 
-  // The scales of `codes`, which must come first: their matrix then takes the scales, too.
+  // The plan for the scales of `codes`, which must come first: their matrix then stores the scales,
+  // too.
   Result<TensorPlan> PlanScales(const TensorInfo& tensor, const TensorInfo* codes,
                                 const TensorSpec& spec) const {
     if (codes == nullptr || FormatOfCodes(codes->dtype) == nullptr) {
@@ -148,7 +149,7 @@ class Planner {
   }
 
  private:
-  // Of a tensor whose shape is right: config.json bounds it.
+  // For a tensor whose shape is right, and so bounded by config.json.
   static TensorPlan Rows(const TensorInfo& tensor, const TensorSpec& spec) {
     const auto rows = spec.is_vector() ? 1 : static_cast<std::size_t>(tensor.shape[0]);
     const auto bytes = static_cast<std::size_t>(tensor.end - tensor.begin);
@@ -187,7 +188,7 @@ Status CheckComplete(const TensorsByName& tensors, std::span<const TensorSpec> s
   return Done{};
 }
 
-// Whether the file is a converted one and of which version is for config.json to say.
+// config.json must state whether the file is converted, and its version.
 Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
   const auto metadata = [&](const char* key) {
     const auto found = header.metadata.find(key);
@@ -284,7 +285,7 @@ Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
       return CorruptWeights(
           Concat("tensor ", Quoted(name), " is listed twice, with and without \"transformer.\""));
     }
-    // A hub's floats are quantized here, by our own scales.
+    // A Hub's floats are quantized here, with our own scales.
     const bool may_be_scales =
         config.weights != StoredWeights::kHub && name.ends_with(kScaleSuffix);
     const std::string owner =

@@ -17,17 +17,17 @@
 
 namespace gpt2 {
 
-// What __metadata__ says of a file whose matrices are rows of outputs, [out, in], as `gpt2-weights
+// The __metadata__ of a file whose matrices are rows of outputs, [out, in], as `gpt2-weights
 // convert` writes them. A Hub file stores Conv1D weights as [in, out]. See weights_tools/FORMAT.md.
-inline constexpr const char* kFormatKey = "format";  // it is kFormatName
+inline constexpr const char* kFormatKey = "format";  // its value is kFormatName
 inline constexpr const char* kVersionKey = "version";
 inline constexpr const char* kScaleSuffix = "_scale";
 
-// The name that TensorSpec gives a tensor: a checkpoint may put "transformer." before it.
+// The tensor's name in TensorSpec: a checkpoint may prefix it with "transformer.".
 std::string CanonicalName(const std::string& tensor_name);
 
 // The most tensors that a file of the model of `specs` can have. These are its parameters with
-// their scales, and the buffers that a checkpoint may have in addition.
+// their scales, and the buffers that a checkpoint may add.
 std::size_t MostTensors(std::span<const TensorSpec> specs, const Config& config);
 
 // The most bytes that the header of a file with `most_tensors` can have.
@@ -39,18 +39,17 @@ std::uint64_t MostHeaderBytes(std::size_t most_tensors);
 // and gets that name in `header`. safetensors.torch.save_model writes such files.
 void SettleHead(SafetensorsHeader& header, Config& config, std::vector<TensorSpec>& specs);
 
-// The heads, beside the language model's, of which the file has tensors: "score", "v_head", ...
-// They are skipped.
+// The file's heads other than the language model's: "score", "v_head", ... They are skipped.
 std::vector<std::string> OtherHeads(const SafetensorsHeader& header);
 
-// What becomes of one tensor. Its bytes are taken in bands: one row, or kGroup rows of a transposed
-// matrix, which are a group of inputs of every output.
+// How one tensor is read. Its bytes come in bands: one row, or kGroup rows of a transposed matrix,
+// which form a group of inputs of every output.
 struct TensorPlan {
   enum class Kind {
     kSkip,
     kMatrixRows,    // floats [out, in] of a matrix
     kMatrixInputs,  // floats [in, out] of a matrix
-    kFloats,        // floats that stay as they are
+    kFloats,        // floats that stay unchanged
     kCodes,
     kScales,
   };
@@ -58,8 +57,8 @@ struct TensorPlan {
   Kind kind = Kind::kSkip;
   const TensorInfo* tensor = nullptr;
   const TensorSpec* spec = nullptr;                 // null for kSkip
-  WeightFormat memory_format = WeightFormat::kF32;  // what the spec's matrix is to be
-  bool is_half = false;  // floats are rounded to float16, as a converted file stores them
+  WeightFormat memory_format = WeightFormat::kF32;  // the format of the spec's matrix in memory
+  bool is_half = false;  // floats are rounded to float16, as in a converted file
   std::size_t rows = 0;  // of the tensor as stored; at least 1 except for kSkip
   std::size_t row_bytes = 0;
   std::size_t band_rows = 1;

@@ -92,7 +92,7 @@ Status WeightReader::TakeHeader(std::span<const std::byte>& bytes) {
   return Done{};
 }
 
-// Takes whole bands straight from `bytes`; only a band that is cut in two is put together first.
+// Takes whole bands directly from `bytes`; only a split band is joined first.
 Status WeightReader::TakeTensor(std::span<const std::byte>& bytes) {
   TensorStream& stream = streams_[current_];
   if (stream.owns_memory() && stream.next_row() == 0 && pending_.empty()) {
@@ -147,7 +147,7 @@ Result<std::size_t> WeightReader::CompleteLayers() {
   return layers;
 }
 
-// What the checkpoint may lack of the first `layers` is zero.
+// Sets parameters to zero that the checkpoint lacks in the first `layers`.
 Status WeightReader::CompleteVectors(std::size_t layers) {
   for (const TensorSpec& spec : specs_) {
     const TensorRef tensor = Bind(spec, *weights_);
@@ -168,7 +168,7 @@ void WeightReader::WarnOfOtherHeads() {
       Concat("model.safetensors: not used, because the language model does not need it: ", names));
 }
 
-// Gives back the memory of a head that is the embedding once more.
+// Frees the memory of a head that equals the embedding.
 void WeightReader::TieEqualHead() {
   if (!may_be_tied_) return;
   if (weights_->lm_head == weights_->wte) {
@@ -185,7 +185,7 @@ void WeightReader::CountWeights() {
   for (const TensorStream& stream : streams_) {
     if (!stream.owns_memory()) continue;
     const TensorRef tensor = Bind(*stream.plan().spec, *weights_);
-    if (tensor.matrix != nullptr && tensor.matrix->rows() == 0) continue;  // tied after all
+    if (tensor.matrix != nullptr && tensor.matrix->rows() == 0) continue;  // it is tied after all
     weights_->parameter_count += stream.plan().spec->rows * stream.plan().spec->cols;
   }
   for (const TensorSpec& spec : specs_) {

@@ -1,4 +1,4 @@
-// Builds a model's weights from the bytes of its model.safetensors, as they stream in.
+// Builds a model's weights from the bytes of its model.safetensors as they stream.
 #pragma once
 
 #include <cstddef>
@@ -22,35 +22,35 @@ namespace gpt2 {
 // memory. Not thread-safe.
 class WeightReader {
  public:
-  // `float_format` is what floating-point matrices become in memory.
+  // `float_format` is the format of floating-point matrices in memory.
   WeightReader(ModelConfig config, WeightFormat float_format);
 
-  // Takes the next bytes. An error ends it: all memory is given back, and the same error answers
-  // from then on.
+  // Takes the next bytes. After an error all memory is freed, and every call returns the same
+  // error.
   Status Feed(std::span<const std::byte> bytes);
 
   const Config& config() const { return config_.config; }
 
-  // How many layers, from the first on, can run by now: every byte of theirs, and of the
-  // embeddings, has come. What the checkpoint lacks of them is zero from now on. Fails without
+  // The number of layers, from the first on, that can run: all bytes of theirs, and of the
+  // embeddings, have arrived. Sets parameters to zero that the checkpoint lacks. Fails without
   // memory for that, as Feed does.
   Result<std::size_t> CompleteLayers();
 
-  // What has come so far; null after an error, and once they have been taken.
+  // The weights so far; null after an error, and after Finish.
   const Weights* weights() const { return weights_.get(); }
 
-  // The weights, once every byte that the header promises has come. Afterwards the reader is used
-  // up.
+  // The weights, after every byte that the header promises has arrived. The reader cannot be used
+  // afterwards.
   Result<std::unique_ptr<Weights>> Finish();
 
-  // Known once the header was read; empty before.
+  // Empty until the header has been read.
   const SafetensorsHeader& header() const { return header_; }
 
-  // The heads, beside the language model's, that the file or its original has: see OtherHeads.
+  // The heads other than the language model's in the file or its original: see OtherHeads.
   const std::vector<std::string>& other_heads() const { return config_.other_heads; }
 
-  // What of config.json and of the tensors is ignored, or not as config.json says, a sentence each.
-  // Whole after Finish.
+  // One sentence for each part of config.json or tensor that is ignored or deviates. Complete after
+  // Finish.
   const std::vector<std::string>& warnings() const { return config_.warnings; }
 
  private:
@@ -71,11 +71,12 @@ class WeightReader {
   std::vector<TensorSpec> specs_;
   SafetensorsHeader header_;
   bool has_header_ = false;
-  bool may_be_tied_ = false;           // config.json says so, and the file has a head of its own
+  bool may_be_tied_ = false;           // config.json says so, but the file has a separate head
   std::vector<TensorStream> streams_;  // one per tensor, in file order
   std::size_t current_ = 0;            // index into streams_
   std::size_t header_length_ = 0;
-  std::string pending_;  // prefix and header until they are whole; then the cut-off part of a band
+  std::string
+      pending_;  // prefix and header until they are complete; then the first part of a split band
   std::optional<Error> failure_;
 };
 

@@ -24,8 +24,8 @@ namespace gpt2 {
 
 namespace {
 
-// q k^T / sqrt(head_dim) of one head, for the tokens up to `token`, whose `qkv` [qkv_width] of
-// `layer` that is.
+// q k^T / sqrt(head_dim) of one head, for the tokens up to `token`, whose `qkv` [qkv_width] in
+// `layer` is given.
 void AttentionScores(const Config& config, const BatchToken& token, std::size_t layer,
                      std::size_t head, std::span<const float> qkv, std::span<float> scores) {
   const std::size_t dim = config.head_dim();
@@ -115,7 +115,7 @@ void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float
   };
   const Trace trace = watch;
   Run(1, &trace);
-  // Not before: the names of the stages take memory, and if there is none the pass ends halfway.
+  // Not earlier: the names of the stages take memory, and without it the pass ends halfway.
   sequence().Advance();
   assert(row == residuals.rows);
 }
@@ -148,7 +148,7 @@ Result<MatView<const float>> Context::Logits(std::size_t first, std::size_t coun
   return MatView<const float>(logits);
 }
 
-// Runs `bad` once more, alone, to see where it goes wrong.
+// Runs `bad` again, alone, to find the first stage that is not finite.
 Error Context::NotFinite(const BatchToken& bad) {
   std::string tensor;
   const auto watch = [&tensor](const std::string& stage, MatView<const float> x) {

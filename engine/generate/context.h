@@ -1,4 +1,4 @@
-// What runs a model: sequences of tokens, scratch buffers and logits.
+// Runs a model: sequences of tokens, scratch buffers and logits.
 #pragma once
 
 #include <array>
@@ -15,17 +15,17 @@ namespace gpt2 {
 
 class Context;
 
-// A forward pass that has run, and the right to read its logits. They are in the context's buffers,
-// so only the latest pass of a context may be read. Not thread-safe, as the context is not.
+// A completed forward pass, and the right to read its logits. They are in the context's buffers, so
+// only the latest pass of a context may be read. Not thread-safe, like the context.
 class Pass {
  public:
   // Tokens that were run.
   std::size_t tokens() const { return tokens_; }
 
   // Logits [count, vocab_size] after tokens [first, first + count) of those; count is at most
-  // Context::kLogitTokens. Valid until the next call, and until the context's next pass. Fails
-  // where they are not all finite, naming the position in the context and the tensor that the first
-  // such number came from.
+  // Context::kLogitTokens. Valid until the next call, and until the context's next pass. Fails if
+  // they are not all finite, and names the position in the context and the first tensor with such a
+  // number.
   Result<MatView<const float>> Logits(std::size_t first, std::size_t count) const;
 
  private:
@@ -38,11 +38,11 @@ class Pass {
   [[maybe_unused]] std::size_t number_;  // of the context's passes; asserted
 };
 
-// One sequence, or some that are run together: a pass over the weights costs little more for a few
-// tokens than for one. Not thread-safe. Borrows the weights and what computes.
+// One or more sequences that run together: a pass over the weights costs little more for a few
+// tokens than for one. Not thread-safe. Borrows the weights and the compute resources.
 class Context {
  public:
-  // Tokens whose logits are computed at once: those of each take 4 * vocab_size bytes.
+  // Tokens whose logits are computed together: each takes 4 * vocab_size bytes.
   static constexpr std::size_t kLogitTokens = 16;
 
   static Result<Context> Create(const Weights& weights, const Compute& compute, KvFormat kv_format);
@@ -51,10 +51,10 @@ class Context {
   const Compute& compute() const { return compute_; }
   std::size_t bytes() const;
 
-  // The first sequence, which is always there, and others up to what SetSequences made.
+  // The first sequence always exists; SetSequences creates others.
   Sequence& sequence(std::size_t index = 0) { return sequences_[index]; }
 
-  // Makes room for `count` sequences, at least 1, and gives back that of others.
+  // Makes room for `count` sequences, at least 1, and frees that of others.
   Status SetSequences(std::size_t count);
 
   // Runs the next pending tokens of one sequence, at most `most` and at most kMaxBatch.
@@ -69,7 +69,7 @@ class Context {
   // Runs the next pending token of each of `sequences`, at most kMaxBatch, as one batch.
   Pass Decode(std::span<Sequence* const> sequences);
 
-  // Runs some token behind the first sequence, or in place of its last token if the sequence is
+  // Runs some token after the first sequence, or in place of its last token if the sequence is
   // full. Only its cost is of interest, not its result.
   Pass Probe();
 
@@ -103,7 +103,7 @@ class Context {
   KvFormat kv_format_;
   std::vector<Sequence> sequences_;
   std::array<BatchToken, kMaxBatch> batch_{};  // the tokens of the latest pass
-  std::size_t passes_ = 0;                     // so far
+  std::size_t passes_ = 0;                     // number of passes so far
   Scratch scratch_;
   AlignedBuffer<float> logits_;  // [kLogitTokens, vocab_size in whole tiles]
 };

@@ -1,4 +1,4 @@
-// The prefill of a prompt by a model that is still being loaded.
+// Prefills a prompt while the model is still loading.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +24,18 @@ namespace gpt2 {
 // Not thread-safe. Borrows the weights and what computes.
 class EarlyPrefill {
  public:
-  // `window`: 1 to n_positions tokens. Of `weights` only the sizes are read.
+  // `window` has 1 to n_positions tokens. Only the sizes of `weights` are read.
   static Result<EarlyPrefill> Create(const Weights& weights, const Compute& compute,
                                      KvFormat kv_format, std::span<const std::int32_t> window);
 
   // Layers that the whole prompt has run through.
   std::size_t layers() const { return layer_; }
 
-  // Runs up to kMaxBatch tokens through the next layer, whose weights, and the embeddings, must be
-  // there. Only until the last layer.
+  // Runs up to kMaxBatch tokens through the next layer, whose weights, and the embeddings, must
+  // have arrived. Only until the last layer.
   void Step();
 
-  // The context, which has cached the prompt if it has run through all layers, else nothing.
+  // The context. It has cached the prompt if that has run through all layers, else nothing.
   Context TakeContext() { return std::move(context_); }
 
  private:

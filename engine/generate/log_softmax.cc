@@ -13,15 +13,15 @@
 namespace gpt2 {
 namespace {
 
-// Logits of a block at least: announcing a loop to the threads costs as much as some hundred exp.
+// The smallest block of logits: starting a loop on the threads costs as much as some hundred exp.
 constexpr std::size_t kLeastBlock = 2048;
 // More blocks than threads, so that all finish together; their sums are on the stack.
 constexpr std::size_t kMostBlocks = 32;
 
 }  // namespace
 
-// In blocks, which the threads share out. Their size depends on the vocabulary alone, and their
-// sums are added in order: the result does not depend on the threads.
+// Computed in blocks, which the threads share. The size of blocks depends on the vocabulary alone,
+// and their sums are added in order, so the result does not depend on the threads.
 LogSoftmax::LogSoftmax(const Compute& compute, std::span<const float> logits) {
   const std::size_t size = std::max(kLeastBlock, CeilDiv(logits.size(), kMostBlocks));
   const std::size_t blocks = CeilDiv(logits.size(), size);

@@ -1,4 +1,4 @@
-// Log-probabilities out of logits.
+// Computes log-probabilities from logits.
 #pragma once
 
 #include <span>
@@ -7,8 +7,7 @@
 
 namespace gpt2 {
 
-// The log-probability (natural logarithm) that the logits of one token give to each that may
-// follow. Immutable.
+// The log-probability (natural logarithm) of each token, from the logits at one place. Immutable.
 class LogSoftmax {
  public:
   LogSoftmax(const Compute& compute, std::span<const float> logits);

@@ -8,7 +8,7 @@
 namespace gpt2 {
 namespace {
 
-// Tokens that must agree (an n-gram): after two that do, most drafts are rejected.
+// Tokens that must match (an n-gram): with two, most drafts are rejected.
 constexpr std::size_t kLeastMatch = 3;
 // A longer match drafts no better.
 constexpr std::size_t kMostMatch = 8;
@@ -16,14 +16,14 @@ constexpr std::size_t kMostMatch = 8;
 // The cost of verifying one more token, in decode steps. Passes over GPT-2 124M's weights take 1.5
 // times as long with four tokens as with one (`npm run bench`, two cores).
 constexpr double kTokenCost = 0.17;
-// A pause comes with the sixth draft of kFirstLength in a row that is rejected.
+// A pause starts after the sixth rejected draft of kFirstLength in a row.
 constexpr double kMostCredit = 3.0;
-// Of the first draft after a pause: rejected, it brings the next pause.
+// For the first draft after a pause: its rejection starts the next pause.
 constexpr double kCreditAfterPause = 0.5;
 // Calls: a text that does not repeat itself pays for a rejected draft every thousand tokens.
 constexpr std::size_t kLongestPause = 1024;
 
-// How many tokens before `a` and before `b` agree, at most kMostMatch.
+// The number of equal tokens before `a` and before `b`, at most kMostMatch.
 std::size_t MatchLength(std::span<const std::int32_t> text, std::size_t a, std::size_t b) {
   std::size_t length = 0;
   while (length < kMostMatch && length < a && text[a - 1 - length] == text[b - 1 - length]) {
@@ -50,7 +50,7 @@ std::span<const std::int32_t> LookupDrafter::Draft(std::span<const std::int32_t>
     }
   }
   if (best == 0) return {};
-  // Past the end of the text the draft repeats itself, as a refrain does.
+  // Beyond the end of the text the draft repeats itself, like a refrain.
   const std::size_t period = text.size() - best;
   for (std::size_t i = 0; i < most; ++i) tokens_[i] = text[best + i % period];
   return {tokens_.data(), most};

@@ -1,5 +1,5 @@
-// Drafts the next tokens from what the text has said before (Saxena 2023: "Prompt Lookup
-// Decoding"). A model verifies a draft of several tokens in one pass over its weights.
+// Drafts the next tokens from the text so far (Saxena 2023: "Prompt Lookup Decoding"). A model
+// verifies a draft of several tokens in one pass over its weights.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace gpt2 {
 
-// Of one sequence; not thread-safe. While drafts cost more than they save it makes none, for longer
-// each time. Only what was accepted decides that, never the clock: the same text has the same
-// drafts everywhere.
+// For one sequence; not thread-safe. While drafts cost more than they save, it pauses, longer each
+// time. Only accepted tokens decide that, never the clock: the same text has the same drafts
+// everywhere.
 class LookupDrafter {
  public:
   // With the token before them these fill the tiles of the matmul kernels.
@@ -22,15 +22,16 @@ class LookupDrafter {
   // the next call.
   std::span<const std::int32_t> Draft(std::span<const std::int32_t> text, std::size_t most);
 
-  // Tells how many of the `drafted` tokens the model accepted.
+  // Records how many of the `drafted` tokens the model accepted.
   void Update(std::size_t drafted, std::size_t accepted);
 
  private:
-  // Before anything was accepted, and again after a rejection: what kTokenCost was measured with.
+  // Before the first acceptance, and again after a rejection: the length for which kTokenCost was
+  // measured.
   static constexpr std::size_t kFirstLength = 3;
   // Calls. Rejected drafts then take 2 % of the time: kTokenCost * kFirstLength of 32 steps.
   static constexpr std::size_t kFirstPause = 32;
-  // The second draft of kFirstLength that is rejected brings a pause.
+  // The second rejected draft of kFirstLength starts a pause.
   static constexpr double kFirstCredit = 1.0;
 
   std::array<std::int32_t, kMostTokens> tokens_;

@@ -12,8 +12,8 @@
 
 namespace gpt2 {
 
-// Compares as integers, which compilers vectorize, though not in the caller, which is built for
-// size. Infinity and NaN have the largest exponent.
+// Compares as integers, which compilers vectorize, but not when inlined into the caller, which is
+// built for size. Infinity and NaN have the largest exponent.
 [[gnu::noinline]] bool AllFinite(std::span<const float> values) {
   constexpr std::int32_t kExponent = 0x7f800000;
   std::int32_t largest = 0;

@@ -1,4 +1,4 @@
-// Numbers that a model's weights drove past what a float holds.
+// Detects values that exceed a float's range.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace gpt2 {
 // Whether no value is infinite or NaN.
 bool AllFinite(std::span<const float> values);
 
-// The tensor whose result a stage of Trace is the first to show.
+// The tensor whose result first appears at a stage of Trace.
 std::string TensorBefore(std::string_view stage);
 
 }  // namespace gpt2

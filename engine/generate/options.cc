@@ -19,7 +19,7 @@ constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScr
 template <typename T>
 void Set(GenerateOptions& options, T GenerateOptions::* field, double value) {
   options.*field = static_cast<T>(value);
-  // What a caller says of new tokens goes before what the model says of all.
+  // The caller's limit for new tokens overrides the model's limit for all tokens.
   if constexpr (std::is_same_v<T, std::size_t>) {
     if (field == &GenerateOptions::max_new_tokens) options.max_length = 0;
   }

@@ -1,4 +1,4 @@
-// What a caller may ask of a generation, with names, ranges and defaults in one list.
+// The options of a generation, with names, ranges and defaults in one list.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +18,26 @@ namespace gpt2 {
 // typical-p.
 struct GenerateOptions {
   std::size_t max_new_tokens = 64;
-  std::size_t max_length = 0;  // of prompt and new tokens, a model's default; 0: any
+  std::size_t max_length = 0;  // of prompt and new tokens, a model's default; 0: none
   double temperature = 0.8;    // logits / temperature; 0: always the most probable token
   std::size_t top_k = 40;      // keep the k most probable; 0: all (Fan et al. 2018)
   double top_p = 0.95;         // keep the fewest with this much probability (Holtzman et al. 2020)
   double min_p = 0.0;  // keep those with min_p of the top one's probability (Nguyen et al. 2024)
   double typical_p = 1.0;  // keep the tokens closest to the expected surprise, up to this much
                            // probability (Meister et al. 2022)
-  std::size_t no_repeat_ngram_size = 0;  // write no run of so many tokens twice; 0: any
+  std::size_t no_repeat_ngram_size = 0;  // write no run of this many tokens twice; 0: allow all
   double repetition_penalty =
       1.0;  // seen tokens: positive logits / p, negative * p (Keskar et al. 2019)
   std::uint64_t seed = 0;
-  std::size_t logprobs = 0;       // how many alternatives to report with each token
+  std::size_t logprobs = 0;       // number of alternatives to report with each token
   std::size_t n = 1;              // continuations to write, at most kMostContinuations
   bool lookup = true;             // draft from the text so far; gives the same tokens sooner
-  bool heal = false;              // write the end of the prompt's last word anew: see TokenHealer
+  bool heal = false;              // rewrite the end of the prompt's last word: see TokenHealer
   bool ignore_eos = false;        // continue after the end-of-text token
   bool strict = false;            // refuse what does not fit the context instead of cutting it
   bool allow_special = false;     // "<|endoftext|>" in the prompt is the token, not text
   std::vector<std::string> stop;  // end before any of these
-  std::vector<std::int32_t> eos_token_ids;  // end the text; empty: those of the model's config do
+  std::vector<std::int32_t> eos_token_ids;  // end the text; empty: those of the model's config
 };
 
 // Their last logits fit Context::kLogitTokens.
@@ -47,10 +47,10 @@ inline constexpr std::size_t kMostContinuations = 16;
 // (kMostVocabulary in format/config_json.h), and is more than any text needs.
 inline constexpr double kMostTokens = 1 << 24;
 
-// An option that is a number from `least` to `most`, a whole one where `is_whole`.
+// A numeric option from `least` to `most`; whole numbers only if `is_whole`.
 struct NumberOption {
   std::string_view name;      // as in the web API; the command line spells it --in-kebab-case
-  std::string_view hub_name;  // in generation_config.json; empty: not among what that can set
+  std::string_view hub_name;  // in generation_config.json; empty: not settable there
   bool is_whole;
   double least;
   double most;
@@ -59,18 +59,18 @@ struct NumberOption {
   double (*get)(const GenerateOptions&);
 };
 
-// An option that is true or false.
+// A boolean option.
 struct FlagOption {
-  std::string_view name;  // on the command line --name turns it on, or --no-name off
+  std::string_view name;  // on the command line, --name enables it and --no-name disables it
   std::string_view help;
-  bool is_on;  // when nothing is said
+  bool is_on;  // by default
   void (*set)(GenerateOptions&, bool);
 };
 
-// The option that is neither: an array of strings. See SetStop.
+// The remaining option: an array of strings. See SetStop.
 inline constexpr std::string_view kStopOption = "stop";
 
-// All numbers of GenerateOptions, in the order in which help lists them.
+// All numeric options of GenerateOptions, in the order of the help text.
 std::span<const NumberOption> NumberOptions();
 // All flags of GenerateOptions, likewise.
 std::span<const FlagOption> FlagOptions();
@@ -78,12 +78,12 @@ std::span<const FlagOption> FlagOptions();
 // Sets `option` to `value`, unless that is outside its range: then returns false.
 [[nodiscard]] bool SetNumber(const NumberOption& option, double value, GenerateOptions& options);
 
-// What is looked for in every text that is written: at most so many, each of so many bytes.
+// Limits of stop strings: their number, and the bytes of each.
 inline constexpr std::size_t kMostStops = 256;
 inline constexpr std::size_t kMostStopBytes = 1024;
 
-// Sets options.stop. Fails past those limits, and on an empty string, which would end everything at
-// once.
+// Sets options.stop. Fails beyond those limits, and on an empty string, which would end every text
+// at once.
 Status SetStop(std::vector<std::string> stop, GenerateOptions& options);
 
 }  // namespace gpt2

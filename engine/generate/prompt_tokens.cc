@@ -43,7 +43,7 @@ std::span<const std::int32_t> PromptTokens::window() const {
   const std::size_t capacity = config_->n_positions;
   if (size_ <= capacity) return recent_;
   const std::size_t part = DroppedWhenFull(capacity);
-  // Room for some words: else the first of them would drop the next part at once.
+  // Leaves room for some words: otherwise the first of them would drop the next part at once.
   const std::size_t room = part / 8;
   const std::size_t parts = (size_ + room - capacity + part - 1) / part;
   return std::span(recent_).last(size_ - parts * part);

@@ -1,4 +1,4 @@
-// A prompt of any length, reduced to what a generation uses of it.
+// Reduces a prompt of any length to the tokens that a generation uses.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class PromptTokens {
   // How many were added.
   std::size_t size() const { return size_; }
 
-  // All of them if the context holds them. Otherwise the last ones, without the first quarter of a
+  // All of them if they fit the context. Otherwise the last ones, without the first quarter of a
   // context, or two, three and so on, as a growing text loses them. So the cache of a long text
   // stays valid when the text grows.
   std::span<const std::int32_t> window() const;
@@ -38,8 +38,9 @@ class PromptTokens {
  private:
   const Config* config_;
   std::size_t size_ = 0;
-  std::vector<std::int32_t> recent_;  // at most 2 * n_positions, so that few are moved often
-  std::vector<std::uint32_t> first_;  // [vocab_size] 1 + where a token was first; 0: nowhere
+  std::vector<std::int32_t> recent_;  // at most 2 * n_positions, so that tokens are rarely moved
+  std::vector<std::uint32_t>
+      first_;  // [vocab_size] 1 + index of a token's first occurrence; 0: none
 };
 
 }  // namespace gpt2

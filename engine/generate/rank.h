@@ -1,4 +1,4 @@
-// Where a token stands among all that might be in its place.
+// Computes the rank of a token.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace gpt2 {
 
-// The rank of a token of the logit `logit`: 1 plus the number of `logits` that are larger. Equal
-// ones share the smallest.
+// The rank of a token with the logit `logit`: 1 plus the number of `logits` that are larger. Equal
+// logits share the smallest rank.
 std::uint32_t RankOf(std::span<const float> logits, float logit);
 
 }  // namespace gpt2

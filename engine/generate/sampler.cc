@@ -15,7 +15,7 @@ namespace gpt2 {
 
 namespace {
 
-// Logits that are compared at once: eight vectors of four between two branches.
+// Logits that are compared at a time: eight vectors of four between two branches.
 constexpr std::size_t kBlock = 32;
 
 // The first id from `id` on whose block may hold a logit above `threshold`. Blocks are compared as
@@ -44,7 +44,7 @@ void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Can
     if (best.size() < count) {
       best.push_back(candidate);
       std::push_heap(best.begin(), best.end(), RanksBefore);
-    } else if (candidate.logit > best.front().logit) {  // an equal one comes later: it loses
+    } else if (candidate.logit > best.front().logit) {  // an equal one comes later and loses
       std::pop_heap(best.begin(), best.end(), RanksBefore);
       best.back() = candidate;
       std::push_heap(best.begin(), best.end(), RanksBefore);
@@ -79,14 +79,14 @@ std::span<const float> Sampler::Penalize(std::span<const float> logits) {
   if (repetition_penalty_ == 1.0f && ngram_size_ == 0) return logits;
   scale_ = 1;
   if (!PenalizeScaled(logits)) {
-    scale_ = 1.0 / 128;  // exact, and more than a penalty of 0.01 or 100 makes of a logit
+    scale_ = 1.0 / 128;  // exact, and more than a penalty of 0.01 or 100 can amplify a logit
     PenalizeScaled(logits);
   }
   if (ngram_size_ > 0) BanRepeats();
   return penalized_;
 }
 
-// Whether what was finite still is.
+// Whether finite logits are still finite.
 bool Sampler::PenalizeScaled(std::span<const float> logits) {
   penalized_.assign(logits.begin(), logits.end());
   bool is_finite = true;
@@ -149,7 +149,7 @@ double Sampler::WeightOf(const Candidate& candidate) const {
   return static_cast<double>(Exp(static_cast<float>(ScaledLogit(candidate))));
 }
 
-// A heap gives the most probable first, and sorts no more of them than are kept.
+// Keeps the most probable tokens that reach top_p. A heap sorts no more of them than needed.
 void Sampler::KeepTopP() {
   double total = 0;
   for (const Candidate& candidate : candidates_) total += WeightOf(candidate);
@@ -157,7 +157,7 @@ void Sampler::KeepTopP() {
     return RanksBefore(b, a);
   };
   std::make_heap(candidates_.begin(), candidates_.end(), ranks_behind);
-  auto heap_end = candidates_.end();  // the kept ones gather behind it, most probable last
+  auto heap_end = candidates_.end();  // kept tokens gather behind it, the most probable last
   double kept = 0;
   do {
     std::pop_heap(candidates_.begin(), heap_end, ranks_behind);
@@ -176,7 +176,7 @@ double Sampler::KeepTypical(double total) {
   surprises_.clear();
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     if (weights_[i] == 0) continue;
-    // No weight is below Exp's least, so no surprise is infinite.
+    // No weight is below Exp's smallest, so no surprise is infinite.
     const double scaled = std::max(ScaledLogit(candidates_[i]), static_cast<double>(kExpMin));
     const double surprise = log_total - scaled;
     surprises_.push_back({surprise, i});

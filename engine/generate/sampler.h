@@ -1,4 +1,4 @@
-// From logits to a token.
+// Draws tokens from logits.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@ class Sampler {
  public:
   Sampler(const GenerateOptions& options, std::size_t vocab_size);
 
-  // Tells that `id` is in the context, be it of the prompt or generated.
+  // Records that `id` is in the context, from the prompt or generated.
   void Accept(std::int32_t id);
 
-  // The next token after logits [vocab_size]. One whose logit is minus infinity is ruled out; not
-  // all are.
+  // Draws the next token from logits [vocab_size]. A token with the logit minus infinity is ruled
+  // out; at least one is not.
   std::int32_t Sample(std::span<const float> logits);
 
  private:
@@ -54,7 +54,7 @@ class Sampler {
   float repetition_penalty_;
   Random random_;
   std::vector<bool> seen_;             // [vocab_size]
-  std::vector<std::int32_t> history_;  // what was accepted, in order; empty without ngram_size_
+  std::vector<std::int32_t> history_;  // accepted tokens in order; empty without ngram_size_
   std::vector<float> penalized_;       // logits after the repetition penalty, times scale_
   double scale_ = 1;
   std::vector<Candidate> candidates_;
@@ -62,14 +62,14 @@ class Sampler {
   // Of the candidates: exp((logit - best_logit_) / (temperature * scale)).
   std::vector<double> weights_;
   struct Surprise {
-    double distance;  // of the token's surprise from the expected one, in nats
+    double distance;  // between the token's surprise and the expected one, in nats
     std::size_t candidate;
   };
   std::vector<Surprise> surprises_;
 };
 
-// Fills `best` with the `count` candidates of the largest logits, largest first; one pass that
-// seldom does more than a comparison. Reuses best's memory.
+// Fills `best` with the `count` candidates with the largest logits, largest first, in one pass that
+// rarely does more than a comparison. Reuses best's memory.
 void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Candidate>& best);
 
 }  // namespace gpt2

@@ -31,7 +31,7 @@ Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, st
                  Concat("start is ", start, ", expected a whole number from 0 to ", ids.size())};
   }
   Scorer scorer(context, std::move(ids), stride, start);
-  // The first window that reaches the start: what follows its last token is scored in it, too.
+  // The first window that reaches the start: the token after its last one is scored in it, too.
   const std::size_t skipped = start <= capacity ? 0 : (start - capacity - 1) / stride + 1;
   if (!scorer.is_done()) scorer.OpenWindow(skipped * stride);
   return scorer;
@@ -40,7 +40,7 @@ Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, st
 void Scorer::OpenWindow(std::size_t first) {
   window_ = first;
   const std::size_t size = std::min(context_->config().n_positions, ids_.size() - first);
-  // From token done_ - 1 on, logits are wanted, and the cache holds none.
+  // Logits are needed from token done_ - 1 on, and the cache holds none.
   context_->sequence().ClearCache(/*kept=*/done_ - 1 - first);
   context_->sequence().SetWindow(std::span(ids_).subspan(first, size));
 }
@@ -51,8 +51,8 @@ Result<std::span<const TokenScore>> Scorer::Step() {
   const std::size_t first = window_ + sequence.cached();  // index in ids_ of the first token to run
   const Pass pass = context_->Prefill(sequence, Context::kLogitTokens);
   const std::size_t count = pass.tokens();
-  // Logits i predict ids_[first + i + 1]. What an earlier window scored, or nobody wants, needs
-  // none.
+  // Logits i predict ids_[first + i + 1]. Tokens that an earlier window scored, or before the
+  // start, need none.
   const std::size_t skip = std::min(done_ - 1 - first, count);
   const std::size_t wanted = std::min(count, ids_.size() - 1 - first);
   if (skip >= wanted) return std::span<const TokenScore>();

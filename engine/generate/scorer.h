@@ -1,4 +1,4 @@
-// How likely a model finds a text.
+// Scores a text: how probable a model finds each token.
 #pragma once
 
 #include <algorithm>
@@ -32,17 +32,17 @@ class Scorer {
   static Result<Scorer> Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride,
                               std::size_t start = 0);
 
-  // Scores some more tokens, at most Context::kLogitTokens, and returns their scores: of
-  // ids()[done()], as it was before, and those behind it. Valid until the next call; may be empty.
-  // Fails where logits are not finite, and is over then. Only while !is_done().
+  // Scores at most Context::kLogitTokens more tokens, and returns their scores, starting with
+  // ids()[done()] as it was before. Valid until the next call; may be empty. Fails if logits are
+  // not finite, and is then finished. Only while !is_done().
   Result<std::span<const TokenScore>> Step();
 
   bool is_done() const { return done_ == ids_.size(); }
 
   std::span<const std::int32_t> ids() const { return ids_; }
 
-  // Tokens that need no more work: those before the start, and the first of all, of which nothing
-  // says how likely it is.
+  // Tokens that need no more work: those before the start, and the first one, which has no
+  // probability.
   std::size_t done() const { return done_; }
 
  private:

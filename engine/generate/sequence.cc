@@ -14,10 +14,10 @@
 namespace gpt2 {
 namespace {
 
-// What stays of a full window, kKept of kParts: that is run again, and what is dropped is room
-// until the next time. So each new token costs kKept / (kParts - kKept) = 3 that run again, which
-// in batches take about as long as its own decode step. To keep seven eighths would cost 7; half of
-// the window would cost 1, but the model would then forget twice as much at once.
+// A full window keeps kKept of kParts, which run again; the dropped part is room for new tokens. So
+// each new token costs kKept / (kParts - kKept) = 3 tokens that run again, which in batches take
+// about as long as its own decode step. Keeping seven eighths would cost 7; keeping half would cost
+// 1, but the model would forget twice as much at once.
 constexpr std::size_t kKept = 3;
 constexpr std::size_t kParts = 4;
 

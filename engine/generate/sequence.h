@@ -1,4 +1,4 @@
-// The tokens of one text that a model attends to, with their keys and values.
+// The tokens of one text in a model's context, with their keys and values.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace gpt2 {
 
-// How many tokens leave a full window of `capacity`, the first of them, to make room for more.
+// The number of tokens that a full window of `capacity` drops from its start to make room.
 std::size_t DroppedWhenFull(std::size_t capacity);
 
-// A window of at most n_positions tokens: token i sits at position i. The KV cache holds the first
+// A window of at most n_positions tokens: token i is at position i. The KV cache holds the first
 // cached() of them; the others are pending. Not thread-safe.
 class Sequence {
  public:
@@ -28,36 +28,37 @@ class Sequence {
   bool is_current() const { return pending() == 0; }
   std::size_t bytes() const { return cache_.bytes(); }
 
-  // Makes `window` (at most n_positions tokens) the context. What the cache holds of a common
-  // beginning stays, but at least the last token is run again, as its logits are wanted.
+  // Makes `window` (at most n_positions tokens) the context. Cached tokens of the common beginning
+  // stay, but at least the last token runs again, because its logits are needed.
   void SetWindow(std::span<const std::int32_t> window);
 
-  // Makes every token but the first `kept` pending: the next SetWindow finds no other in the cache.
+  // Makes all tokens except the first `kept` pending: the next SetWindow finds no others in the
+  // cache.
   void ClearCache(std::size_t kept = 0) { cached_ = std::min(cached_, kept); }
 
-  // Appends a pending token. When the window is full it first keeps its last three quarters:
-  // positions are absolute, so those must be run again. Returns the tokens dropped.
+  // Appends a pending token. A full window first keeps only its last three quarters, which must run
+  // again because positions are absolute. Returns the number of dropped tokens.
   std::size_t Push(std::int32_t id);
 
   // The next pending token, for a forward pass that is about to run it: it counts as cached.
   BatchToken Advance();
 
-  // Token `position` of the window, for a forward pass that runs it in parts.
+  // Token `position` of the window, for a forward pass that runs in parts.
   BatchToken At(std::size_t position) { return {window_[position], position, &cache_}; }
 
-  // A token that is no part of the window, to be run behind it. Where it is full, its last token is
-  // pending then: the place was taken.
+  // A token to run after the window, of which it is not a part. If the window is full, its last
+  // token becomes pending, because its place is used.
   BatchToken Behind();
 
-  // Token `index` of a draft that follows the window, which must be current: to be run, but no part
-  // of the window until Accept.
+  // Token `index` of a draft after the window, which must have no pending tokens. It runs, but is
+  // not a part of the window until Accept.
   BatchToken Drafted(std::size_t index, std::int32_t id);
 
-  // Appends the tokens at the beginning of a draft that has been run: their keys and values are in
-  // the cache. They must fit the window.
+  // Appends the first tokens of a draft that has run: their keys and values are cached. They must
+  // fit the window.
   void Accept(std::span<const std::int32_t> ids);
 
-  // Becomes what `other`, of the same model and format, is.
+  // Copies `other`, which has the same model and format.
   void CopyFrom(const Sequence& other);
 
  private:

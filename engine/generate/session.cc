@@ -29,7 +29,7 @@
 namespace gpt2 {
 namespace {
 
-// `most`: the tokens that the prompt may take, its healed end in tokens of a byte each.
+// `most` is the limit for the prompt, whose healed end counts one token per byte.
 Status CheckFits(std::size_t prompt, std::size_t most, const GenerateOptions& options,
                  std::size_t capacity) {
   if (!options.strict || most + options.max_new_tokens <= capacity) return Done{};
@@ -40,7 +40,7 @@ Status CheckFits(std::size_t prompt, std::size_t most, const GenerateOptions& op
                       " and ", options.max_new_tokens, " new ones, the context holds ", capacity)};
 }
 
-// What max_length leaves for new tokens.
+// The number of new tokens that max_length allows.
 Result<std::size_t> MostNewTokens(std::size_t prompt, const GenerateOptions& options) {
   if (prompt < options.max_length) {
     return std::min(options.max_new_tokens, options.max_length - prompt);
@@ -53,7 +53,7 @@ Result<std::size_t> MostNewTokens(std::size_t prompt, const GenerateOptions& opt
 
 }  // namespace
 
-// What one pass computes logits for.
+// The tokens whose logits one pass computes.
 static_assert(kMostContinuations <= Context::kLogitTokens);
 static_assert(LookupDrafter::kMostTokens + 1 <= Context::kLogitTokens);
 
@@ -105,7 +105,8 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
   const std::size_t dropped = prompt.size() - window.size();
   Healing healing;
   if (options.heal && options.max_new_tokens > 0) {
-    // All may be taken back where there is a token to start from; else the first stays.
+    // All tokens may be removed if there is an end-of-text token to start from; otherwise the first
+    // stays.
     const bool can_start = config.eos_token_id && dropped == 0;
     healing =
         TokenHealer(*tokenizer, config.eos_token_id).TakeBack(window.subspan(can_start ? 0 : 1));
@@ -137,7 +138,7 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
 }
 
 void Session::Suspend() {
-  // Until the prompt is prefilled, sequence 0 is all there is.
+  // Until the prompt is prefilled, only sequence 0 exists.
   windows_.resize(has_prompt_ ? continuations_.size() : 1);
   for (std::size_t i = 0; i < windows_.size(); ++i) {
     const std::span<const std::int32_t> window = context_->sequence(i).window();
@@ -165,8 +166,8 @@ std::size_t Session::dropped_tokens() const {
 
 Result<std::vector<GeneratedToken>> Session::Step() {
   std::vector<GeneratedToken> tokens;
-  // More than the last sampled token is pending. It may be a prompt, a context that was cut to make
-  // room, or one that others have used in between.
+  // More than the last sampled token is pending. It may be a prompt, a context that was cut, or one
+  // that others have used.
   for (std::size_t i = 0; i < continuations_.size(); ++i) {
     const bool is_prefilled = has_prompt_ && context_->sequence(i).pending() <= 1;
     if (continuations_[i].finish != FinishReason::kNone || is_prefilled) continue;
@@ -181,7 +182,7 @@ Result<std::vector<GeneratedToken>> Session::Step() {
   return tokens;
 }
 
-// Runs some of what sequence `index` has pending, and samples once nothing is left.
+// Runs pending tokens of sequence `index`, and samples when none are left.
 Status Session::Prefill(std::size_t index, std::vector<GeneratedToken>& tokens) {
   Sequence& sequence = context_->sequence(index);
   const Pass pass = context_->Prefill(sequence, kMaxBatch);
@@ -254,7 +255,7 @@ bool Session::IsEnd(std::int32_t id) const {
   const auto has = [id](const std::vector<std::int32_t>& ids) {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
   };
-  // As in transformers, which reads config.json where generation_config.json does not say it.
+  // As in transformers, which reads config.json if generation_config.json has no such token.
   if (!options_.eos_token_ids.empty()) return has(options_.eos_token_ids);
   return config.eos_token_id == id || has(config.other_eos_token_ids);
 }
@@ -302,7 +303,7 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   return token;
 }
 
-// The text that becomes final with a token that adds `bytes`; end of text itself has none.
+// The text that becomes final with a token that adds `bytes`. The end-of-text token has none.
 std::string Session::TextOf(Continuation& continuation, std::string_view bytes) {
   std::string text;
   if (continuation.finish != FinishReason::kEos) text = continuation.characters.Push(bytes);

@@ -1,4 +1,4 @@
-// One generation: a prompt, and what a model writes after it, once or several times.
+// One generation: a prompt, and one or more continuations of it.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace gpt2 {
 
 enum class FinishReason {
   kNone,    // not finished
-  kLength,  // max_new_tokens were written, those not counted that only heal the prompt
+  kLength,  // max_new_tokens were written, not counting those that only heal the prompt
   kEos,     // the model ended the text
   kStop,    // a stop string appeared
 };
@@ -41,19 +41,20 @@ struct TokenLogprob {
 struct GeneratedToken {
   std::size_t continuation;  // which of options.n
   std::int32_t id;
-  // The text that became final with it: whole characters, no part of a stop string. May be empty,
-  // or hold text of earlier tokens. What heals the prompt's end has none, as the prompt has it.
+  // The text that became final with this token: whole characters, no part of a stop string. It may
+  // be empty, or include text of earlier tokens. A token that only heals the prompt has none,
+  // because the prompt contains it.
   std::string text;
   float logprob;
   std::uint32_t rank;  // by logprob, 1: the most probable token
   Healed healed = Healed::kNone;
-  // options.logprobs of them, most probable first; of those that heal the prompt's end, where it
-  // is not healed yet.
+  // options.logprobs alternatives, most probable first. While the prompt is healed, only tokens
+  // that are allowed there.
   std::vector<TokenLogprob> top;
 };
 
-// The progress of a prefill. It counts the tokens of the prompt, or of a context that is run again:
-// those in the KV cache, and all.
+// The progress of a prefill: the cached tokens and the total of the prompt, or of a context that
+// runs again.
 struct PrefillProgress {
   std::size_t done = 0;
   std::size_t total = 0;
@@ -73,23 +74,23 @@ struct PrefillProgress {
 // may let the threads of the context's pool help.
 class Session {
  public:
-  // Takes over `context` until done or suspended. `tokenizer` may be null: then tokens have no
-  // text, and stop strings are refused. An empty prompt starts at end-of-text, as GPT-2 was
-  // trained. What the context has cached of the same beginning is not computed again. Continuation
-  // i draws with seed options.seed + i.
+  // Takes over `context` until it is finished or suspended. `tokenizer` may be null: then tokens
+  // have no text, and stop strings are refused. An empty prompt starts at end-of-text, as GPT-2 was
+  // trained. Cached tokens of the same beginning are not computed again. Continuation i draws with
+  // seed options.seed + i.
   static Result<Session> Begin(Context& context, const Tokenizer* tokenizer,
                                const PromptTokens& prompt, const GenerateOptions& options);
   static Result<Session> Begin(Context& context, const Tokenizer* tokenizer,
                                std::span<const std::int32_t> prompt,
                                const GenerateOptions& options);
 
-  // Prefills up to kMaxBatch tokens, or writes tokens: at least one for each continuation under
-  // way, in order of continuation. Fails where logits are not finite, and is over then. Only until
+  // Prefills up to kMaxBatch tokens, or writes tokens: at least one for each running continuation,
+  // in order of continuation. Fails if logits are not finite, and is then finished. Only until
   // done.
   Result<std::vector<GeneratedToken>> Step();
 
-  // Lets others use the context until Resume, which may need memory. The tokens that follow are the
-  // same as without: what the context no longer has cached is prefilled again.
+  // Lets others use the context until Resume, which may need memory. The following tokens stay the
+  // same: tokens that are no longer cached are prefilled again.
   void Suspend();
   Status Resume();
 
@@ -99,17 +100,17 @@ class Session {
     return continuations_[continuation].finish;
   }
 
-  // Of the prefill under way, or the latest.
+  // The current or the last prefill.
   const PrefillProgress& prefill() const { return prefill_; }
 
-  // Tokens at the start of the text that no longer fit the context, so far, in the continuation
-  // that lost most.
+  // Tokens at the start of the text that no longer fit the context, in the continuation that lost
+  // most.
   std::size_t dropped_tokens() const;
-  // Tokens of the prompt that were in the cache already.
+  // Tokens of the prompt that were already cached.
   std::size_t reused_tokens() const { return reused_tokens_; }
-  // Tokens at the end of the prompt that are written anew.
+  // Tokens at the end of the prompt that are rewritten.
   std::size_t healed_tokens() const { return healing_.tokens; }
-  // Tokens that were drafted, and those of them that were accepted.
+  // Drafted tokens, and those that were accepted.
   std::size_t drafted_tokens() const { return drafted_tokens_; }
   std::size_t accepted_tokens() const { return accepted_tokens_; }
 
@@ -117,7 +118,7 @@ class Session {
   struct Continuation {
     Sampler sampler;
     StopMatcher stop;
-    std::size_t healed_bytes = 0;  // of the prompt's end, that are written anew
+    std::size_t healed_bytes = 0;  // of the prompt's end that are rewritten
     Utf8Stream characters = {};
     std::size_t dropped_tokens = 0;
     std::size_t written = 0;  // tokens, except for those that only heal the prompt
@@ -139,13 +140,13 @@ class Session {
   const Tokenizer* tokenizer_;
   GenerateOptions options_;
   std::vector<Continuation> continuations_;  // of context sequence 0, 1, ...
-  bool has_prompt_ = false;                  // until then all share sequence 0
+  bool has_prompt_ = false;                  // until then all continuations share sequence 0
   PrefillProgress prefill_;
   std::vector<std::vector<std::int32_t>> windows_;  // of the sequences, while suspended
   LookupDrafter drafter_;
   std::size_t reused_tokens_ = 0;
   Healing healing_;
-  std::vector<float> allowed_;  // [vocab_size] logits while the prompt's end is written anew
+  std::vector<float> allowed_;  // [vocab_size] logits while the prompt's end is rewritten
   std::size_t drafted_tokens_ = 0;
   std::size_t accepted_tokens_ = 0;
 };

@@ -13,11 +13,11 @@ class StopMatcher {
  public:
   explicit StopMatcher(std::vector<std::string> stop) : stop_(std::move(stop)) {}
 
-  // The text that may be shown after `text`: all except an end that could begin a stop string. Once
-  // a stop string is complete, only the text before it, and stopped() is true.
+  // Returns the text that may be shown after `text`: all except an end that could begin a stop
+  // string. When a stop string is complete, returns only the text before it, and stopped() is true.
   std::string Push(std::string_view text);
 
-  // What was held back, at the end of the text.
+  // Returns the text that was held back, at the end of the text.
   std::string Flush();
 
   bool stopped() const { return stopped_; }

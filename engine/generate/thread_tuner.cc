@@ -12,10 +12,10 @@
 namespace gpt2 {
 namespace {
 
-// The best of so many steps is what counts: one alone may be interrupted.
+// The best of this many steps counts, because a single one may be interrupted.
 constexpr std::size_t kRounds = 4;
-// How much faster more threads must be. They take power and heat the device, and steps with the
-// same number of threads differ by some percent.
+// The required gain of more threads. They take power and heat the device, and steps with the same
+// number of threads vary by some percent.
 constexpr double kLeastGain = 1.05;
 constexpr double kNotMeasured = 1e9;  // seconds
 
@@ -31,7 +31,7 @@ ThreadTuner::ThreadTuner(ThreadPool& pool) : pool_(&pool) {
 
 void ThreadTuner::Measure(FunctionRef<double()> run_step) {
   assert(!is_done());
-  // In turn, so that whatever else the machine does slows all of them alike.
+  // In turn, so that other work on the machine slows all of them equally.
   Candidate& candidate = candidates_[measured_ % candidates_.size()];
   pool_->SetThreads(std::min(candidate.threads, pool_->most_threads()));
   run_step();  // wakes the threads

@@ -1,4 +1,5 @@
-// How many threads pay is a matter of the machine's memory, not of its cores: it is measured.
+// Measures how many threads are fastest, which depends on the machine's memory rather than its
+// cores.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,10 @@ class ThreadTuner {
   explicit ThreadTuner(ThreadPool& pool);
 
   bool is_done() const { return candidates_.size() == 1; }
-  // That are used by now: those that are fastest, once it is done.
+  // The number of threads in use: the fastest, once it is done.
   std::size_t threads() const { return pool_->threads(); }
 
-  // Takes a few steps. `run_step` runs one, and returns the seconds that it took. Only until done.
+  // Runs a few steps. `run_step` runs one, and returns its duration in seconds. Only until done.
   void Measure(FunctionRef<double()> run_step);
 
  private:
@@ -34,12 +35,12 @@ class ThreadTuner {
   void Choose();
 
   ThreadPool* pool_;
-  std::vector<Candidate> candidates_;  // in the end, the one that was chosen
-  std::size_t measured_ = 0;           // so many times
+  std::vector<Candidate> candidates_;  // at the end, only the chosen one
+  std::size_t measured_ = 0;           // number of steps
 };
 
-// The seconds of a decode step behind the context's first sequence. The cache keeps everything,
-// except for the last token if the context is full.
+// The seconds of a decode step after the context's first sequence. The cache stays complete, except
+// for the last token if the context is full.
 double MeasureStep(Context& context);
 
 }  // namespace gpt2

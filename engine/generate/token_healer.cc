@@ -20,10 +20,10 @@
 namespace gpt2 {
 namespace {
 
-// Tokens of a text that is short: the end of a prompt, and a token behind it.
+// The tokens of a short text: the end of a prompt, and one more token.
 class ShortText {
  public:
-  // None where the vocabulary lacks one of its bytes.
+  // Empty if the vocabulary lacks one of its bytes.
   ShortText(const Tokenizer& tokenizer, std::string_view text) {
     const Result<std::size_t> size =
         Encoding(tokenizer, text, SpecialTokens::kAsText).Next(tokens_);
@@ -31,7 +31,7 @@ class ShortText {
   }
   std::span<const std::int32_t> tokens() const { return std::span(tokens_).first(size_); }
 
-  // How many it has in common with `ids` from the first on.
+  // The number of tokens that equal those of `ids`, from the first on.
   std::size_t InCommon(std::span<const std::int32_t> ids) const {
     std::size_t common = 0;
     while (common < std::min(size_, ids.size()) && tokens_[common] == ids[common]) ++common;
@@ -55,9 +55,9 @@ bool TokenHealer::IsText(std::int32_t id) const {
   return !tokenizer_->TokenBytes(id).empty() && id != eos_ && !tokenizer_->IsAdded(id);
 }
 
-// Whatever follows, some token of the whole text holds the prompt's last byte. Those before it are
-// the tokens of the text before it, as a run of a text's tokens is what that run's text has. So the
-// places where such a token can begin say which tokens of the prompt may change.
+// Whatever follows, some token of the whole text contains the prompt's last byte. The tokens before
+// it are those of the text before it. So the places where such a token can begin determine which
+// tokens of the prompt may change.
 Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
   if (!tokenizer_->HasGpt2Rules()) return {};
   const auto text_of = [this](std::span<const std::int32_t> tokens) {
@@ -105,7 +105,7 @@ Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
       if (!bytes.starts_with(beginning) || !IsText(id)) continue;
       const ShortText whole(*tokenizer_, std::string(before).append(bytes));
       if (whole.tokens().empty() || whole.tokens().back() != id) continue;
-      // Those before it are the same before every such token.
+      // The tokens before it are the same for every such token.
       kept = std::min({kept, whole.InCommon(end), whole.tokens().size() - 1});
       break;
     }

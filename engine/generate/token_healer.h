@@ -1,4 +1,4 @@
-// Token healing: lets a text go on in the middle of a word (Lundberg 2023: "The Art of Prompt
+// Token healing: continues a text in the middle of a word (Lundberg 2023: "The Art of Prompt
 // Design: Prompt Boundaries and Token Healing").
 #pragma once
 
@@ -16,7 +16,7 @@ namespace gpt2 {
 
 // The end of a prompt that is generated again.
 struct Healing {
-  std::size_t tokens = 0;  // how many are removed
+  std::size_t tokens = 0;  // number of removed tokens
   std::string bytes;       // of the removed tokens; the next tokens write them again
 };
 
@@ -29,18 +29,18 @@ struct Healing {
 // borrows the tokenizer.
 class TokenHealer {
  public:
-  // The end of a prompt that is looked at: no token of GPT-2 is longer, nor has a beginning of more
+  // Bytes of a prompt's end that are examined: no token of GPT-2 is longer, or has a prefix of more
   // tokens.
   static constexpr std::size_t kMostBytes = 128;
   static constexpr std::size_t kMostTokens = 16;
 
-  // `eos` and the tokenizer's added tokens are no text: never taken back, nor written.
+  // `eos` and the tokenizer's added tokens are not text: they are never removed or written.
   TokenHealer(const Tokenizer& tokenizer, std::optional<std::int32_t> eos)
       : tokenizer_(&tokenizer), eos_(eos) {}
 
-  // What the rule takes back of `ids`, the end of a prompt. Of ids that are not the tokens of their
-  // own text only the end that is counts: nothing where that is an added token. Nothing, too, with
-  // other rules than GPT-2's, for which the rule does not hold.
+  // The tokens that the rule removes from `ids`, the end of a prompt. If ids are not the tokens of
+  // their own text, only their valid end counts; nothing is removed after an added token. Nothing
+  // is removed with other rules than GPT-2's either, for which the rule does not hold.
   Healing TakeBack(std::span<const std::int32_t> ids) const;
 
   // Fills `allowed` [vocab_size] with the logits of the tokens that are allowed next. A token is

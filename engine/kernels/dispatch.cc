@@ -1,4 +1,4 @@
-// The tables of kernels that this build has, and which of them is best.
+// The kernel tables of this build, and the choice of the best one.
 #include <array>
 #include <span>
 

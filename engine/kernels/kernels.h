@@ -67,7 +67,7 @@ using AddToFn = void(float* x, const float* delta, std::size_t n);
 // runs in one pass over blocks of kKvBlock with a running maximum (Milakov, Gimelshein: "Online
 // normalizer calculation for softmax", 2018). dim is at most padded_dim and kMaxHeadDim. Reads q
 // [dim], and keys and values [positions, padded_dim].
-inline constexpr std::size_t kMaxHeadDim = 512;  // what kernels reserve on the stack; GPT-2 has 64
+inline constexpr std::size_t kMaxHeadDim = 512;  // limit on the stack; GPT-2 has 64
 using AttendF32Fn = void(const float* q, const KvHeadF32& kv, std::size_t dim,
                          std::size_t positions, float* out);
 
@@ -110,7 +110,7 @@ struct KernelTable {
 // "relaxed-pairs".
 std::span<const KernelTable* const> KernelTables();
 
-// The fastest of them on this processor.
+// The fastest table on this processor.
 const KernelTable& BestKernels();
 
 // Whether the fastest kernels are exact on this machine. The specification of relaxed SIMD leaves

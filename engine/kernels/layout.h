@@ -1,6 +1,5 @@
-// How weights, activations and the KV cache lie in memory, so that a kernel only ever reads
-// forward. These layouts exist in memory alone; files hold plain rows (see
-// weights_tools/FORMAT.md).
+// The memory layout of weights, activations and the KV cache. A kernel reads all of them strictly
+// forward. Files store plain rows instead (see weights_tools/FORMAT.md).
 #pragma once
 
 #include <bit>
@@ -56,29 +55,29 @@ struct TiledQ4 {
 };
 inline constexpr int kQ4Zero = 8;  // the code of weight zero; codes are 0..15
 
-// Tokens whose groups lie side by side. So everything that shares a load of weights has constant
+// Tokens whose groups are adjacent. So everything that shares a load of weights has constant
 // addresses and is read from its first byte to its last.
 inline constexpr std::size_t kTokenBlock = 4;
 
-// Activations quantized group by group, in the way of the weights that they are multiplied with.
-// Beyond the last value, a group has the codes of zeros.
+// Activations quantized group by group, as the weights require. After the last value, a group has
+// the codes of zeros.
 struct QuantizedActivations {
   const std::int8_t* codes;     // [tokens / kTokenBlock, groups, kTokenBlock, kGroup]
   const float* scales;          // [tokens / kTokenBlock, groups, kTokenBlock]
   const std::int32_t* offsets;  // [tokens / kTokenBlock, groups, kTokenBlock]
-  std::size_t tokens;           // in the last block, those beyond them are never read
+  std::size_t tokens;           // tokens beyond these in the last block are never read
   std::size_t groups;
 
-  // How many groups lie before this one.
+  // The number of groups before this one.
   static constexpr std::size_t Place(std::size_t token, std::size_t group, std::size_t groups) {
     return (token / kTokenBlock * groups + group) * kTokenBlock + token % kTokenBlock;
   }
 };
 
-// The two ways. Relaxed SIMD multiplies signed bytes with bytes of 7 bits (simd_dot.h).
+// The two codings. Relaxed SIMD multiplies signed bytes with bytes of 7 bits (simd_dot.h).
 enum class ActivationCodes {
-  // For TiledQ8, whose codes take all 8 bits: codes 0..127, value = scale * (code - offset). Where
-  // a group's values have one sign mostly, the bit that is missing costs nothing.
+  // For TiledQ8, whose codes use all 8 bits: codes 0..127, value = scale * (code - offset). If most
+  // values of a group have the same sign, the missing bit costs nothing.
   kFromZero,
   // For TiledQ4, whose codes take 4 bits: codes -127..127, value = scale * code, and offset =
   // -kQ4Zero * the sum of the codes.
@@ -103,7 +102,7 @@ struct KvHeadQ8 {
   float* value_scales;  // [blocks * kKvBlock]
   std::size_t padded_dim;
 
-  // Where the vector of these four positions and four dimensions begins; both multiples of 4.
+  // The offset of the vector of these four positions and four dimensions; both are multiples of 4.
   std::size_t VectorIndex(std::size_t position, std::size_t dimension) const {
     return position / kKvBlock * kKvBlock * padded_dim +
            (dimension / 4 * kKvQuads + position % kKvBlock / 4) * 16;

@@ -1,4 +1,4 @@
-// The plain twin of every kernel: slow, obvious, and bit for bit what the fast ones compute.
+// The plain twin of every kernel: slow and obvious, and bit-identical to the fast ones.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -16,8 +16,8 @@
 namespace gpt2 {
 namespace {
 
-// How far n values reach above zero, or below it; NaN if one value of that sign is NaN. Compares as
-// integers, in which NaN is the largest.
+// How far n values extend above zero, or below it; NaN if one value of that sign is NaN. Compares
+// as integers, in which NaN is the largest.
 float Reach(const float* x, std::size_t n, bool below) {
   std::int32_t largest = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -33,7 +33,7 @@ std::int32_t Round(float scaled) {
 }
 
 struct GroupCodes {
-  float scale;  // not finite if one of the values is not, so that what is computed from them is not
+  float scale;  // not finite if one of the values is not, so that results are not finite either
   std::int32_t zero;
 };
 
@@ -67,19 +67,19 @@ struct OnlineSoftmax {
   float maximum = -INFINITY;
   float sum = 0.0f;
 
-  // Turns `count` scores into weights exp(score - maximum), zero beyond, and returns the factor by
-  // which everything that was accumulated before must shrink.
+  // Turns `count` scores into weights exp(score - maximum), with zeros after them. Returns the
+  // factor that all earlier sums must be multiplied by.
   float Absorb(float* scores, std::size_t count) {
     const float before = maximum;
     for (std::size_t j = 0; j < count; ++j) maximum = std::max(maximum, scores[j]);
-    // Infinite scores need the first case, as their difference is NaN; for finite ones exp(0) is 1
-    // anyway.
+    // Infinite scores need the first case, because their difference is NaN; for finite ones exp(0)
+    // is 1 anyway.
     const float shrink = before == maximum     ? 1.0f
                          : before == -INFINITY ? 0.0f
                                                : Exp(before - maximum);
     Lanes lanes;
     for (std::size_t j = 0; j < kKvBlock; ++j) {
-      // Exp saturates; the difference, NaN if the score is not finite, lets that show.
+      // Exp saturates. The difference, which is NaN if the score is not finite, makes that visible.
       scores[j] = j < count ? Exp(scores[j] - maximum) + (scores[j] - scores[j]) : 0.0f;
       lanes.Add(j, scores[j]);
     }
@@ -88,7 +88,7 @@ struct OnlineSoftmax {
   }
 };
 
-// The code of input k of a group, in row `lane` of a tile; `group` counts those of all tiles.
+// The code of input k of a group, in row `lane` of a tile; `group` counts the groups of all tiles.
 std::int32_t CodeAt(const TiledQ8& w, std::size_t group, std::size_t lane, std::size_t k) {
   const std::size_t step = group * kGroupSteps + k / kStepInputs;
   return w.codes[(step * kTileRows + lane) * kStepInputs + k % kStepInputs];
@@ -100,7 +100,7 @@ std::int32_t CodeAt(const TiledQ4& w, std::size_t group, std::size_t lane, std::
   return (k / kStepInputs % 2 == 0 ? both & 15 : both >> 4) - kQ4Zero;
 }
 
-// What is to be subtracted from the codes of activations.
+// The value to subtract from the codes of activations.
 template <typename Weights>
 constexpr bool kIsFromZero = std::is_same_v<Weights, TiledQ8>;
 

@@ -1,4 +1,4 @@
-// The kernels that gain from relaxed SIMD; all others are simd128.cc's. Empty in other builds.
+// The kernels that gain from relaxed SIMD; simd128.cc has all others. Empty in other builds.
 #ifdef __wasm_relaxed_simd__
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace gpt2 {
 namespace simd {
 
 bool RelaxedDotIsExact() {
-  // Extremes of both operands, in every place. Volatile, so that no compiler computes the answer
+  // Extremes of both operands, at every place. Volatile, so that no compiler computes the result
   // itself.
   volatile std::int8_t signed_codes[4] = {127, -128, 1, -1};
   volatile std::int8_t magnitudes[4] = {127, 127, 0, 64};
@@ -37,7 +37,7 @@ bool RelaxedDotIsExact() {
 }
 
 bool RelaxedDotIsMadeOfPairs() {
-  volatile std::int8_t most = 127, beyond = -1;  // as a byte without a sign 255
+  volatile std::int8_t most = 127, beyond = -1;  // 255 as an unsigned byte
   const v128_t sums = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(
       wasm_i8x16_splat(most), wasm_i8x16_splat(beyond), wasm_i32x4_splat(0));
   return wasm_i32x4_extract_lane(sums, 0) == 2 * INT16_MAX;

@@ -1,6 +1,6 @@
-// What the kernels and their plain twins share, so that every build computes the same bits. These
-// are constants, and our own exp, log and Gaussian error function. Kernels use the float functions'
-// vector twins in simd_math.h, which do the same operations.
+// Constants and functions that the kernels and their plain twins share, so that every build
+// computes the same bits. They include our own exp, log and Gaussian error function. Kernels use
+// the float functions' vector twins in simd_math.h, which perform the same operations.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace gpt2 {
 
-// 8-bit codes are -127..127. Without -128 the magnitude of each fits seven bits, which is what the
-// relaxed dot product takes of its inputs (simd_dot.h).
+// 8-bit codes are -127..127. Without -128 the magnitude of each fits seven bits, as the relaxed dot
+// product requires (simd_dot.h).
 inline constexpr float kLargestCode = 127.0f;
-// The least absmax that is quantized. It is far above 127 / FLT_MAX = 3.7e-37, below which 127 /
-// absmax overflows. It is far below what changes a sum of values of usual size.
+// The smallest absmax that is quantized. It is far above 127 / FLT_MAX = 3.7e-37, below which 127 /
+// absmax overflows. It is far below values that change a sum of usual size.
 inline constexpr float kSmallestAbsmax = 1e-30f;
 
 // GELU: see GeluTanhFn and GeluErfFn.

@@ -11,7 +11,7 @@
 
 namespace gpt2::simd {
 
-// The running softmax of attention; its twin in reference.cc says what it computes.
+// The running softmax of attention; see its twin in reference.cc.
 struct OnlineSoftmax {
   float maximum = -INFINITY;
   float sum = 0.0f;
@@ -23,7 +23,7 @@ struct OnlineSoftmax {
     for (; i + 4 <= count; i += 4) maxima = wasm_f32x4_pmax(maxima, wasm_v128_load(scores + i));
     maximum = MaxLane(maxima);
     for (; i < count; ++i) maximum = std::max(maximum, scores[i]);
-    // Mostly the maximum stays, and exp(0) is exactly 1.
+    // The maximum usually stays, and exp(0) is exactly 1.
     const float shrink = before == maximum     ? 1.0f
                          : before == -INFINITY ? 0.0f
                                                : gpt2::Exp(before - maximum);
@@ -56,8 +56,8 @@ inline void WriteMixed(const float* mixed, float sum, std::size_t dim, float* ou
   for (; d < dim; ++d) out[d] = mixed[d] / sum;
 }
 
-// scores [kKvBlock] = q . k of a block, scaled. All of the block is read: what lies beyond the
-// cache's last position gives scores that are not used. As many sums as registers hold run at once.
+// scores [kKvBlock] = q . k of a block, scaled. The whole block is read: scores beyond the cache's
+// last position are not used. As many sums run at once as registers can hold.
 template <DotProduct Dot>
 void ScoreKeys(const typename Dot::SignedGroup* q_groups, std::int32_t q_negative,
                const std::int8_t* keys, const float* key_scales, std::size_t padded, v128_t q_scale,
@@ -124,7 +124,7 @@ void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t p
                    q_scale, weights);
     const v128_t shrink = Splat(softmax.Absorb(weights, count));
     for (std::size_t j = 0; j < count; j += 4) {
-      // Not past the last position: a scale there may be of a run that gave an error, and not
+      // Not beyond the last position: a scale there may be left from a run that failed, and not
       // finite.
       const float* scales = kv.value_scales + start + j;
       const v128_t scale = j + 4 <= count ? wasm_v128_load(scales) : LoadPart(scales, count - j);

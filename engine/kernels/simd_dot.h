@@ -17,8 +17,8 @@
 
 namespace gpt2::simd {
 
-// `kValue` in all lanes, as what a browser's compiler does not know, and so keeps in a register. A
-// constant that it knows it makes anew wherever it is used: three instructions in V8 on x64.
+// `kValue` in all lanes, hidden from a browser's compiler, which therefore keeps it in a register.
+// It would recreate a known constant at each use: three instructions in V8 on x64.
 template <std::int8_t kValue>
 v128_t HiddenI8x16() {
   static const volatile std::int8_t value = kValue;
@@ -30,9 +30,9 @@ v128_t HiddenI16x8() {
   return wasm_i16x8_splat(value);
 }
 
-// What the kernels need from a dot product. Each kernel has an object of its own, which holds
-// constants. A sum begins with Start, takes products with Add and gives its four lanes with Finish.
-// `negative` is the sum of the magnitudes of the inputs that are below zero.
+// The operations that kernels need of a dot product. Each kernel has its own object, which holds
+// constants. A sum begins with Start, adds products with Add and returns its four lanes with
+// Finish. `negative` is the sum of the magnitudes of the inputs that are below zero.
 template <typename D>
 concept DotProduct = requires(const D dot, typename D::Sum sum, typename D::NibbleSum nibble_sum,
                               const void* weights, const std::int8_t* inputs,
@@ -53,15 +53,15 @@ concept DotProduct = requires(const D dot, typename D::Sum sum, typename D::Nibb
   dot.AddNonNegative(sum, dot.LoadWeights(weights), dot.LoadNonNegative(inputs));
   dot.FinishNonNegative(sum);
 
-  // The same for activations: codes 0..127 from which `zero` is to be subtracted. Either their
-  // sum starts at minus zero times the sum of the weights, or each input is less by zero.
+  // The same for activations: codes 0..127 from which `zero` is subtracted. Either their sum starts
+  // at minus zero times the sum of the weights, or each input is reduced by zero.
   { D::kSumsWeights } -> std::convertible_to<bool>;
   { dot.LoadZero(zero) } -> std::same_as<typename D::Zero>;
   { dot.LoadActivation(inputs, dot.LoadZero(zero)) } -> std::same_as<typename D::NonNegative>;
   { dot.Start(dot.LoadZero(zero), dot.LoadZero(zero)) } -> std::same_as<typename D::Sum>;
 
-  // 4-bit weights: 16 bytes, and the 8 bytes of a step pair's inputs. A sum is of one group at
-  // most and starts at an offset, told at both ends: a class may add it last.
+  // 4-bit weights: 16 bytes, and the 8 bytes of a step pair's inputs. A sum covers at most one
+  // group and starts at an offset, which both ends receive: a class may add it last.
   { dot.StartNibbles(zero) } -> std::same_as<typename D::NibbleSum>;
   { dot.LoadNibbles(weights) } -> std::same_as<typename D::Nibbles>;
   { dot.LoadNibbleInput(inputs) } -> std::same_as<typename D::NibbleInput>;
@@ -111,7 +111,7 @@ struct PlainDot {
     sum.high = wasm_i32x4_add(sum.high, wasm_i32x4_dot_i16x8(w.high, input));
   }
 
-  // Inputs in 0..127 are nothing special here.
+  // Inputs in 0..127 need no special handling here.
   using NonNegative = Input;
   static NonNegative LoadNonNegative(const std::int8_t* codes) {
     return wasm_i16x8_extend_low_i8x16(wasm_v128_load32_splat(codes));
@@ -119,7 +119,7 @@ struct PlainDot {
   static void AddNonNegative(Sum& sum, const Weights& w, NonNegative input) { Add(sum, w, input); }
   static v128_t FinishNonNegative(const Sum& sum) { return Finish(sum, /*negative=*/0); }
 
-  // Widened inputs hold the difference.
+  // Widened inputs can hold the difference.
   static constexpr bool kSumsWeights = false;
   using Zero = v128_t;
   static Zero LoadZero(const std::int32_t* zero) { return wasm_v128_load16_splat(zero); }
@@ -181,8 +181,8 @@ static_assert(DotProduct<PlainDot>);
 // Whether the relaxed dot products give the exact result wherever the specification defines it.
 bool RelaxedDotIsExact();
 
-// Whether the dot product of four is made of two dot products of pairs here. A second operand
-// beyond 127 shows it: sums of pairs saturate at 16 bits. Then RelaxedPairDot is faster.
+// Whether a dot product of four consists of two dot products of pairs here. A second operand beyond
+// 127 reveals it: sums of pairs saturate at 16 bits. Then RelaxedPairDot is faster.
 bool RelaxedDotIsMadeOfPairs();
 
 // Relaxed SIMD: one instruction for sixteen products. The specification defines its result only for
@@ -261,7 +261,7 @@ struct RelaxedDot {
     return wasm_i32x4_add(sum.lanes, wasm_i32x4_splat(negative));
   }
 
-  // Nibbles are never negative: they are the second operand as they are.
+  // Nibbles are never negative, so they can be the second operand directly.
   struct Nibbles {
     v128_t codes[2];  // [step of the pair]
   };

@@ -81,14 +81,14 @@ inline v128_t LoadBFloat16(const std::uint16_t* x) {
   return wasm_i32x4_shl(wasm_u32x4_load16x4(x), 16);
 }
 
-// The larger of two floats that are not negative, NaN if one of them is: as integers, where it is
-// larger than all else.
+// The larger of two non-negative floats, NaN if one of them is NaN: compared as integers, in which
+// NaN is the largest.
 inline float LargerBits(float a, float b) {
   return std::bit_cast<float>(
       std::max(std::bit_cast<std::int32_t>(a), std::bit_cast<std::int32_t>(b)));
 }
 
-// What n values reach above zero and below, as magnitudes; NaN in one of them if there is one.
+// How far n values extend above zero and below, as magnitudes; NaN if there is one.
 struct Reach {
   float above, below;
 };
@@ -125,8 +125,8 @@ struct GroupCodes {
   std::int32_t zero;
 };
 
-// Quantizes n values with one scale. Writes `room` codes, a multiple of 16, those of zeros at the
-// end.
+// Quantizes n values with one scale. Writes `room` codes, a multiple of 16, and pads with the codes
+// of zeros.
 inline GroupCodes QuantizeValues(const float* x, std::size_t n, ActivationCodes kind,
                                  std::size_t room, std::int8_t* codes) {
   const Reach reach = ReachOf(x, n);
@@ -151,7 +151,7 @@ inline GroupCodes QuantizeValues(const float* x, std::size_t n, ActivationCodes 
   return {is_zero ? 0.0f : range / kLargestCode, wasm_i32x4_extract_lane(zero, 0)};
 }
 
-// The sum of n codes, n a multiple of 16, of which those above `most` count as `most`.
+// The sum of n codes, n a multiple of 16, where codes above `most` count as `most`.
 inline std::int32_t SumCodes(const std::int8_t* codes, std::size_t n, std::int8_t most) {
   v128_t sum = wasm_i32x4_splat(0);
   for (std::size_t i = 0; i < n; i += 16) {

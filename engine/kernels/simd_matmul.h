@@ -11,7 +11,7 @@
 
 namespace gpt2::simd {
 
-// Groups whose weights' sums are kept at once while the tokens pass by.
+// Groups whose sums of weights are kept at a time while the tokens are processed.
 inline constexpr std::size_t kSumGroups = 128;
 
 // Minus the sums of the weights of a group, one vector for each four rows.
@@ -19,7 +19,7 @@ struct WeightSums {
   v128_t negative[2];
 };
 
-// The sums of a tile's weights of one group, whose codes these are.
+// The sums of a tile's weights in one group, given by its codes.
 template <DotProduct Dot>
 WeightSums SumWeights(const Dot& dot, const std::int8_t* codes) {
   WeightSums sums;
@@ -47,7 +47,7 @@ void SumGroup(const Dot& dot, const TiledQ8& w, std::size_t tile_group, const Gr
       sum[t][half] = dot.Start(weights.negative[half], zero[t]);
     }
   }
-  // Unrolled further, the sums would no longer stay in a browser's 15 registers: 0.6 times as fast.
+  // Unrolled further, the sums would exceed a browser's 15 registers: 0.6 times as fast.
 #ifdef __clang__
 #pragma clang loop unroll_count(2)
 #endif
@@ -94,7 +94,7 @@ void SumGroup(const Dot& dot, const TiledQ4& w, std::size_t tile_group, const Gr
 }
 
 // One tile of weights, kTileRows rows and groups [first, last), times kTokens tokens of x from
-// `token` on. What the groups before have given is in y; the bias comes after the last.
+// `token` on. y holds the sums of the groups before; the bias is added after the last.
 template <DotProduct Dot, int kTokens, typename Weights>
 void MatmulTile(const Weights& w, const QuantizedActivations& x, std::size_t tile,
                 std::size_t first, std::size_t last, std::size_t token,
@@ -140,7 +140,7 @@ void MatmulTile(const Weights& w, const QuantizedActivations& x, std::size_t til
   }
 }
 
-// The tokens that are left when fewer than Dot::kTokens remain, unless it is one.
+// The remaining tokens, fewer than Dot::kTokens but more than one.
 template <DotProduct Dot, int kTokens, typename Weights>
 void MatmulRest(const Weights& w, const QuantizedActivations& x, std::size_t tile,
                 std::size_t first, std::size_t last, std::size_t token,

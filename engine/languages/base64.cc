@@ -40,7 +40,7 @@ std::optional<std::string> BytesFromBase64(std::string_view text) {
     count -= 8;
     bytes += static_cast<char>(bits >> count & 0xff);
   }
-  // What is left of the last character says nothing.
+  // The remaining bits of the last character must be zero.
   if ((bits & ((1u << count) - 1)) != 0) return std::nullopt;
   return bytes;
 }

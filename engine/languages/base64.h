@@ -7,7 +7,7 @@
 
 namespace gpt2 {
 
-// Nothing where `text` is none, or is not padded to a multiple of four characters.
+// Nothing if `text` is not valid Base64, padded to a multiple of four characters.
 std::optional<std::string> BytesFromBase64(std::string_view text);
 
 }  // namespace gpt2

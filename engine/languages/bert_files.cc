@@ -65,7 +65,7 @@ Result<Tokenizer> ReadBertFiles(std::string_view vocab_txt, std::string_view tok
   GPT2_ASSIGN(parts.tokens, ReadLines(vocab_txt, vocab_size));
   TokenIds ids;
   for (std::size_t id = 0; id < parts.tokens.size(); ++id) {
-    // Of equal lines the last counts, as for BertTokenizer.
+    // Of equal lines the last counts, as in BertTokenizer.
     ids[parts.tokens[id]] = static_cast<std::int32_t>(id);
   }
   WordPieceRules pieces;

@@ -1,4 +1,4 @@
-// The tokenizer of BERT from vocab.txt, as transformers' BertTokenizer makes it.
+// Reads BERT's tokenizer from vocab.txt, as transformers' BertTokenizer does.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace gpt2 {
 
-// `vocab_txt` has a token in each line, whose number is its id. `tokenizer_config` is the text of
+// `vocab_txt` has one token per line; the line number is its id. `tokenizer_config` is the text of
 // tokenizer_config.json, "" if there is none. An error names the file and the field.
 Result<Tokenizer> ReadBertFiles(std::string_view vocab_txt, std::string_view tokenizer_config,
                                 std::size_t vocab_size);

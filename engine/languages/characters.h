@@ -1,4 +1,4 @@
-// Text as a row of characters.
+// Text as a sequence of characters.
 #pragma once
 
 #include <string>
@@ -6,11 +6,12 @@
 
 namespace gpt2 {
 
-// Of valid UTF-8 the code points. A byte that is no character becomes kFirstByte plus itself.
+// The code points of UTF-8. A byte that is not part of a character becomes kFirstByte plus its
+// value.
 inline constexpr char32_t kFirstByte = 0x110000;
 std::u32string Characters(std::string_view text);
 
-// The reverse: the same bytes.
+// The inverse: returns the same bytes.
 std::string BytesOf(std::u32string_view characters);
 void AppendCharacter(char32_t character, std::string& out);
 

@@ -28,7 +28,7 @@ bool HasValue(std::uint32_t unit) {
 std::uint32_t ValueOf(std::uint32_t unit) {
   return unit & 0x7fffffff;
 }
-// Above all bytes for a unit that is a value.
+// Larger than any byte if the unit is a value.
 std::uint32_t LabelOf(std::uint32_t unit) {
   return unit & 0x800000ff;
 }
@@ -95,7 +95,7 @@ Result<std::optional<std::string_view>> CharsMap::Find(std::string_view text) co
 }
 
 Result<std::string> CharsMap::Apply(std::string_view text) const {
-  constexpr std::size_t kWholeBelow = 6;  // bytes of a grapheme that is looked up as a whole
+  constexpr std::size_t kWholeBelow = 6;  // a grapheme of fewer bytes is looked up as a whole
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {

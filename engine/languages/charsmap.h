@@ -1,5 +1,5 @@
-// The table of characters that SentencePiece normalizes texts with ("precompiled_charsmap"), as the
-// Rust library `tokenizers` reads and applies it (its crate spm_precompiled).
+// SentencePiece's table for normalizing texts ("precompiled_charsmap"), read and applied like the
+// Rust library `tokenizers` does (its crate spm_precompiled).
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,18 @@ namespace gpt2 {
 class CharsMap {
  public:
   // `bytes` holds the size of a trie as a little-endian 32-bit number, and the trie, a double array
-  // of darts-clone. Then come the replacements, each with a zero byte behind it. Errors name no
-  // file.
+  // of darts-clone. The replacements follow, each terminated by a zero byte. Errors name no file.
   static Result<CharsMap> Read(std::string_view bytes);
 
-  // `text` with each character, or grapheme of less than six bytes, replaced if the table has it.
-  // Fails if the trie is damaged.
+  // `text` with each character, or grapheme of less than six bytes, replaced if the table contains
+  // it. Fails if the trie is damaged.
   Result<std::string> Apply(std::string_view text) const;
 
-  // Bytes of the longest text that something becomes.
+  // Bytes of the longest replacement.
   std::size_t longest() const { return longest_; }
 
  private:
-  // What the shortest beginning of `text` that the table has becomes.
+  // The replacement of the shortest prefix of `text` in the table.
   Result<std::optional<std::string_view>> Find(std::string_view text) const;
 
   std::vector<std::uint32_t> units_;

@@ -1,4 +1,4 @@
-// The steps that cut a text into pieces.
+// Splits a text into pieces.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -19,14 +19,14 @@
 namespace gpt2 {
 namespace {
 
-// A match, or what lies between two.
+// A match, or the text between two.
 struct Part {
   std::size_t begin;  // bytes
   std::size_t end;
   bool is_match;
 };
 
-// Collects matches in order, and what lies between them.
+// Collects matches in order, and the text between them.
 class Parts {
  public:
   void AddMatch(std::size_t begin, std::size_t end) {
@@ -38,7 +38,7 @@ class Parts {
     if (end_ < begin) parts_.push_back({end_, begin, false});
     end_ = begin;
   }
-  // All parts of a text of `size` bytes. `is_inverted` swaps matches and what lies between them.
+  // All parts of a text of `size` bytes. `is_inverted` swaps matches and the text between them.
   std::vector<Part> Take(std::size_t size, bool is_inverted) {
     AddRest(size);
     for (Part& part : parts_) part.is_match ^= is_inverted;

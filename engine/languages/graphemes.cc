@@ -12,11 +12,11 @@ namespace {
 
 #include "engine/languages/grapheme_parts.inc"
 
-// As bits. generate.mjs finds them out one by one.
+// Flags, which generate.mjs determines one by one.
 enum GraphemePart : unsigned {
-  kExtends = 1,        // belongs to what is before it
+  kExtends = 1,        // belongs to the character before
   kLinker = 2,         // joins the consonants around it
-  kPrepended = 4,      // belongs to what is behind it
+  kPrepended = 4,      // belongs to the character after
   kPicture = 8,        // those around a zero-width joiner belong together
   kControl = 16,       // stands alone
   kConsonant = 32,     // those around a linker belong together
@@ -59,12 +59,12 @@ bool IsSyllable(Hangul before, Hangul after) {
   return false;
 }
 
-// What the characters so far say of the next one.
+// The state after the characters so far.
 class Grapheme {
  public:
   explicit Grapheme(char32_t first) { Take(first, PartOf(first)); }
 
-  // Whether the next character belongs to it, too.
+  // Whether the next character also belongs to it.
   bool Continue(char32_t next) {
     const unsigned part = PartOf(next);
     const bool is_joined =
@@ -91,9 +91,9 @@ class Grapheme {
 
   char32_t last_ = 0;
   unsigned part_ = 0;
-  bool is_picture_ = false;      // nothing but what extends is behind a picture
+  bool is_picture_ = false;      // a picture, followed only by extending characters
   bool joins_pictures_ = false;  // and then a joiner
-  bool is_consonant_ = false;    // the same of a consonant
+  bool is_consonant_ = false;    // the same for a consonant
   bool is_linked_ = false;       // and there is a linker
 };
 

@@ -1,5 +1,5 @@
-// Graphemes, which readers take for one character (UAX #29, extended grapheme clusters). The Rust
-// library `tokenizers` cuts a text into them in the same way before it looks them up in a CharsMap.
+// Graphemes, which readers see as one character (UAX #29, extended grapheme clusters). The Rust
+// library `tokenizers` splits a text in the same way before it looks them up in a CharsMap.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace gpt2 {
 
 // Bytes of the first grapheme of `text`, which is not empty. Takes time linear in that. Regional
-// indicators are not joined in pairs: a CharsMap looks up what is shorter than two of them.
+// indicators are not joined in pairs: a CharsMap looks up only texts shorter than two of them.
 std::size_t FirstGraphemeSize(std::string_view text);
 
 }  // namespace gpt2

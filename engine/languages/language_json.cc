@@ -40,7 +40,7 @@ Status CheckTokenBytes(const std::string& token) {
                            " bytes, expected at most ", kMostTokenBytes));
 }
 
-// An object of tokens and their ids.
+// An object of tokens and ids.
 Result<Vocabulary> ReadIds(const Json& model, std::size_t vocab_size) {
   const Json* const vocab = FindMember(model, "vocab");
   if (vocab == nullptr || !vocab->is_object()) {

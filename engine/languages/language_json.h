@@ -1,4 +1,4 @@
-// tokenizer.json of any model and any rules that engine/languages has.
+// Reads a tokenizer.json of any model and any rules that engine/languages supports.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace gpt2 {
 
-// Builds the tokenizer that `text` describes. An error names the field that is not computed.
+// Builds the tokenizer in `text`. An error names the unsupported field.
 Result<Tokenizer> ReadLanguageJson(std::string_view text, std::size_t vocab_size);
 
-// Builds the tokenizer of `files` that the engine does not read by itself: of tokenizer.json,
-// vocab.txt or a SentencePiece file, the first that is there.
+// Builds a tokenizer of `files` that the engine itself does not support: from tokenizer.json,
+// vocab.txt or a SentencePiece file, the first that exists.
 Result<Tokenizer> ReadOtherTokenizer(const TokenizerFiles& files, std::size_t vocab_size);
 
-// Builds the tokenizer of `files`: the engine's own where that reads them, else one of this folder.
+// Builds the tokenizer of `files`: the engine's own if it supports them, else one of this folder.
 Result<Tokenizer> ReadAnyTokenizer(const TokenizerFiles& files, std::size_t vocab_size);
 
 }  // namespace gpt2

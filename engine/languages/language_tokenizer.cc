@@ -88,9 +88,9 @@ class LanguageTokenizer final : public TextEncoder {
     return text;
   }
 
-  // What each token is behind others.
+  // The bytes of each token after others.
   std::vector<std::string> BytesInside() const {
-    // Behind two words, no step takes from the beginning what belongs to the next token.
+    // After two words, no step removes from the start what belongs to the next token.
     std::vector<std::int32_t> ids;
     for (const bool needs_word : {true, false}) {
       for (std::size_t id = 0; id < parts_.tokens.size() && ids.size() < 2; ++id) {

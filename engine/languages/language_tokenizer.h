@@ -1,5 +1,5 @@
 // A tokenizer of any rules and any model. It is slower than the engine's own for GPT-2's rules
-// (text/encoding.h), and it holds all ids of a text.
+// (text/encoding.h), and holds all ids of a text in memory.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@
 
 namespace gpt2 {
 
-// What it consists of, in the order in which it is applied.
+// The parts of a tokenizer, in the order in which they are applied.
 struct LanguageParts {
-  std::vector<AddedToken> added;  // as they stand in a text that is not normalized
+  std::vector<AddedToken> added;  // found in the text before normalization
   TextSteps normalizers;
   TextCutters cutters;
   std::unique_ptr<const TextModel> model;
@@ -33,7 +33,7 @@ struct LanguageParts {
   std::vector<std::int32_t> end;
 };
 
-// Fails where a normalizer cannot be applied to an added token.
+// Fails if a normalizer cannot be applied to an added token.
 Result<Tokenizer> MakeLanguageTokenizer(LanguageParts parts);
 
 }  // namespace gpt2

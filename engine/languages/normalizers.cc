@@ -1,4 +1,4 @@
-// The steps that change a text.
+// Steps that change a text.
 #include <cstddef>
 #include <memory>
 #include <optional>

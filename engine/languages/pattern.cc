@@ -19,7 +19,7 @@ namespace gpt2 {
 namespace {
 
 constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
-constexpr std::size_t kMostGroups = 16;          // inside each other
+constexpr std::size_t kMostGroups = 16;          // nested in each other
 constexpr std::size_t kMostPatternSteps = 1024;  // of an expression
 constexpr std::size_t kStepsPerByte = 256;  // of a text, and kMostPatternSteps * kStepsPerByte more
 
@@ -29,7 +29,7 @@ unsigned Bit(CharacterClass one) {
 
 struct Backtrack {
   std::size_t step;
-  std::size_t least;  // bytes: at each character from `at` back to this one it may go on
+  std::size_t least;  // bytes: it may continue at each character from `at` back to here
   std::size_t at;
 };
 
@@ -42,7 +42,7 @@ Utf8Character CharacterAt(std::string_view text, std::size_t at) {
   return character;
 }
 
-// Where the character before `at` begins. Of valid UTF-8, and of bytes that are no character.
+// The start of the character before `at`, also for bytes that are no character.
 std::size_t Before(std::string_view text, std::size_t at) {
   for (std::size_t size = 4; size > 1; --size) {
     if (size <= at && CharacterAt(text, at - size).size == size) return at - size;
@@ -59,7 +59,7 @@ bool Pattern::Set::Has(char32_t character) const {
   return has != is_negated;
 }
 
-// A recursive descent. Steps are made from the back: each knows its `next`.
+// A recursive descent. Steps are created from the end: each refers to its `next`.
 class PatternReader {
  public:
   explicit PatternReader(std::string_view text) : characters_(Characters(text)) {}
@@ -106,7 +106,7 @@ class PatternReader {
     return pattern_.steps_.size() - 1;
   }
 
-  // Makes the steps of `node`, behind which it goes on at `next`; returns the first.
+  // Creates the steps of `node`, after which `next` follows; returns the first.
   Result<std::size_t> Link(const Node& node, std::size_t next) {
     if (pattern_.steps_.size() > kMostPatternSteps) {
       return Error{ErrorCode::kUnsupported,
@@ -274,7 +274,7 @@ class PatternReader {
     return Done{};
   }
 
-  // Behind a backslash: a class, or the next character is an escaped one.
+  // After a backslash: a class, or an escaped character.
   Status ReadClass(Pattern::Set& set, bool& is_class) {
     is_class = true;
     constexpr struct {
@@ -288,7 +288,8 @@ class PatternReader {
     for (const auto& [name, which, is_negated] : kClasses) {
       if (!TakeAll(name)) continue;
       (is_negated ? set.not_classes : set.classes) |= Bit(which);
-      // Two opposites have all characters between them: only one at a time is right as it is kept.
+      // Two negated classes together contain all characters: the representation supports only one
+      // at a time.
       if ((set.not_classes & (set.not_classes - 1)) != 0)
         return Refuse("a class and its opposite in one set");
       return Done{};

@@ -1,9 +1,9 @@
-// The regular expressions that tokenizers cut text with, as Oniguruma matches them.
+// The regular expressions with which tokenizers split text, with Oniguruma's meaning.
 //
-// It reads alternatives, groups without a number, (?i:...), characters and their classes (\s, \S,
-// \p{L}, \p{N} and their opposites, \r, \n, \t, sets). It also reads the quantifiers ?, *, + and
-// {n,m} of a character, ? of a group, and (?!...) and (?=...) of a character. Anything else is
-// refused by name, with its place.
+// It supports alternatives, groups without a number, (?i:...), characters and their classes (\s,
+// \S, \p{L}, \p{N} and their negations, \r, \n, \t, sets). It also supports the quantifiers ?, *, +
+// and {n,m} of a character, ? of a group, and (?!...) and (?=...) of a character. Anything else is
+// refused, and the error names it and its place.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace gpt2 {
 // Immutable.
 class Pattern {
  public:
-  // An error says what is not read; the caller adds where the expression is from.
+  // An error names what is not supported; the caller adds the origin of the expression.
   static Result<Pattern> Read(std::string_view text);
 
   struct Match {
@@ -26,17 +26,16 @@ class Pattern {
     std::size_t end;
   };
   // The first match in `text` that begins at `from` or later. Never empty. Takes steps from
-  // `steps_left`, and fails where there are none left: an expression may need more than linear
-  // time.
+  // `steps_left`, and fails if none are left: an expression may need more than linear time.
   Result<std::optional<Match>> Find(std::string_view text, std::size_t from,
                                     std::size_t& steps_left) const;
-  // Enough to find all matches in `text` for the expressions of published tokenizers.
+  // Enough to find all matches in `text` with the expressions of published tokenizers.
   static std::size_t StepsFor(std::string_view text);
 
  private:
   friend class PatternReader;
 
-  // What one character may be.
+  // A set of characters.
   struct Set {
     struct Range {
       char32_t first;
@@ -44,18 +43,18 @@ class Pattern {
     };
     std::vector<Range> ranges;
     unsigned classes = 0;      // bits: 1 << CharacterClass
-    unsigned not_classes = 0;  // the opposites of those
+    unsigned not_classes = 0;  // the negations of those
     bool is_negated = false;
     bool Has(char32_t character) const;
   };
 
-  // A step. `next` is where to go on unless it says otherwise.
+  // A step. The match continues at `next` unless stated otherwise.
   struct Step {
     enum class Kind {
-      kCharacters,  // `least` to `most` of the set, as many as there are
+      kCharacters,  // `least` to `most` characters of the set, as many as possible
       kEither,      // first `next`, then `other`
-      kAhead,       // the next character is of the set; nothing is taken
-      kNotAhead,    // it is not
+      kAhead,       // the next character is in the set, but is not consumed
+      kNotAhead,    // it is not in the set
       kEnd,
     };
     Kind kind = Kind::kEnd;

@@ -9,7 +9,7 @@
 
 namespace gpt2 {
 
-// A field of a message: its number, and what its type says is there.
+// A field of a message: its number, and its value by type.
 struct ProtoField {
   std::uint32_t number = 0;
   enum class Type { kNumber, kFixed32, kFixed64, kBytes } type = Type::kNumber;
@@ -17,7 +17,7 @@ struct ProtoField {
   std::string_view bytes;   // of text, bytes or a message
 };
 
-// Calls `take` with each field of `message` until it fails. Fails where a field is cut off, is a
+// Calls `take` with each field of `message` until it fails. Fails if a field is truncated, is a
 // group or has the number 0. Errors name no file.
 Status ForFields(std::string_view message, FunctionRef<Status(const ProtoField& field)> take);
 

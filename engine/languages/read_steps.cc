@@ -78,7 +78,7 @@ Result<CutBehavior> ReadBehavior(const Json& json, const std::string& field) {
   return field::Unsupported(Concat(field, ".behavior"), Json(name), "a behavior of \"tokenizers\"");
 }
 
-// `growth`: by how much the steps make a text longer at most.
+// `growth` is the factor by which the steps can make a text longer.
 Status ReadNormalizerStep(const Json& step, const std::string& field, TextSteps& steps,
                           std::size_t& growth) {
   const Json& type = field::TypeOf(step);

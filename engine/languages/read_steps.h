@@ -1,4 +1,4 @@
-// Reads the steps of a tokenizer.json around its model.
+// Reads the steps before and after the model in a tokenizer.json.
 #pragma once
 
 #include "engine/base/result.h"
@@ -8,8 +8,7 @@
 
 namespace gpt2 {
 
-// Each takes the field of its name, null if there is none. An error names the step that is not
-// computed.
+// Each takes the field of its name, null if there is none. An error names the unsupported step.
 Status ReadNormalizers(const Json* normalizer, LanguageParts& parts);
 Status ReadCutters(const Json* pre_tokenizer, bool is_byte_pairs, LanguageParts& parts);
 Status ReadEnds(const Json& post_processor, TokenizerRules& rules);

@@ -8,7 +8,7 @@
 
 namespace gpt2 {
 
-// Numbers of seven bits a byte, the lowest first.
+// Numbers with seven bits per byte, the lowest first.
 class Numbers {
  public:
   explicit Numbers(std::span<const unsigned char> bytes) : bytes_(bytes) {}
@@ -27,7 +27,7 @@ class Numbers {
   std::span<const unsigned char> bytes_;
 };
 
-// Characters that follow each other and have the same value.
+// Consecutive characters with the same value.
 struct Run {
   char32_t first;
   char32_t last;  // inclusive
@@ -45,7 +45,7 @@ inline std::vector<Run> ReadRuns(std::span<const unsigned char> bytes) {
   return runs;
 }
 
-// 0 where `character` is in no run.
+// 0 if `character` is in no run.
 inline unsigned ValueIn(const std::vector<Run>& runs, char32_t character) {
   const auto after =
       std::upper_bound(runs.begin(), runs.end(), character,

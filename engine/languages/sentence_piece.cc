@@ -34,12 +34,12 @@ constexpr std::string_view kSpace = "\xe2\x96\x81";  // U+2581, which stands for
 constexpr std::string_view kClasses[] = {"T5Tokenizer", "T5TokenizerFast", "ReformerTokenizer",
                                          "ReformerTokenizerFast"};
 
-// What tokenizer_config.json says beside its tokens.
+// The settings of tokenizer_config.json, except its tokens.
 struct T5Settings {
-  bool is_t5 = false;  // T5Tokenizer has tokens of its own, and one behind each text
+  bool is_t5 = false;  // T5Tokenizer has tokens of its own, and adds one after each text
   bool lowercases = false;
   bool adds_space = true;
-  bool is_legacy = true;      // else only the beginning of a text gets a space
+  bool is_legacy = true;      // otherwise only the start of a text gets a space
   std::size_t extra_ids = 0;  // T5's tokens "<extra_id_0>" and so on
   std::string end;            // T5's
 };
@@ -63,7 +63,7 @@ Result<T5Settings> ReadT5Settings(const Json& json) {
   return settings;
 }
 
-// The tokens of `file` and T5's own behind them.
+// The tokens of `file`, followed by T5's own.
 std::vector<ScoredToken> TokensOf(const SentencePieceFile& file, const T5Settings& settings) {
   std::vector<ScoredToken> tokens;
   for (const SentencePieceFile::Piece& piece : file.pieces) {
@@ -77,7 +77,7 @@ std::vector<ScoredToken> TokensOf(const SentencePieceFile& file, const T5Setting
   return tokens;
 }
 
-// Adds the tokens that are found in a text before all rules, to those of the settings.
+// Adds the tokens that are found in a text before all rules to those of the settings.
 void AddTokens(const SentencePieceFile& file, const T5Settings& settings,
                std::vector<AddedToken>& added) {
   std::unordered_set<std::string> known;
@@ -100,7 +100,7 @@ void AddTokens(const SentencePieceFile& file, const T5Settings& settings,
   }
 }
 
-// What changes a text, makes pieces of it and, the other way, writes tokens.
+// Adds the steps that change a text, split it into pieces and, in reverse, decode tokens.
 Status AddSteps(const SentencePieceFile& file, const T5Settings& settings, LanguageParts& parts) {
   const bool adds_space = file.adds_space && settings.adds_space;
   const std::string space(kSpace);
@@ -125,7 +125,7 @@ Status AddSteps(const SentencePieceFile& file, const T5Settings& settings, Langu
     parts.decoders.push_back(MetaspaceDecoder(space, adds_space));
     return Done{};
   }
-  // A text that begins with a space gets another, and only that is taken away again.
+  // A text that starts with a space gets another one, and only that is removed again.
   if (adds_space) {
     parts.normalizers.push_back(
         PlainStep({.kind = Normalizer::Kind::kPrepend, .pattern = {}, .content = " "}));

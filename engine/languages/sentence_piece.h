@@ -1,4 +1,4 @@
-// The tokenizer of a SentencePiece file, as transformers makes it for a T5Tokenizer.
+// Reads the tokenizer of a SentencePiece file, as transformers does for a T5Tokenizer.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace gpt2 {
 
-// Reads `files.sentence_piece`, with what tokenizer_config.json, special_tokens_map.json and
-// added_tokens.json say of it. An error names the file and the field.
+// Reads `files.sentence_piece`, and the settings in tokenizer_config.json, special_tokens_map.json
+// and added_tokens.json. An error names the file and the field.
 Result<Tokenizer> ReadSentencePiece(const TokenizerFiles& files, std::size_t vocab_size);
 
 }  // namespace gpt2

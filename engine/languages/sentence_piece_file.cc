@@ -41,7 +41,7 @@ Status ReadBool(const ProtoField& field, std::string_view name, bool& flag) {
   return Done{};
 }
 
-// Fails where `field` is not `expected`.
+// Fails if `field` is not `expected`.
 Status NeedBool(const ProtoField& field, std::string_view name, bool expected) {
   bool flag = expected;
   GPT2_TRY(ReadBool(field, name, flag));
@@ -137,7 +137,7 @@ Status ReadNormalizerSpec(std::string_view message, SentencePieceFile& file) {
   });
 }
 
-// What is applied to a decoded text.
+// Checks the rules for decoded text.
 Status CheckDenormalizer(std::string_view message) {
   return ForFields(message, [&](const ProtoField& field) -> Status {
     if (field.number != 2) return Done{};

@@ -1,5 +1,5 @@
-// A file of SentencePiece, such as spiece.model (its sentencepiece_model.proto): what it says of a
-// Unigram model.
+// Reads a SentencePiece file, such as spiece.model (its sentencepiece_model.proto), with a Unigram
+// model.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ struct SentencePieceFile {
   std::vector<Piece> pieces;  // by id
   std::int32_t unknown = 0;   // the id of the piece of that type
   bool falls_back_to_bytes = false;
-  std::string_view charsmap;   // in the bytes of the file; "" where texts are not normalized
+  std::string_view charsmap;   // refers to the bytes of the file; "" if texts are not normalized
   bool adds_space = true;      // before a text
   bool removes_spaces = true;  // at the ends, and all but one between words
 };
 
-// Reads a file of 1 to `vocab_size` pieces, which must outlive what is returned. Fails on another
-// model than Unigram and on what this engine does not compute. Errors name the field, not the file.
+// Reads a file of 1 to `vocab_size` pieces. `bytes` must outlive the result. Fails on models other
+// than Unigram and on anything unsupported. Errors name the field, not the file.
 Result<SentencePieceFile> ReadSentencePieceFile(std::string_view bytes, std::size_t vocab_size);
 
 }  // namespace gpt2

@@ -1,4 +1,4 @@
-// The decoder of a tokenizer: what text its tokens stand for.
+// The decoder of a tokenizer: turns tokens into text.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,16 @@ using DecoderSteps = std::vector<std::unique_ptr<const DecoderStep>>;
 
 // Bytes spelled in GPT-2's alphabet.
 std::unique_ptr<const DecoderStep> ByteLevelDecoder();
-// Words with a space between them, but before a token with `prefix`; `cleans` joins English marks.
+// Words with a space between them, except before a token with `prefix`; `cleans` removes spaces
+// around English punctuation.
 std::unique_ptr<const DecoderStep> WordPieceDecoder(std::string prefix, bool cleans);
-// `replacement` is a space, and nothing in the first token where `drops_first`.
+// `replacement` becomes a space, or nothing in the first token if `drops_first`.
 std::unique_ptr<const DecoderStep> MetaspaceDecoder(std::string replacement, bool drops_first);
-// "<0x41>" is a byte. U+FFFD stands for each byte of a run that is no text.
+// "<0x41>" is a byte. Each byte of a run that is not valid text becomes U+FFFD.
 std::unique_ptr<const DecoderStep> ByteFallbackDecoder();
 std::unique_ptr<const DecoderStep> FuseDecoder();
 std::unique_ptr<const DecoderStep> ReplaceDecoder(std::string literal, std::string content);
-// Takes up to `most_left` and `most_right` of `content` from the ends of each token.
+// Removes up to `most_left` and `most_right` of `content` from the ends of each token.
 std::unique_ptr<const DecoderStep> StripDecoder(std::string content, std::size_t most_left,
                                                 std::size_t most_right);
 

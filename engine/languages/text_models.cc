@@ -86,7 +86,7 @@ class WordPiece final : public TextModel {
   }
 
  private:
-  // False where a part of it has no token.
+  // False if a part of the word has no token.
   bool EncodeWord(const std::string& word, std::vector<std::int32_t>& ids) const {
     std::vector<std::size_t> ends;  // of its characters
     for (std::size_t at = 0; at < word.size();) {
@@ -153,11 +153,11 @@ class Unigram final : public TextModel {
   }
 
  private:
-  // The best way to cut a text so that a token ends at a byte.
+  // The best way to split a text so that a token ends at a byte.
   struct Node {
     double score = 0;
     std::size_t begin = 0;  // of that token
-    std::int32_t id = -1;   // -1: no way yet; kUnknown: it has no token
+    std::int32_t id = -1;   // -1: no way so far; kUnknown: it has no token
   };
   static constexpr std::int32_t kUnknown = -2;
 
@@ -172,8 +172,8 @@ class Unigram final : public TextModel {
     return found == by_text_.end() || TextOf(*found) != text ? std::nullopt : std::optional(*found);
   }
 
-  // Calls `take` with each token that `text` begins with, the shortest first: they lie in a range
-  // that each byte narrows.
+  // Calls `take` with each token that is a prefix of `text`, the shortest first: they are in a
+  // range that each byte narrows.
   template <typename Take>
   void ForPrefixes(std::string_view text, Take take) const {
     auto first = by_text_.begin();
@@ -215,7 +215,7 @@ class Unigram final : public TextModel {
 
   Status EncodePiece(std::string_view text, std::vector<std::int32_t>& ids) const {
     const std::vector<Node> ways = BestWays(text);
-    std::vector<Node> tokens;  // with where they end as `score` is no longer used
+    std::vector<Node> tokens;  // with their ends in `score`, which is no longer used
     std::vector<std::size_t> ends;
     for (std::size_t end = text.size(); end > 0; end = ways[end].begin) {
       tokens.push_back(ways[end]);
@@ -227,7 +227,7 @@ class Unigram final : public TextModel {
         ids.push_back(tokens[i].id);
         continue;
       }
-      // Neighbours that are unknown are one.
+      // Adjacent unknown tokens become one.
       const std::size_t begin = tokens[i].begin;
       while (i > 0 && (tokens[i - 1].id == kUnknown || tokens[i - 1].id == unknown_)) --i;
       GPT2_TRY(EncodeUnknown(text.substr(begin, ends[i] - begin), ids));

@@ -1,4 +1,4 @@
-// What makes tokens of the pieces of a text: byte pairs and three other models.
+// Models that turn the pieces of a text into tokens: byte pairs and three others.
 #pragma once
 
 #include <cstddef>
@@ -30,28 +30,28 @@ class TextModel {
 
 using TokenIds = std::unordered_map<std::string, std::int32_t>;
 
-// Without rules of its own.
+// Uses none of the tokenizer's own rules.
 std::unique_ptr<const TextModel> BytePairModel(Tokenizer tokenizer);
 
-// A piece is a token, or `unknown`, "" if there is none.
+// Each piece is a token, or `unknown`, "" if there is none.
 std::unique_ptr<const TextModel> WordLevelModel(TokenIds ids, const std::string& unknown);
 
 struct WordPieceRules {
   std::string unknown = "[UNK]";
-  std::string prefix = "##";          // of a token that is not the beginning of a word
+  std::string prefix = "##";          // of a token that continues a word
   std::size_t most_characters = 100;  // of a word; a longer one is `unknown`
 };
-// The longest token that a piece begins with, then the longest that goes on.
+// The longest token at the start of a piece, then the longest that continues it.
 std::unique_ptr<const TextModel> WordPieceModel(TokenIds ids, WordPieceRules rules);
 
 struct ScoredToken {
   std::string text;
   double score;            // the logarithm of its probability
-  bool is_in_text = true;  // where it is not, no text becomes this token
+  bool is_in_text = true;  // if false, no text becomes this token
 };
-// The likeliest tokens of a piece (Kudo 2018, "Subword Regularization"). `unknown` is the id of
-// what has no token, if there is one; with `falls_back`, its bytes are tokens such as "<0x0A>".
-// `tokens` are by id, no text empty nor longer than kMostTokenBytes.
+// The most probable tokens of a piece (Kudo 2018, "Subword Regularization"). `unknown` is the id
+// for text without a token, if there is one; with `falls_back`, its bytes become tokens such as
+// "<0x0A>". `tokens` are by id; no text is empty or longer than kMostTokenBytes.
 std::unique_ptr<const TextModel> UnigramModel(std::vector<ScoredToken> tokens,
                                               std::optional<std::int32_t> unknown, bool falls_back);
 

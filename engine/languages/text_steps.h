@@ -1,4 +1,5 @@
-// The steps of a tokenizer before its model: normalizers change a text, cutters cut it into pieces.
+// The steps of a tokenizer before its model: normalizers change a text, and cutters split it into
+// pieces.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ using TextSteps = std::vector<std::unique_ptr<const TextStep>>;
 std::unique_ptr<const TextStep> FormStep(UnicodeForm form);
 std::unique_ptr<const TextStep> LowercaseStep();
 std::unique_ptr<const TextStep> StripAccentsStep();
-// One that the engine has without this folder.
+// A normalizer that the engine has without this folder.
 std::unique_ptr<const TextStep> PlainStep(Normalizer normalizer);
 std::unique_ptr<const TextStep> ReplaceStep(Pattern pattern, std::string content);
 std::unique_ptr<const TextStep> CharsMapStep(CharsMap map);
@@ -40,26 +41,26 @@ struct BertRules {
 };
 std::unique_ptr<const TextStep> BertStep(const BertRules& rules);
 
-// A piece of a text. What is cut apart does not become one token.
+// A piece of a text. No token crosses its ends.
 struct TextPiece {
   std::string text;
-  bool is_first = false;  // the text as it was given begins with it
+  bool is_first = false;  // it is at the start of the original text
 };
 
-// How the matches of a pattern are split, by the names of `tokenizers`.
+// How matches of a pattern are split, with the names in `tokenizers`.
 enum class CutBehavior {
   kRemoved,
   kIsolated,
   kMergedWithPrevious,
   kMergedWithNext,
-  kContiguous,  // matches that touch are one
+  kContiguous,  // adjacent matches form one
 };
 
 // Immutable.
 class TextCutter {
  public:
   virtual ~TextCutter() = default;
-  // Appends the pieces of `piece`, which is not empty; none of them is.
+  // Appends the pieces of `piece`, which is not empty; no piece is empty.
   virtual Status Cut(TextPiece piece, std::vector<TextPiece>& pieces) const = 0;
 };
 using TextCutters = std::vector<std::unique_ptr<const TextCutter>>;
@@ -68,17 +69,17 @@ std::unique_ptr<const TextCutter> PatternCutter(Pattern pattern, CutBehavior beh
                                                 bool is_inverted);
 std::unique_ptr<const TextCutter> LiteralCutter(std::string literal, CutBehavior behavior,
                                                 bool is_inverted);
-// Each character that `is_match` has is a match.
+// Each character for which `is_match` is true is a match.
 std::unique_ptr<const TextCutter> CharacterCutter(bool (*is_match)(char32_t character),
                                                   CutBehavior behavior);
-// Words, and runs of what is neither a word nor white space, which goes.
+// Words, and runs of other characters except white space, which is dropped.
 std::unique_ptr<const TextCutter> WordCutter();
 // `space`, if it has no regular expression, before each piece that does not begin with one.
 std::unique_ptr<const TextCutter> ByteLevelCutter(bool adds_space, bool has_words);
 
-// Where Metaspace puts its character before a piece that does not begin with it.
+// Where Metaspace adds its character to a piece that does not begin with it.
 enum class PrependScheme { kFirst, kNever, kAlways };
-// Spaces become `replacement`, and begin the pieces where `is_split`.
+// Spaces become `replacement`, and start new pieces if `is_split`.
 std::unique_ptr<const TextCutter> MetaspaceCutter(std::string replacement, PrependScheme scheme,
                                                   bool is_split);
 

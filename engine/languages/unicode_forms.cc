@@ -19,19 +19,19 @@ namespace {
 
 #include "engine/languages/unicode_tables.inc"
 
-// 0 of a starter; else the order of its combining class.
+// 0 for a starter; otherwise the order of its combining class.
 unsigned CombiningClass(char32_t character) {
   static const std::vector<Run> runs = ReadRuns(kCombining);
   return ValueIn(runs, character);
 }
 
-// The syllables of Hangul are made by a formula (The Unicode Standard, section 3.12).
+// A formula composes the syllables of Hangul (The Unicode Standard, section 3.12).
 constexpr char32_t kSyllables = 0xac00, kLeads = 0x1100, kVowels = 0x1161, kTails = 0x11a7;
 constexpr char32_t kLeadCount = 19, kVowelCount = 21, kTailCount = 28;
 constexpr char32_t kSyllableCount = kLeadCount * kVowelCount * kTailCount;
 
 struct Forms {
-  enum Kind { kCompatible, kCanonical, kCanonicalOnly };  // the last is never composed again
+  enum Kind { kCompatible, kCanonical, kCanonicalOnly };  // kCanonicalOnly is never composed again
   struct Decomposition {
     char32_t character;
     Kind kind;
@@ -53,7 +53,7 @@ struct Forms {
   }
 };
 
-// 0 where they make no character.
+// 0 if they do not compose to a character.
 char32_t Compose(const Forms& forms, char32_t first, char32_t second) {
   if (first - kLeads < kLeadCount && second - kVowels < kVowelCount) {
     return kSyllables + ((first - kLeads) * kVowelCount + (second - kVowels)) * kTailCount;
@@ -77,7 +77,7 @@ Forms ReadForms() {
     for (std::uint32_t i = 0; i < one.size; ++i) forms.parts += numbers.Next();
     forms.decompositions.push_back(one);
   }
-  // A character of more parts is composed of one of fewer and its last part.
+  // A character of more parts is composed from one of fewer parts and its last part.
   std::vector<const Forms::Decomposition*> composed;
   for (const Forms::Decomposition& one : forms.decompositions) {
     if (one.kind == Forms::kCanonical) composed.push_back(&one);
@@ -101,7 +101,7 @@ const Forms& AllForms() {
 
 std::u32string Decomposed(const Forms& forms, std::u32string_view text, bool is_compatible) {
   std::u32string result;
-  // Those of one class stay in order.
+  // Marks of the same class stay in order.
   std::vector<std::tuple<unsigned, std::size_t, char32_t>> marks;
   const auto end_marks = [&] {
     std::sort(marks.begin(), marks.end());
@@ -132,7 +132,7 @@ std::u32string Decomposed(const Forms& forms, std::u32string_view text, bool is_
     if (found == nullptr || found->kind == Forms::kCompatible) {
       add_whole(character);
     } else {
-      // Its parts may have compatible ones.
+      // Its parts may have compatibility decompositions.
       for (const char32_t part : forms.PartsOf(*found)) add_whole(part);
     }
   }
@@ -143,7 +143,7 @@ std::u32string Decomposed(const Forms& forms, std::u32string_view text, bool is_
 std::u32string Composed(const Forms& forms, std::u32string_view text) {
   std::u32string result;
   std::size_t starter = std::u32string::npos;  // in `result`
-  unsigned last = 0;                           // class of the character before
+  unsigned last = 0;                           // class of the previous character
   for (const char32_t character : text) {
     const unsigned order = CombiningClass(character);
     if (starter < result.size() && (starter + 1 == result.size() || last < order)) {

@@ -1,7 +1,7 @@
 // Unicode's normalization forms (UAX #15), lower case, and the kinds of characters that BERT's
-// tokenizer tells apart, in the versions that Hugging Face's `tokenizers` uses. They are tables of
-// this project, not JavaScript's String.normalize(): a browser's Unicode is of another version, and
-// the native tools have none.
+// tokenizer distinguishes, in the versions that Hugging Face's `tokenizers` uses. The tables are
+// our own, because a browser's String.normalize() has another Unicode version and the native tools
+// have none.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace gpt2 {
 
 enum class UnicodeForm { kNfc, kNfd, kNfkc, kNfkd };
 
-// Bytes that are no character stay as they are.
+// Bytes that are not part of a character stay unchanged.
 std::string InForm(UnicodeForm form, std::string_view text);
 
-// Character by character: a final sigma is like others.
+// Character by character: a final sigma is not special.
 std::string Lowercased(std::string_view text);
 
 // Kinds of characters, as bits.
@@ -26,7 +26,7 @@ enum Trait : unsigned char {
   kChinese = 16,     // what BertNormalizer puts spaces around
 };
 
-// The sum of them.
+// The sum of the character's traits.
 unsigned TraitsOf(char32_t character);
 
 }  // namespace gpt2

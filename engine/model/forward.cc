@@ -23,7 +23,7 @@
 namespace gpt2 {
 namespace {
 
-// The least number of items, each of which reads `bytes`, that is worth sharing. A core takes a
+// The smallest number of items, each of which reads `bytes`, that is worth sharing. A core needs a
 // microsecond or two for them, about ten times the cost of claiming them.
 std::size_t Grain(std::size_t bytes) {
   constexpr std::size_t kWorthClaiming = 32 * 1024;
@@ -131,8 +131,8 @@ void LayerNorm(const Compute& c, const LayerNormWeights& w, float epsilon, MatVi
   });
 }
 
-// Attention scales its scores by 1 / sqrt(head_dim); what the config has instead is done to the
-// queries. Nothing of it in OpenAI's GPT-2.
+// Attention scales its scores by 1 / sqrt(head_dim). Other scales of the config are applied to the
+// queries. OpenAI's GPT-2 has none.
 void ScaleQueries(const Config& config, std::size_t layer, MatView<float> qkv) {
   float factor = 1.0f;
   if (!config.scale_attn_weights) factor *= std::sqrt(static_cast<float>(config.head_dim()));
@@ -176,8 +176,8 @@ void Attend(const Compute& c, const BatchToken& token, std::size_t layer, std::s
 }
 
 // Appends K and V of the batch to the caches, then lets each token attend to its own past and
-// itself. Heads are independent, and are what the threads share out: first those that have keys,
-// then those that have queries.
+// itself. Threads share the heads, which are independent: first those of the keys, then those of
+// the queries.
 void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
                      std::span<const BatchToken> batch, MatView<const float> qkv,
                      MatView<float> mixed) {
@@ -201,7 +201,7 @@ void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
   });
 }
 
-// Shows the stages of one layer to the trace, where there is one.
+// Passes the stages of one layer to the trace, if there is one.
 class Tracer {
  public:
   Tracer(const Trace* trace, std::size_t layer) : trace_(trace), layer_(layer) {}
@@ -209,13 +209,13 @@ class Tracer {
   void Show(std::string_view stage, MatView<const float> x) const {
     if (trace_ != nullptr) Tell(stage, "", x);
   }
-  // What is about to be multiplied with `matrix`.
+  // Shows the input of `matrix`.
   void ShowInput(std::string_view matrix, MatView<const float> x) const {
     if (trace_ != nullptr) Tell(matrix, kInputStage, x);
   }
 
  private:
-  // Not inlined: nine copies of it cost a kilobyte of runtime.
+  // Not inlined: nine copies would cost a kilobyte of code.
   [[gnu::noinline]] void Tell(std::string_view stage, std::string_view suffix,
                               MatView<const float> x) const {
     (*trace_)(Concat("h.", layer_, stage, suffix), x);
@@ -270,7 +270,7 @@ Result<Scratch> Scratch::Create(const Config& config) {
   const std::size_t n_embd = config.n_embd, qkv_width = config.qkv_width();
   const std::size_t widest = RoundUp(std::max(n_embd, config.n_inner), kGroup);
   std::size_t used = 0;
-  // Each token takes whole tiles, as the kernels write padded columns too.
+  // Each token takes whole tiles, because the kernels also write padded columns.
   const auto reserve = [&used](std::size_t cols) {
     const std::size_t start = used;
     used += kMaxBatch * RoundUp(cols, kTileRows);

@@ -20,26 +20,26 @@
 
 namespace gpt2 {
 
-// What computes: the kernels and the threads. Borrowed, both outlive the calls.
+// The compute resources: kernels and threads. Borrowed; both outlive the calls.
 struct Compute {
   const KernelTable* kernels;
   ThreadPool* pool;
 };
 
-// One token to run: `id` < vocab_size sits at `position` < n_positions of the sequence whose keys
-// and values are in `cache`. In a batch, tokens of one sequence come in order of position.
+// One token to run: `id` < vocab_size is at `position` < n_positions of the sequence whose keys and
+// values are in `cache`. In a batch, tokens of one sequence are in order of position.
 struct BatchToken {
   std::int32_t id;
   std::size_t position;
   KvCache* cache;
 };
 
-// Tokens that one call takes at most. Large enough that prefill reuses each weight tile many times,
-// small enough that activations stay in the second-level cache and that a stop is prompt.
+// The most tokens per call. Large enough that prefill reuses each weight tile many times. Small
+// enough that activations stay in the second-level cache and that a stop takes effect quickly.
 inline constexpr std::size_t kMaxBatch = 64;
 
-// Every intermediate of a forward pass, for up to kMaxBatch tokens. One thread at a time may use
-// it.
+// Every intermediate value of a forward pass, for up to kMaxBatch tokens. Only one thread at a time
+// may use it.
 class Scratch {
  public:
   static Result<Scratch> Create(const Config& config);
@@ -76,7 +76,7 @@ void Embed(const Weights& weights, const Compute& compute, std::span<const Batch
            MatView<float> x);
 
 // Runs `batch` through one layer: appends its keys and values there to its caches, and updates its
-// residual stream x [tokens, n_embd] in place. Reads nothing of other layers.
+// residual stream x [tokens, n_embd] in place. Reads nothing from other layers.
 void RunBlock(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
               std::size_t layer, Scratch& scratch, MatView<float> x, const Trace* trace = nullptr);
 
@@ -94,7 +94,7 @@ void FinalLayerNorm(const Weights& weights, const Compute& compute, MatView<cons
 void ComputeLogits(const Weights& weights, const Compute& compute, MatView<const float> normed,
                    Scratch& scratch, MatView<float> logits);
 
-// Values from one token's logits to the next token's.
+// The distance in values between the logits of consecutive tokens.
 std::size_t LogitsStride(const Config& config);
 
 }  // namespace gpt2

@@ -34,9 +34,9 @@ Result<KvCache> KvCache::Create(const Config& config, KvFormat format) {
   const std::size_t scales = config.n_layer * config.n_kv_head() * 2 * cache.capacity_;
   const std::size_t values = scales * cache.padded_dim_;
   constexpr const char* kName = "the KV cache";
-  // Not zeroed: a position is written before it is read, and so the cache takes memory only as far
-  // as it is filled. In 8 bits whole blocks are read; what is behind their last position counts
-  // zero times.
+  // Not zeroed: a position is written before it is read, so the cache takes memory only as far as
+  // it is filled. In 8 bits whole blocks are read, but values after their last position count zero
+  // times.
   if (format == KvFormat::kF32) {
     GPT2_ASSIGN(cache.floats_, AlignedBuffer<float>::CreateUnset(values, kName));
   } else {

@@ -1,4 +1,4 @@
-// Keys and values of the tokens that the model has seen.
+// Keys and values of the tokens in a model's context.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@ namespace gpt2 {
 
 enum class KvFormat { kF32, kQ8 };
 std::string_view KvFormatName(KvFormat format);                // "f32", "q8"
-std::optional<KvFormat> KvFormatNamed(std::string_view name);  // none of any other name
+std::optional<KvFormat> KvFormatNamed(std::string_view name);  // nothing for any other name
 
-// What goes with weights of `format`: eight bits of cache lose less than eight bits of weights.
+// The default for weights of `format`: an 8-bit cache loses less than 8-bit weights.
 inline KvFormat DefaultKvFormat(WeightFormat format) {
   return InfoOf(format).has_codes() ? KvFormat::kQ8 : KvFormat::kF32;
 }
 
-// The cache of one sequence, for every layer and head of keys (Config::n_kv_head). Heads may be
-// written from different threads at once; one head may not. What was written at a position stays
-// until it is written again.
+// The cache of one sequence, for every layer and head of keys (Config::n_kv_head). Different
+// threads may write different heads at the same time, but not the same head. A position keeps its
+// values until it is written again.
 class KvCache {
  public:
   // Room for config.n_positions positions.
@@ -34,10 +34,10 @@ class KvCache {
   KvFormat format() const { return format_; }
   std::size_t bytes() const;
 
-  // Takes over the first `positions` positions of `other`, which has the same shape and format.
+  // Copies the first `positions` positions of `other`, which has the same shape and format.
   void CopyFrom(const KvCache& other, std::size_t positions);
 
-  // One number of a key that was written.
+  // One number of a stored key.
   float Key(std::size_t layer, std::size_t head, std::size_t position, std::size_t dimension);
 
   // One head's part, for kF32 and for kQ8.

@@ -25,7 +25,7 @@ BFloat16 RoundUpToBFloat16(float value) {
   return static_cast<BFloat16>((bits + 0xffffu) >> 16);
 }
 
-// Weight `col`, as a code, of a row's words.
+// Weight `col`, as a code, from a row's words.
 int Code(WeightFormat format, MatView<const std::uint8_t> words, std::size_t col) {
   const std::size_t step = col / kStepInputs;
   if (format == WeightFormat::kQ8) {
@@ -69,7 +69,7 @@ Result<Matrix> Matrix::Create(WeightFormat format, std::size_t rows, std::size_t
 }
 
 bool Matrix::operator==(const Matrix& other) const {
-  // memcmp takes no null pointer, which an empty buffer has.
+  // memcmp accepts no null pointer, which an empty buffer has.
   const auto same = [](const auto& a, const auto& b) {
     return a.size() == b.size() &&
            (a.size() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
@@ -78,7 +78,7 @@ bool Matrix::operator==(const Matrix& other) const {
          same(values_, other.values_) && same(codes_, other.codes_) && same(scales_, other.scales_);
 }
 
-// The one that may have rows of padding.
+// The last tile is the one that may have padding.
 void Matrix::ZeroLastTile() {
   const auto zero = [tiles = tiles()]<typename T>(AlignedBuffer<T>& buffer) {
     const std::size_t count = buffer.size() / tiles;
@@ -97,7 +97,7 @@ std::size_t Matrix::words_per_group() const {
   return InfoOf(format_).GroupBytes() / kWordBytes;
 }
 
-// The index in codes_ of the first byte of row `row`: its words lie among those of its tile.
+// The index in codes_ of the first byte of row `row`, whose words are spread over its tile.
 std::size_t Matrix::FirstWord(std::size_t row) const {
   assert(format_ != WeightFormat::kF32 && row < rows_);
   const std::size_t tile_words = groups() * words_per_group() * kTileRows;

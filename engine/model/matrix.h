@@ -1,5 +1,5 @@
-// A weight matrix in the layout that the matmul kernels read, filled row by row or input by input.
-// How files hold its rows is for engine/format/code_rows.h.
+// A weight matrix in the layout of the matmul kernels, filled row by row or input by input.
+// engine/format/code_rows.h has the layout in files.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@ namespace gpt2 {
 // that every code is in -127..127. Codes are rounded half away from zero. Returns the scale.
 BFloat16 QuantizeWeights(std::span<const float> weights, std::int8_t* codes);
 
-// A word of codes is what one row has of a step (kQ8), or of a step pair (kQ4, see TiledQ4). It
+// A word of codes holds one row's codes of a step (kQ8), or of a step pair (kQ4, see TiledQ4). It
 // fills one 32-bit lane of a vector.
 inline constexpr std::size_t kWordBytes = kStepInputs;
 
-// [rows, cols] weights, rows = outputs, cols = inputs. Owns its memory. Filling one matrix from two
-// threads is not allowed; reading is.
+// [rows, cols] weights, rows = outputs, cols = inputs. Owns its memory. Two threads may read one
+// matrix, but not fill it.
 class Matrix {
  public:
   Matrix() = default;
 
-  // The padding is zero; the weights are for the caller to set, all of them. `name` is for the
-  // error when there is no memory.
+  // The padding is zero; the caller must set all weights. `name` is for the error if there is no
+  // memory.
   static Result<Matrix> Create(WeightFormat format, std::size_t rows, std::size_t cols,
                                const char* name);
 
@@ -44,8 +44,8 @@ class Matrix {
 
   std::size_t bytes() const { return values_.bytes() + codes_.bytes() + scales_.bytes(); }
 
-  // Sets row `row` from weights [cols], quantizing them to kQ8 if that is the format. Not for kQ4:
-  // its codes take a calibration to choose (weights_tools/quantizer.h).
+  // Sets row `row` from weights [cols], quantizing them if the format is kQ8. Not for kQ4, whose
+  // codes need a calibration (weights_tools/quantizer.h).
   void SetRow(std::size_t row, std::span<const float> weights);
 
   // Sets inputs [first_input, first_input + count) of all rows from weights [count, rows].
@@ -60,16 +60,16 @@ class Matrix {
   // Writes row `row` as floats [cols].
   void ReadRow(std::size_t row, std::span<float> weights) const;
 
-  // The codes of row `row` where they lie, in order of input: [words, kWordBytes], whole groups.
-  // Not for kF32.
+  // The codes of row `row` in place, in order of input: [words, kWordBytes], whole groups. Not for
+  // kF32.
   MatView<std::uint8_t> CodeWords(std::size_t row);
   MatView<const std::uint8_t> CodeWords(std::size_t row) const;
 
-  // The scales of row `row` where they lie, [groups, 1]. Not for kF32.
+  // The scales of row `row` in place, [groups, 1]. Not for kF32.
   MatView<BFloat16> Scales(std::size_t row);
   MatView<const BFloat16> Scales(std::size_t row) const;
 
-  // What the kernels read; `bias` [tiles * kTileRows] is the caller's.
+  // The form that the kernels read; the caller owns `bias` [tiles * kTileRows].
   TiledF32 AsF32(const float* bias) const { return {values_.data(), bias, cols_}; }
   TiledQ8 AsQ8(const float* bias) const {
     return {reinterpret_cast<const std::int8_t*>(codes_.data()), scales_.data(), bias, groups()};

@@ -1,4 +1,4 @@
-// The formats in which the engine computes with weights, and all that tells them apart.
+// The formats in which the engine computes with weights, and their properties.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ namespace gpt2 {
 enum class WeightFormat : std::uint8_t { kF32, kQ8, kQ4 };
 
 struct WeightFormatInfo {
-  WeightFormat format;  // MatmulThen (forward.cc) has its kernel
+  WeightFormat format;  // MatmulThen (forward.cc) has a kernel for it
   std::string_view name;
   std::size_t bits;             // of a weight, without its share of a scale
   std::size_t group;            // inputs that share a scale; 0: there are no scales
-  std::string_view file_type;   // of safetensors, in which a file holds the weights or their codes
-  bool has_whole_groups;        // in a file: its rows are padded to them
-  bool has_negative_scales;     // they may be
-  ActivationCodes activations;  // what the codes are multiplied with; of kF32, floats
+  std::string_view file_type;   // the safetensors type of the weights or their codes in a file
+  bool has_whole_groups;        // in a file: rows are padded to whole groups
+  bool has_negative_scales;     // whether they are allowed
+  ActivationCodes activations;  // the activations for its codes; for kF32, floats
 
   bool has_codes() const { return group != 0; }
   std::size_t GroupBytes() const { return group * bits / 8; }

@@ -33,7 +33,7 @@ ConstTensorRef Ref(const AlignedBuffer<float>& floats) {
   return {.floats = &floats};
 }
 
-// What one finds in `object` by following the members one after the other.
+// Follows the members from `object`, one after another.
 template <auto... kMembers>
 auto& Follow(auto& object) {
   return (object.*....*kMembers);  // a fold: object .* first .* second
@@ -52,7 +52,8 @@ constexpr TensorPlace kPlaceInBlock = {[](Weights& weights, std::size_t layer) {
                                          return Ref(Follow<kMembers...>(weights.blocks[layer]));
                                        }};
 
-// A member of Weights, or of its block of the tensor's layer; of a member of it, if two are given.
+// A member of Weights or, for the tensor's layer, of its block. With two members, the second one of
+// the first.
 template <auto... kMembers>
 constexpr const TensorPlace* kInModel = &kPlaceInModel<kMembers...>;
 template <auto... kMembers>
@@ -73,7 +74,7 @@ std::vector<TensorSpec> TensorSpecs(const Config& c) {
   std::vector<TensorSpec> specs;
   std::string prefix;
   std::size_t layer = 0;
-  // A function that is called, not a list that is copied: the runtime is a kilobyte smaller.
+  // A function that is called, not a list that is copied: the code is a kilobyte smaller.
   const auto add = [&](const char* name, const char* part, TensorKind kind, std::size_t rows,
                        std::size_t cols, const TensorPlace* place) {
     specs.push_back({Concat(prefix, name), part, kind, rows, cols, place, layer});

@@ -1,4 +1,4 @@
-// The parameters of a GPT-2, and the one table of the tensors that a checkpoint holds them in.
+// The parameters of a GPT-2, and the table of its tensors in a checkpoint.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace gpt2 {
 
 struct LayerNormWeights {
   AlignedBuffer<float> gain;  // [n_embd]
-  AlignedBuffer<float> bias;  // [n_embd], zeros where the checkpoint has none
+  AlignedBuffer<float> bias;  // [n_embd], zeros if the checkpoint has none
 };
 
 // y = x W^T + b
@@ -33,9 +33,9 @@ struct BlockWeights {
   LinearWeights mlp_down;  // [n_embd, n_inner]
 };
 
-// Owns all parameters. Read-only once loaded, and then free to share between threads.
+// Owns all parameters. Read-only after loading, and then safe to share between threads.
 struct Weights {
-  // Without memory for the tensors, which Allocate takes.
+  // Without memory for the tensors, which Allocate reserves.
   explicit Weights(const Config& shape) : config(shape), blocks(shape.n_layer) {}
 
   Config config;
@@ -45,10 +45,10 @@ struct Weights {
   LayerNormWeights ln_f;
   Matrix lm_head;                     // [vocab_size, n_embd]; empty when tied to wte
   AlignedBuffer<float> lm_head_bias;  // [vocab_size rounded up to whole tiles]
-  std::size_t parameter_count = 0;    // values that the checkpoint holds; a tied head counts once
-  std::size_t bytes = 0;              // memory that they take here
+  std::size_t parameter_count = 0;    // number of values in the checkpoint; a tied head counts once
+  std::size_t bytes = 0;              // bytes in memory
 
-  // Of the blocks' matrices; the embedding and the head of a q4 model are q8.
+  // The format of the blocks' matrices; the embedding and the head of a q4 model are q8.
   WeightFormat format() const {
     return blocks.empty() ? wte.format() : blocks.front().mlp_up.weight.format();
   }
@@ -58,23 +58,23 @@ struct Weights {
 enum class TensorKind {
   kEmbedding,  // a matrix [rows, cols]
   kLinear,     // a matrix [rows, cols] = [out, in] of a block
-  kConv1d,     // the same, of which the hub stores the transpose
+  kConv1d,     // the same, stored transposed on the Hub
   kPositions,  // floats [rows, cols]
   kGain,       // a vector of floats [cols]
-  kBias,       // the same; a checkpoint may lack it, it is then zero
+  kBias,       // the same; if the checkpoint lacks it, it is zero
 };
 
 struct TensorPlace;  // where Weights keeps a tensor
 
 // One tensor that a checkpoint of a model can have.
 struct TensorSpec {
-  std::string name;  // as on the hub, without "transformer."
-  const char* part;  // what inspect sums it under: "embeddings", "attention", "mlp", ...
+  std::string name;  // as on the Hub, without "transformer."
+  const char* part;  // its group in the output of inspect: "embeddings", "attention", "mlp", ...
   TensorKind kind;
   std::size_t rows;  // 1 for a vector
   std::size_t cols;
   const TensorPlace* place;
-  std::size_t layer;  // that needs it first; n_layer: what follows the last one
+  std::size_t layer;  // the first one that needs it; n_layer: needed after the last one
 
   bool is_conv1d() const { return kind == TensorKind::kConv1d; }
   bool is_block_matrix() const { return kind == TensorKind::kLinear || is_conv1d(); }
@@ -87,7 +87,8 @@ struct TensorSpec {
 // them.
 std::vector<TensorSpec> TensorSpecs(const Config& config);
 
-// Where a tensor is in some weights: `matrix` is set if its spec is_matrix(), `floats` if not.
+// The place of a tensor in some weights: `matrix` is set if its spec is_matrix(), otherwise
+// `floats`.
 struct TensorRef {
   Matrix* matrix = nullptr;
   AlignedBuffer<float>* floats = nullptr;  // at least [rows, cols]
@@ -97,13 +98,12 @@ struct ConstTensorRef {
   const AlignedBuffer<float>* floats = nullptr;
 };
 
-// `spec` is of weights.config, and `weights` must outlive the result unmoved.
+// `spec` belongs to weights.config. `weights` must outlive the result and not move.
 TensorRef Bind(const TensorSpec& spec, Weights& weights);
 ConstTensorRef Bind(const TensorSpec& spec, const Weights& weights);
 
-// Gives a tensor its memory in `weights`, a matrix in `format` (which falls back to kF32 below one
-// group of inputs). Vectors, which a checkpoint may lack, are zero; the rest is for the caller to
-// set.
+// Allocates a tensor's memory in `weights`, for a matrix in `format` (or kF32 below one group of
+// inputs). Vectors, which a checkpoint may lack, are zero; the caller must set the rest.
 Status Allocate(const TensorSpec& spec, WeightFormat format, Weights& weights);
 
 }  // namespace gpt2

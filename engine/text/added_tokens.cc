@@ -68,7 +68,7 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
   }
 }
 
-// Those that `text` begins with lie in a range that each of its bytes narrows.
+// The tokens that are prefixes of `text` are in a range that each of its bytes narrows.
 const AddedToken* AddedTokens::LongestAt(std::string_view text) const {
   auto first = tokens_.begin();
   auto last = tokens_.end();
@@ -110,10 +110,10 @@ AddedTokenCutter::Cut AddedTokenCutter::Next() {
   while (const auto match = tokens_->Find(text_, search_)) {
     search_ = match->end;
     if (!IsWanted(*match)) continue;
-    // All of it is white space that the token before has taken: `tokenizers` drops what is empty.
+    // All of it is white space that the token before has taken: `tokenizers` drops empty pieces.
     if (match->token->strips_left && match->end <= cut_) continue;
     std::size_t begin = match->begin;
-    // The token before may have taken this white space already, and more.
+    // The token before may already have taken this white space, and more.
     if (match->token->strips_left && cut_ <= begin) {
       begin -= SpaceAtEnd(text_.substr(cut_, begin - cut_));
     }

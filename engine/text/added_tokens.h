@@ -1,4 +1,4 @@
-// Finds added tokens as the Rust library `tokenizers` does (added_vocabulary.rs).
+// Finds added tokens like the Rust library `tokenizers` (added_vocabulary.rs).
 #pragma once
 
 #include <array>
@@ -35,10 +35,10 @@ class AddedTokens {
   const AddedToken* LongestAt(std::string_view text) const;
 
   std::vector<AddedToken> tokens_;  // by content
-  std::array<bool, 256> begins_{};  // whether one begins with a byte
+  std::array<bool, 256> begins_{};  // whether a token begins with the byte
 };
 
-// Cuts a text at added tokens. Borrows both.
+// Splits a text at added tokens. Borrows both.
 class AddedTokenCutter {
  public:
   AddedTokenCutter(const AddedTokens& tokens, std::string_view text, bool takes_special)
@@ -47,7 +47,7 @@ class AddedTokenCutter {
 
   struct Cut {
     std::string_view before;
-    std::optional<std::int32_t> id;  // of the token behind it; none at the end of the text
+    std::optional<std::int32_t> id;  // of the token after it; none at the end of the text
   };
   // Only while !is_done().
   Cut Next();
@@ -60,9 +60,9 @@ class AddedTokenCutter {
   std::string_view text_;
   bool takes_special_ = false;
   bool is_done_ = false;
-  std::size_t cut_ = 0;        // behind the last token
-  std::size_t search_ = 0;     // behind the last match
-  std::size_t space_end_ = 0;  // of the white space that was stripped last: not looked at again
+  std::size_t cut_ = 0;        // after the last token
+  std::size_t search_ = 0;     // after the last match
+  std::size_t space_end_ = 0;  // end of the last stripped white space: not examined again
 };
 
 // Bytes of white space at the beginning and at the end of `text`.

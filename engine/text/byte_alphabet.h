@@ -1,5 +1,5 @@
-// The printable characters by which vocab.json and merges.txt spell bytes (bytes_to_unicode in
-// GPT-2's encoder.py). Printable Latin-1 stands for itself; U+0100 and up stand for the other 68
+// The printable characters that represent bytes in vocab.json and merges.txt (bytes_to_unicode in
+// GPT-2's encoder.py). Printable Latin-1 represents itself; U+0100 and up represent the other 68
 // bytes.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace gpt2 {
 
-// The bytes that `spelled` (UTF-8) stands for; nothing if a character is outside the alphabet.
+// The bytes of `spelled` (UTF-8); nothing if a character is outside the alphabet.
 std::optional<std::string> BytesFromAlphabet(std::string_view spelled);
 
 // The inverse.

@@ -43,8 +43,8 @@ Status WordMerger::Encode(std::string_view word) {
     SetToken(i, token);
   }
   size_ = size;
-  // With the text, the tokens and begins_ this stays under four times the text, also while the
-  // queue grows. A word with more candidates is rescanned, about twenty times.
+  // Together with the text, the tokens and begins_, this stays under four times the text, even
+  // while the queue grows. A word with more candidates is scanned again, about twenty times.
   constexpr std::size_t kAlwaysQueued = 64 * 1024;
   most_queued_ = std::max(kAlwaysQueued, size / 16);
   QueueAll();
@@ -52,7 +52,7 @@ Status WordMerger::Encode(std::string_view word) {
     std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
     const Candidate best = queue_.back();
     queue_.pop_back();
-    // It is stale where one of its tokens has been merged since.
+    // The candidate is stale if one of its tokens has been merged since.
     const Tokenizer::Merge* merge = begins_[best.left] ? MergeAt(best.left) : nullptr;
     if (merge != nullptr && merge->rank == best.rank) Apply(best.left, merge->merged);
     if (queue_.empty() && has_limit_) QueueAll();
@@ -74,7 +74,7 @@ void WordMerger::SetToken(std::size_t symbol, std::int32_t token) {
   }
 }
 
-// The merge of the token that begins at `left` with the one behind it, or null.
+// The merge of the token that begins at `left` with the next one, or null.
 const Tokenizer::Merge* WordMerger::MergeAt(std::size_t left) const {
   const std::size_t right = left + Symbols(left);
   return right < size_ ? tokenizer_->FindMerge(Token(left), Token(right)) : nullptr;
@@ -89,7 +89,7 @@ void WordMerger::Consider(std::size_t left) {
 void WordMerger::Queue(Candidate candidate) {
   if (has_limit_ && !(limit_ > candidate)) return;
   if (queue_.size() == most_queued_) {
-    // Keeps the first half of them.
+    // Keeps the better half of them.
     const auto middle = queue_.begin() + static_cast<std::ptrdiff_t>(queue_.size() / 2);
     std::nth_element(queue_.begin(), middle, queue_.end(),
                      [](const Candidate& a, const Candidate& b) { return b > a; });
@@ -111,7 +111,7 @@ void WordMerger::QueueAll() {
   for (std::size_t symbol = 0; symbol < size_; symbol += Symbols(symbol)) Consider(symbol);
 }
 
-// A token is noted at its first and its last symbol, so that both its neighbours find it.
+// A token is recorded at its first and its last symbol, so that both its neighbours find it.
 void WordMerger::Apply(std::size_t left, std::int32_t merged) {
   begins_[left + Symbols(left)] = false;
   SetToken(left, merged);
@@ -143,7 +143,7 @@ bool Encoding::HasText() const {
                      [](std::string_view rest) { return !rest.empty(); });
 }
 
-// Finds what comes next: text, a token behind it, or the end.
+// Finds what comes next: text, a token after it, or the end.
 void Encoding::FindText() {
   while (beginning_.empty() && !HasText() && !id_) {
     if (!normal_.is_done()) {

@@ -1,4 +1,4 @@
-// The token ids of a text, a portion at a time, in memory that hardly grows with the text.
+// Computes the token ids of a text, a portion at a time, in memory that hardly grows with the text.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class WordMerger {
   std::int32_t Next();
 
  private:
-  // A pair that merges, by rank and by the symbol that its left token begins at.
+  // A pair that can merge, by rank and by the first symbol of its left token.
   struct Candidate {
     std::uint32_t rank;
     std::uint32_t left;
@@ -57,29 +57,29 @@ class WordMerger {
   const Tokenizer* tokenizer_;
   bool is_wide_;
   std::size_t size_ = 0;               // symbols of the word
-  std::size_t next_ = 0;               // symbol of the token that Next gives
-  std::vector<std::uint16_t> narrow_;  // [size_] tokens, or
+  std::size_t next_ = 0;               // symbol of the token that Next returns
+  std::vector<std::uint16_t> narrow_;  // [size_] tokens, or, for large vocabularies,
   std::vector<std::int32_t> wide_;     // [size_] tokens
   std::vector<bool> begins_;           // [size_] whether a token begins at a symbol
-  // A heap of the candidates before limit_, least first. Those from limit_ on did not fit: they are
-  // found again when it is empty.
+  // A heap of the candidates before limit_, the best first. Those from limit_ on did not fit: they
+  // are found again when it is empty.
   std::vector<Candidate> queue_;
   std::size_t most_queued_ = 0;
   bool has_limit_ = false;
   Candidate limit_{};
 };
 
-// Borrows the tokenizer and the text until it is done. Not thread-safe. Takes the memory of a
-// WordMerger; with normalizers, that of the text between two added tokens, too.
+// Borrows the tokenizer and the text until it is done. Not thread-safe. Uses the memory of a
+// WordMerger and, with normalizers, that of the text between two added tokens.
 class Encoding {
  public:
   Encoding(const Tokenizer& tokenizer, std::string_view text, SpecialTokens special,
            TextEnds ends = TextEnds::kWithout);
-  Encoding(Encoding&&) = delete;  // it borrows from itself
+  Encoding(Encoding&&) = delete;  // it has references into itself
 
-  // Fills the beginning of `ids` (at least one) with the next ids, and returns how many. Fewer than
-  // there is room for means the end of the text. Fails only if the vocabulary lacks a byte of the
-  // text; it must not be called again after that.
+  // Fills the start of `ids` (at least one) with the next ids, and returns their number. Fewer than
+  // requested means the end of the text. Fails only if the vocabulary lacks a byte of the text; do
+  // not call it again after that.
   Result<std::size_t> Next(std::span<std::int32_t> ids);
 
   bool is_done() const {
@@ -95,19 +95,18 @@ class Encoding {
   const Tokenizer* tokenizer_;
   bool takes_special_;
   AddedTokenCutter raw_;
-  std::string normalized_;  // what raw_ gave last
+  std::string normalized_;  // the last text from raw_
   AddedTokenCutter normal_;
-  std::optional<std::int32_t> raw_id_;    // of the token behind what raw_ gave last
-  std::optional<std::int32_t> id_;        // of the token behind the text in rest_
-  std::span<const std::int32_t> ending_;  // ids still to come behind the text
+  std::optional<std::int32_t> raw_id_;    // of the token after the last text from raw_
+  std::optional<std::int32_t> id_;        // of the token after the text in rest_
+  std::span<const std::int32_t> ending_;  // ids that follow the text
   std::span<const std::int32_t> beginning_;
-  // [splitters + 1] what is left of the text, of the piece of it that the first splitter cut last,
-  // and so on.
+  // [splitters + 1] the rest of the text, of the piece that the first splitter cut last, and so on.
   std::vector<std::string_view> rest_;
-  std::string prefixed_;  // the last piece that was given a space
+  std::string prefixed_;  // the last piece that got a space
   bool is_done_ = false;  // except for word_
   WordMerger word_;
-  // All ids, where they are not made of byte pairs, and how many of them Next has given.
+  // All ids, for tokenizers without byte pairs, and how many of them Next has returned.
   Result<std::vector<std::int32_t>> others_ = std::vector<std::int32_t>();
   std::size_t given_ = 0;
 };
