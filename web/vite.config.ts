@@ -19,10 +19,10 @@ import { serviceWorker } from "./vite.service-worker.js";
 
 const root = import.meta.dirname;
 const out = resolve(root, "dist");
-/** Made by scripts/package.mjs. */
+/** Created by scripts/package.mjs. */
 const packageFolder = resolve(root, "../build/package");
 
-/** Puts what the package holds, and the demo model, beside the page: both are fetched, never bundled. */
+/** Copies the package's files and the demo model beside the page, which fetches them: they are not bundled. */
 function copyStaticParts(): Plugin {
   return {
     name: "copy-static-parts",
@@ -41,7 +41,7 @@ const packagedModules: Readonly<Record<string, string>> = {
   "src/figures/index.ts": "gpt2-figures.js",
 };
 
-/** The page uses the modules as everyone does, from the package: what is tested here is what is shipped. */
+/** The page uses the package's modules like any other site, so tests of the page test what is shipped. */
 function usePackagedModules(): Plugin {
   return {
     name: "use-packaged-modules",
@@ -55,18 +55,18 @@ function usePackagedModules(): Plugin {
       const hash = createHash("sha256")
         .update(readFileSync(resolve(packageFolder, file)))
         .digest("hex");
-      // The module's name stays; a cache is not to give another release's to this page.
+      // The module keeps its name; the query prevents that a cache returns another release's.
       return { id: `../${file}?${hash.slice(0, 8)}`, external: true };
     },
     transformIndexHtml: {
       order: "post",
-      // Vite names it in the page as chunks name it, from the folder of assets.
+      // Vite writes the address into the page relative to the folder of assets.
       handler: (html) => html.replace('src="../gpt2.js', 'src="./gpt2.js'),
     },
   };
 }
 
-/** Puts the page in one file, without a model, beside the page: what it saves itself with. */
+/** Puts the page in one file, without a model, beside the page, which uses it to save itself. */
 function oneFilePage(): Plugin {
   return {
     name: "one-file-page",
@@ -86,18 +86,18 @@ function oneFilePage(): Plugin {
   };
 }
 
-/** What is changed in packages that the page is built of. */
+/** Patches of packages that are built into the page. */
 const changesOfPackages = [
   {
-    // The page's policy does not allow the editor's own style as a <style>. So it is a sheet that the document adopts, as
-    // style-mod has it in a shadow tree.
+    // The page's policy forbids the editor's own <style>. So its style becomes a sheet that the document adopts, as
+    // style-mod does in a shadow tree.
     file: /\/style-mod\/[^?]*\.js$/,
     from: "!root.head && root.adoptedStyleSheets",
     to: "root.adoptedStyleSheets",
   },
   {
-    // A new editor leaves most of a long line out, but as if lines did not wrap. So it takes the line for a short one,
-    // and lays out all of it: half a minute for a megabyte.
+    // A new editor leaves out most of a long line, but only if lines do not wrap. With wrapped lines it lays out the
+    // whole line: half a minute for a megabyte.
     file: /\/@codemirror\/view\/dist\/index\.js$/,
     from: "gap => gap.draw(this, false)",
     to: "gap => gap.draw(this, guessWrapping)",
@@ -163,10 +163,10 @@ function shortHtml(): Plugin {
   };
 }
 
-/** The npm packages that the page and its service worker are built of. */
+/** The npm packages that are built into the page and its service worker. */
 const bundled = new Set<string>();
 
-/** Their notices, and those of the package, which the page uses. */
+/** Their notices, and those of the package that the page uses. */
 function notices(): Plugin {
   return {
     name: "notices",
@@ -182,7 +182,7 @@ function notices(): Plugin {
   };
 }
 
-/** The stylesheet lies beside the page; asked for as if from another origin it does not load from a disk. */
+/** The stylesheet is beside the page. With a crossorigin attribute it would not load from a disk. */
 function plainStylesheet(): Plugin {
   return {
     name: "plain-stylesheet",
@@ -194,14 +194,15 @@ function plainStylesheet(): Plugin {
   };
 }
 
-/** Where the Hugging Face hub has models, and where it redirects to for large files. */
+/** The hosts of the Hugging Face Hub, and those that it redirects to for large files. */
 const hubHosts = "https://huggingface.co https://*.huggingface.co https://*.hf.co";
-/** Further hosts of models, for who builds the page for a site: "https://models.example https://*.cdn.example". */
+/** Further hosts of models for a site that builds the page: "https://models.example https://*.cdn.example". */
 const otherHosts = process.env.GPT2_CONNECT_SRC ?? "";
 
 /**
- * All that the page needs: nothing that is written into it can bring in a script. It contacts its own host, the hub's, and
- * those that whoever builds it names. Workers come from blobs on hosts that isolate the page, but not its workers.
+ * The page's Content-Security-Policy: nothing written into the page can load a script. The page contacts only its own
+ * host, the Hub's, and those that the builder names. Workers start from blobs on hosts that isolate the page but not its
+ * workers.
  */
 const policyWith = (scriptHash: string) =>
   [
@@ -216,7 +217,10 @@ const policyWith = (scriptHash: string) =>
     "form-action 'none'",
   ].join("; ");
 
-/** What chooses the language, and the policy that allows it: first in the page, as it holds for what comes after it. */
+/**
+ * The script that chooses the language, and the policy that allows it: first in the page, because a policy applies to
+ * what follows it.
+ */
 function headOfPage(): Plugin {
   return {
     name: "head-of-page",
@@ -235,7 +239,7 @@ function headOfPage(): Plugin {
   };
 }
 
-/** Vite's server takes what has no type for text, and packs it: half a second for what does not get smaller. */
+/** Vite's server treats files without a type as text and compresses them: half a second without any gain. */
 function piecesAreBinary(): Plugin {
   return {
     name: "pieces-are-binary",
@@ -250,7 +254,7 @@ function piecesAreBinary(): Plugin {
   };
 }
 
-/** Cross-origin isolation, without which a page has no threads. */
+/** Cross-origin isolation, which threads require. */
 const isolation = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
@@ -260,16 +264,16 @@ export default defineConfig({
   root: resolve(root, "page"),
   base: "./", // works from any sub-path
   define: { GPT2_RELEASE: JSON.stringify(releaseName()) },
-  appType: "mpa", // a file that is not there is 404, not the page
+  appType: "mpa", // a missing file is 404, not the page
   build: {
     outDir: out,
     emptyOutDir: true,
     target: "es2022",
     modulePreload: false,
     rolldownOptions: {
-      checks: { bundlerTimings: false }, // that closeBundle takes long is no news: it builds three more files
+      checks: { bundlerTimings: false }, // closeBundle is slow on purpose: it builds three more files
       output: {
-        // All that the first paint needs in one file: else what other parts use, too, takes a round trip more, and more bytes.
+        // Everything for the first paint in one file: a shared chunk would cost another round trip, and more bytes.
         codeSplitting: { groups: [{ name: "index", test: /\/page\/app\.ts$/ }] },
         entryFileNames: "assets/[name]-[hash].js",
         chunkFileNames: "assets/[name]-[hash].js",

@@ -17,7 +17,10 @@ function phraseOf(section: Readonly<Record<string, string>>, key: string): strin
   return phrase.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }
 
-/** `html` with its English in it: as text of elements with data-phrase or data-english, and in the attributes that data-phrases names. */
+/**
+ * `html` with its English inserted: as text of elements with data-phrase or data-english, and in the attributes that
+ * data-phrases names.
+ */
 export function inEnglish(html: string): string {
   return html
     .replace(/\sdata-phrases="([^"]*)"/g, (all, pairs: string) => {
@@ -43,7 +46,7 @@ export function inEnglish(html: string): string {
     );
 }
 
-/** What chooses the language, to stand where index.html has its marker; with the addresses of the words. */
+/** The script that chooses the language, for the marker in index.html; contains the addresses of the words. */
 export const languageScript = (scripts: Readonly<Record<string, string>>): string =>
   `(${chooseLanguage.toString()})(${JSON.stringify(scripts)})`;
 
@@ -52,7 +55,7 @@ export function putLanguageScript(html: string, script: string): string {
   return html.replace(marker, () => `<script>${script}</script>`);
 }
 
-/** Where there are no words to fetch before the page's own script asks for them. */
+/** Used if there are no words to fetch before the page's own script. */
 export const noAddresses: Readonly<Record<string, string>> = Object.fromEntries(
   Object.keys(languages)
     .filter((language) => language !== "en")

@@ -1,10 +1,10 @@
-// Builds the service worker, once all that it keeps lies in the folder.
+// Builds the service worker after all files that it stores are in the folder.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { build, type Plugin } from "vite";
 
-/** What the page consists of; beside it lies what is made for other people's pages. */
+/** The files of the page itself; other files in the folder are for other sites' pages. */
 const app =
   /^(index\.html|one-file\.html|manifest\.json|icons\/.+|assets\/.+|gpt2\.js|gpt2-(worker|environment|figures|page-sources|sources|cache|convert|inspect|sha256)\.js|engine\/.+)$/;
 const demo = /^models\/demo\/(?!MODEL_CARD)/;
@@ -16,7 +16,7 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-/** Writes `sw.js` into `out`, with the hashes of what lies there. */
+/** Writes `sw.js` into `out`, with the hashes of the files there. */
 export function serviceWorker(out: string, plugins: Plugin[] = []): Plugin {
   const list = (files: readonly string[]) =>
     files.map((file) => ({

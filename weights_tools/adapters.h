@@ -13,13 +13,13 @@ namespace gpt2::tools {
 // A folder with adapter_config.json and adapter_model.safetensors.
 struct AdapterFolder {
   std::string path;
-  double weight = 1;  // multiplies what it adds
+  double weight = 1;  // factor for its contribution
 };
 
-// "PATH" or "PATH=WEIGHT". What follows the last "=" and is no number belongs to the path.
+// "PATH" or "PATH=WEIGHT". If the text after the last "=" is no number, it belongs to the path.
 Result<AdapterFolder> ParseAdapter(std::string_view text);
 
-// In their order. An error names the folder.
+// In the given order. An error names the folder.
 Result<std::vector<Adapter>> ReadAdapters(const std::vector<AdapterFolder>& folders);
 
 }  // namespace gpt2::tools

@@ -25,8 +25,8 @@ void AddGram(ThreadPool& pool, MatView<const float> x, Gram& gram) {
     gram.size = x.cols;
     gram.values.assign(x.cols * x.cols, 0.0f);
   }
-  // Rows that a thread claims at once: of 64 tokens of GPT-2's narrowest inputs, 768, some
-  // 200,000 multiplications, which take far longer than the claim.
+  // Rows that a thread claims at a time. For 64 tokens of GPT-2's narrowest inputs, 768, they take
+  // some 200,000 multiplications, far longer than the claim.
   constexpr std::size_t kGrain = 8;
   pool.ParallelFor(x.cols, kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {

@@ -1,5 +1,5 @@
-// The Gram matrices of what the matrices of a model multiply, measured by running a text: which
-// inputs matter, and which go together.
+// The Gram matrices of the inputs of a model's matrices, measured by running a text. They show
+// which inputs matter, and which vary together.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,8 @@ struct Gram {
 // By the matrix' name (TensorSpec), "h.0.attn.c_attn.weight".
 using GramByMatrix = std::map<std::string, Gram>;
 
-// The layer of a tensor's or a trace stage's name: 3 for "h.3.attn.c_attn.weight"; none elsewhere.
+// The layer in the name of a tensor or a trace stage: 3 for "h.3.attn.c_attn.weight"; nothing for
+// others.
 std::optional<std::size_t> LayerOf(std::string_view name);
 
 // Runs `ids` through the model in windows of its context and sums up the inputs of the matrices of

@@ -21,7 +21,7 @@
 namespace gpt2::tools {
 namespace {
 
-// As the module takes: threadLimit in web/src/shared/protocol.ts.
+// The module's limit: threadLimit in web/src/shared/protocol.ts.
 constexpr double kMostThreads = 64;
 
 // "maxNewTokens" -> "--max-new-tokens"
@@ -38,7 +38,7 @@ std::string FlagName(std::string_view name) {
   return flag;
 }
 
-// The value of `result`; an error of it is wrong usage.
+// The value of `result`; its error is reported as wrong usage.
 template <typename T>
 T ValueOrWrongUsage(Result<T> result) {
   if (!result.ok()) throw CLI::ValidationError(result.error().message);
@@ -50,7 +50,8 @@ StoredWeights FormatOf(const std::string& name) {
                        [&](StoredWeights weights) { return StoredWeightsName(weights) == name; });
 }
 
-// An option that CLI11 hands to `read` as text: its own conversions take "0x10", "nan" and "".
+// An option that CLI11 passes to `read` as text: CLI11's own conversions accept "0x10", "nan" and
+// "".
 CLI::Option* AddText(CLI::App* command, const std::string& flag,
                      std::function<void(const std::string&)> read, const std::string& help,
                      const std::string& type) {
@@ -76,7 +77,7 @@ CLI::Option* AddCount(CLI::App* command, const std::string& flag, std::size_t& c
       [&count](double value) { count = static_cast<std::size_t>(value); }, help);
 }
 
-// A file or folder. The empty path would be the current folder by accident.
+// A file or folder. The empty path would mean the current folder.
 CLI::Option* AddPath(CLI::App* command, const std::string& name, std::string& path,
                      const std::string& help) {
   const auto is_path = [name](const std::string& text) {
@@ -147,7 +148,7 @@ void AddPrompt(CLI::App* command, const std::string& text_flag, Arguments& a) {
 void AddGenerateOptions(CLI::App* command, Arguments& a) {
   const GenerateOptions ours;
   for (const NumberOption& option : NumberOptions()) {
-    if (option.name == "logprobs") continue;  // a matter of the web API
+    if (option.name == "logprobs") continue;  // only in the web API
     char fallback[32];
     std::snprintf(fallback, sizeof fallback, "%g", option.get(ours));
     const auto set = [&a, &option](double value) {
@@ -178,7 +179,7 @@ void AddGenerateOptions(CLI::App* command, Arguments& a) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-// OUT and what says how it is written.
+// OUT and the options for writing it.
 void AddOut(CLI::App* command, Arguments& a) {
   AddPath(command, "OUT", a.out, "Folder to write")->required();
   std::vector<std::string> names;

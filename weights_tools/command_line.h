@@ -11,7 +11,7 @@
 
 namespace gpt2::tools {
 
-// What the words of the command line say; several commands share most of it.
+// The parsed arguments; several commands share most of them.
 struct Arguments {
   std::string model, out, file, format = "q8", original;
   Prompt prompt;
@@ -22,10 +22,10 @@ struct Arguments {
   std::size_t stride = 0;
   std::uint64_t seed = 0;
   bool json = false, force = false, lines = false, allow_special = false, echo = false;
-  std::function<Status()> action;  // the command that was asked for; set by parsing
+  std::function<Status()> action;  // the requested command; set by parsing
 };
 
-// Teaches `app` all commands. Parsing fills `arguments`, which must live as long as `app`.
+// Adds all commands to `app`. Parsing fills `arguments`, which must live as long as `app`.
 void AddCommands(CLI::App& app, Arguments& arguments);
 
 }  // namespace gpt2::tools

@@ -1,5 +1,5 @@
-// What each `gpt2-weights` command does, once its arguments are read. Each prints its result on
-// standard output, as JSON if asked, and returns an error instead of printing it.
+// Implements the `gpt2-weights` commands after their arguments are read. Each prints its result on
+// standard output, as JSON if requested, and returns an error instead of printing it.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace gpt2::tools {
 // How a model is run.
 struct RunOptions {
   std::size_t threads = 0;              // 0: one per core
-  std::optional<std::string> weights;   // "q8", "q4" or "f32": what matrices of floats become
+  std::optional<std::string> weights;   // "q8", "q4" or "f32": the format for matrices of floats
   std::optional<std::string> kv;        // "q8" or "f32"; by default as the weights
   std::optional<std::string> kernels;   // a name from KernelTables(); by default the fastest
   std::vector<AdapterFolder> adapters;  // to be merged into the model
@@ -39,10 +39,11 @@ using SetOption = std::function<void(GenerateOptions&)>;
 // How a model is converted.
 struct ConvertOptions {
   StoredWeights format = StoredWeights::kQ8;
-  std::string calibration_file;              // UTF-8 text for q4; "": the model writes its own
-  std::size_t calibration_tokens = 1 << 13;  // of it, at most; 0: all inputs matter alike
-  std::vector<AdapterFolder> adapters;       // to be merged into the model first
-  bool force = false;                        // replace the model folder that is there
+  std::string calibration_file;  // UTF-8 text for q4; "": the model writes its own
+  std::size_t calibration_tokens =
+      1 << 13;  // at most this many of its tokens; 0: all inputs have the same weight
+  std::vector<AdapterFolder> adapters;  // to be merged into the model first
+  bool force = false;                   // replace an existing model folder
 };
 
 Status Convert(const std::string& in, const std::string& out, const ConvertOptions& options,
@@ -51,10 +52,10 @@ Status Inspect(const std::string& model, const std::vector<AdapterFolder>& adapt
                const std::string& original, bool json);
 Status Generate(const std::string& model, const Prompt& prompt,
                 const std::vector<SetOption>& wanted, const RunOptions& run, bool json);
-// `original` may be empty; else it is the model that KL divergence is measured from.
+// `original` may be empty; otherwise KL divergence is measured from this model.
 Status Evaluate(const std::string& model, const std::string& file, const std::string& original,
                 std::size_t stride, const RunOptions& run, bool json);
-// `text_file` may be empty; else it is a text whose perplexity is published.
+// `text_file` may be empty; otherwise it is a text with a published perplexity.
 Status Verify(const std::string& model, const std::string& text_file, const RunOptions& run,
               bool json);
 Status TraceLayers(const std::string& model, const Prompt& prompt, const RunOptions& run);

@@ -39,7 +39,7 @@ namespace gpt2::tools {
 
 namespace {
 
-// Bytes of Gram matrices that are held at once: all of GPT-2 124M's are, in a third of it.
+// Limit for Gram matrices in memory, in bytes: those of GPT-2 124M take a third of it.
 constexpr std::size_t kGramBudget = std::size_t{1} << 30;
 
 // Bytes of the Gram matrices of one layer's inputs.
@@ -48,7 +48,7 @@ std::size_t LayerGramBytes(const Config& c) {
 }
 
 // A text that the model writes itself, without filters: it shows what the model has learnt, which
-// must be kept. It calibrates as well as text of the training set (FORMAT.md).
+// must be preserved. It calibrates as well as text of the training set (FORMAT.md).
 Result<std::vector<std::int32_t>> WriteCalibrationText(Context& context, std::size_t tokens) {
   const Config& config = context.config();
   const std::vector<std::int32_t> start = {config.eos_token_id.value_or(0)};
@@ -94,17 +94,17 @@ Result<std::vector<std::int32_t>> CalibrationIds(const LoadedModel& model, Conte
   return Error{ErrorCode::kInvalidArgument, options.calibration_file + " is empty, expected text"};
 }
 
-// About what it takes to quantize a tensor, in multiply-adds; 0 for one that is left as it is. With
-// a Gram matrix, its factors, and the errors of each weight made up for by all after it.
+// The approximate work to quantize a tensor, in multiply-adds; 0 for one that stays unchanged. With
+// a Gram matrix, it includes its factorization and the correction of later weights.
 std::uint64_t QuantizingWork(const TensorSpec& spec, bool is_calibrated) {
   if (!spec.is_block_matrix() || spec.cols < kGroup) return 0;
-  constexpr std::uint64_t kSearching = 1000;  // of a scale, for each weight
+  constexpr std::uint64_t kSearching = 1000;  // scales tried for each weight
   const std::uint64_t inputs = spec.cols;
   const std::uint64_t factors = is_calibrated ? inputs * inputs * inputs / 6 : 0;
   return factors + spec.rows * inputs * (kSearching + (is_calibrated ? inputs / 2 : 0));
 }
 
-// Turns the matrices of `specs`, which are floating point, into what q4 stores.
+// Quantizes the floating-point matrices of `specs` to q4's format.
 Status QuantizeMatrices(std::span<const TensorSpec> specs, const GramByMatrix& grams,
                         ThreadPool& pool, Weights& weights, const std::string& label) {
   std::uint64_t total = 0;

@@ -98,7 +98,7 @@ Status CheckDestination(const Destination& destination, const Identities& inputs
   const fs::path& path = destination.path;
   if (lstat(path.c_str(), &found) != 0) {
     if (errno != ENOENT) return FileError("write", path);
-    // The nearest folder that there is must take what is missing.
+    // The nearest existing folder must be writable for the missing ones.
     fs::path parent = destination.parent;
     while (access(parent.c_str(), F_OK) != 0 && parent.has_relative_path()) {
       parent = parent.has_parent_path() ? parent.parent_path() : fs::path(".");
@@ -114,7 +114,7 @@ Status CheckDestination(const Destination& destination, const Identities& inputs
   const auto folder = Folder::Open(path);
   Status status = folder.ok() ? CheckReplaceable(folder.value(), inputs) : folder.error();
   const bool is_gone = folder.ok() ? !folder.value().IsAt(path) : errno == ENOENT;
-  // Another run may have replaced it, and removed its files, while they were looked at.
+  // Another run may have replaced it, and removed its files, during the check.
   if (!status.ok() && is_gone) return CheckDestination(destination, inputs, force);
   return status;
 }

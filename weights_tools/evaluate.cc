@@ -44,8 +44,7 @@ double KlDivergence(std::span<const float> original, std::span<const float> mode
   return divergence;
 }
 
-// How `model` differs from what it was made from, over windows of the whole context one after
-// another.
+// How much `model` differs from its original, over consecutive windows of the whole context.
 struct Difference {
   double kl_divergence = 0;   // mean, nats per token
   double top1_agreement = 0;  // share of positions where both rank the same token first

@@ -32,12 +32,12 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// Of figures that were computed in float32, in another order.
+// For figures that were computed in float32 in another order.
 constexpr double kLogitTolerance = 0.01;
 constexpr double kLossTolerance = 0.001;
-constexpr double kPerplexityTolerance =
-    0.05;  // published with two decimals, windows begin otherwise
-// Quantized weights: how far down the published token may be, and how much higher a perplexity.
+constexpr double kPerplexityTolerance = 0.05;  // published with two decimals, from other windows
+// For quantized weights: the allowed rank of the published token, and the allowed increase of a
+// perplexity.
 constexpr std::size_t kQuantizedRank = 3;
 constexpr double kMoreInQ8 = 0.005, kMoreInQ4 = 0.05;
 
@@ -51,7 +51,7 @@ std::string ShownIds(std::span<const std::int32_t> ids) {
   return Json(Ids(ids.begin(), ids.end())).dump();
 }
 
-// Runs what is compared, and collects what is found.
+// Runs the comparisons and collects the findings.
 class Comparison {
  public:
   Comparison(Runner& model, const Facts& facts) : model_(&model), facts_(&facts) {
@@ -87,7 +87,7 @@ class Comparison {
         std::move(found), source);
   }
 
-  // Why a fact of `release` says nothing of this model; nothing where it does.
+  // Why a fact of `release` does not apply to this model; nothing if it does.
   std::optional<std::string> Misfit(std::string_view release, bool is_of_float32) const {
     if (release_ == nullptr || release_->name != release) {
       return "it was published for " + std::string(release) + " only";
@@ -135,7 +135,7 @@ class Comparison {
     return Done{};
   }
 
-  // Calls take(position, logits) with what comes after each of `ids`, which fit the context.
+  // Calls take(position, logits) with the logits after each of `ids`, which fit the context.
   Status ForLogits(const Ids& ids,
                    const std::function<void(std::size_t, std::span<const float>)>& take) {
     Sequence& sequence = model_->context->sequence();
@@ -150,8 +150,8 @@ class Comparison {
     return Done{};
   }
 
-  // With the published text before it, each published token has to be the most probable one: then
-  // it is what the model writes, too.
+  // After the published text before it, each published token must be the most probable one: then
+  // the model writes it, too.
   Status Compare(const ContinuationFact& fact) {
     const std::string what = "greedy, after " + Quoted(fact.prompt);
     if (const auto why = Misfit(fact.release, /*is_of_float32=*/false)) {
@@ -201,7 +201,7 @@ class Comparison {
     return Done{};
   }
 
-  // Nats that the tokens of `ids` but the first cost together.
+  // The total loss in nats of `ids` without the first.
   Result<double> LossOf(Ids ids, std::size_t stride) {
     GPT2_ASSIGN(Scorer scorer, Scorer::Begin(*model_->context, std::move(ids), stride));
     double sum = 0;
@@ -226,8 +226,8 @@ class Comparison {
     return Done{};
   }
 
-  // As transformers' guide to perplexity computes it: windows that do not overlap count with all
-  // their tokens, though their first has no loss.
+  // As in transformers' guide to perplexity: windows that do not overlap count all their tokens,
+  // although their first has no loss.
   Result<double> PerplexityOf(const Ids& ids, std::size_t stride) {
     Progress progress("perplexity");
     const auto count = static_cast<double>(ids.size());
@@ -276,9 +276,9 @@ class Comparison {
 
   Runner* model_;
   const Facts* facts_;
-  const Release* release_ = nullptr;  // that the model is
+  const Release* release_ = nullptr;  // the model's release
   bool is_quantized_ = false;
-  double most_more_ = 0;  // relative, of a perplexity
+  double most_more_ = 0;  // allowed relative increase of a perplexity
   std::vector<Finding> findings_;
 };
 

@@ -1,4 +1,4 @@
-// What a model is compared with: see published_facts.h.
+// Compares a model with published facts: see published_facts.h.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace gpt2::tools {
 enum class Verdict { kPassed, kFailed, kNotApplicable };
 inline constexpr std::string_view kVerdictNames[] = {"passed", "failed", "not applicable"};
 
-// A fact and what the model says to it.
+// A fact and the model's result.
 struct Finding {
   Verdict verdict;
   std::string fact;      // what is compared
   std::string expected;  // what is published
-  std::string found;     // what the model gives, or why that says nothing
+  std::string found;     // the model's value, or why the fact does not apply
   std::string source;    // where it is published
 };
 

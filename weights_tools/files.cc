@@ -26,9 +26,9 @@
 namespace gpt2::tools {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 20;  // bytes that are read at once
+constexpr std::size_t kBlock = 1 << 20;  // bytes per read
 
-// Calls take(bytes) until the end of the file, and returns how many there were.
+// Calls take(bytes) until the end of the file, and returns the number of bytes.
 Result<std::uint64_t> StreamToEnd(const Descriptor& file, const fs::path& path, TakeBytes take) {
   std::vector<std::byte> block(kBlock);
   std::uint64_t total = 0;
@@ -114,7 +114,7 @@ Result<std::string> Folder::ReadPart(const std::string& name, std::uint64_t begi
   if (!file.is_open()) return FileError("read", path_ / name);
   std::string text;
   while (text.size() < size) {
-    std::array<char, 1 << 16> block;  // not all at once: `size` may be what a damaged file says
+    std::array<char, 1 << 16> block;  // in parts, because a damaged file may state any size
     const std::size_t wanted = std::min<std::uint64_t>(block.size(), size - text.size());
     const ssize_t count =
         pread(file.number(), block.data(), wanted, static_cast<off_t>(begin + text.size()));
@@ -128,7 +128,7 @@ Result<std::string> Folder::ReadPart(const std::string& name, std::uint64_t begi
 
 Status Folder::Stream(const std::string& name, TakeBytes take) const {
   const fs::path path = path_ / name;
-  // Without O_NONBLOCK, to open a pipe would wait for its writer.
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const Descriptor file(
       openat(descriptor(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat before{}, after{};
@@ -203,7 +203,7 @@ Status OutputFile::Close() {
 
 Status SyncFolder(int descriptor, const fs::path& path) {
   if (fsync(descriptor) == 0) return Done{};
-  // Some file systems (of the network, or in user space) cannot.
+  // Some file systems (network or user space) cannot.
   if (errno == EINVAL || errno == ENOTSUP) return Done{};
   return FileError("write", path);
 }

@@ -1,4 +1,4 @@
-// Files and folders on disk, by descriptor: a name may come to mean another file at any moment.
+// Files and folders on disk, by descriptor: a name may refer to another file at any moment.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ namespace gpt2::tools {
 
 namespace fs = std::filesystem;
 
-// What errno says.
+// The message of errno.
 std::string SystemReason();
 
-// "cannot WHAT PATH: " and what errno says.
+// "cannot WHAT PATH: " and the message of errno.
 Error FileError(const char* what, const fs::path& path);
 
 // Owns a file descriptor, or none.
@@ -47,8 +47,8 @@ using TakeBytes = FunctionRef<Status(std::span<const std::byte>)>;
 // The whole of a file or pipe, or an error that names it.
 Result<std::string> ReadFile(const fs::path& path);
 
-// A folder. All files that are read from it are of this very folder, even if another takes its
-// place meanwhile.
+// An open folder. All files read through it are in this very folder, even if another one takes its
+// path.
 class Folder {
  public:
   static Result<Folder> Open(const fs::path& path);
@@ -59,10 +59,10 @@ class Folder {
   const fs::path& path() const { return path_; }
   int descriptor() const { return descriptor_.number(); }
 
-  // Whether `path` leads to this folder still.
+  // Whether `path` still leads to this folder.
   bool IsAt(const fs::path& path) const;
 
-  // Whether there is an entry `name`, be it a link to nowhere.
+  // Whether there is an entry `name`, including a dangling link.
   bool Has(const std::string& name) const;
 
   // Bytes of the file `name`.
@@ -72,7 +72,7 @@ class Folder {
   // changes while it is read.
   Status Stream(const std::string& name, TakeBytes take) const;
   Result<std::string> Read(const std::string& name) const;
-  // The `size` bytes of `name` from `begin` on; fewer where the file ends before.
+  // The `size` bytes of `name` from `begin` on; fewer at the end of the file.
   Result<std::string> ReadPart(const std::string& name, std::uint64_t begin,
                                std::uint64_t size) const;
 
@@ -87,16 +87,16 @@ class Folder {
   Descriptor descriptor_;
 };
 
-// A new file that is written from its beginning to its end.
+// A new file, written from beginning to end.
 class OutputFile {
  public:
-  // Fails if there is a file `name` in `folder` already.
+  // Fails if `folder` already has an entry `name`.
   static Result<OutputFile> Create(const Folder& folder, const std::string& name);
 
-  // Fails, too, once the process was asked to end (interruption.h).
+  // Also fails after the process was asked to end (interruption.h).
   Status Write(std::span<const std::byte> bytes);
 
-  // Returns when all of it is on the disk.
+  // Returns after all bytes are on the disk.
   Status Close();
 
  private:
@@ -110,8 +110,7 @@ class OutputFile {
   std::unique_ptr<std::FILE, CloseStream> stream_;
 };
 
-// Returns when the names in the folder behind `descriptor` are on the disk, as far as its file
-// system can tell.
+// Returns after the folder's entries are on the disk, as far as its file system can tell.
 Status SyncFolder(int descriptor, const fs::path& path);
 
 }  // namespace gpt2::tools

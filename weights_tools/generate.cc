@@ -25,8 +25,8 @@ Status Generate(const std::string& folder, const Prompt& prompt,
   GPT2_ASSIGN(Session session, Session::Begin(*runner->context, runner->tokenizer(), ids, options));
   struct Written {
     std::vector<std::int32_t> ids;
-    std::vector<float> logprobs;  // of the ids, the model's own
-    std::string text;             // of all tokens, or their ids where there is no vocabulary
+    std::vector<float> logprobs;  // of the ids, from the model itself
+    std::string text;             // of all tokens, or their ids without a vocabulary
   };
   std::vector<Written> written(session.continuations());
   const bool streams = !json && written.size() == 1;

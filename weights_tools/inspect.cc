@@ -1,4 +1,4 @@
-// `gpt2-weights inspect`: what a model folder holds, and how far it is from its original.
+// `gpt2-weights inspect`: lists the contents of a model folder, and its error against the original.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace gpt2::tools {
 namespace {
 
-// How far `row` of a matrix or table is from the original's, summed over rows.
+// The error of `row` of a matrix or table against the original's, summed over rows.
 struct TensorError {
   double squared_error = 0;
   double squared_norm = 0;
@@ -100,7 +100,7 @@ Json ConfigJson(const Config& c) {
           {"tie_word_embeddings", c.tie_word_embeddings}};
 }
 
-// What a generation does where its caller says nothing.
+// The default options of a generation.
 Json DefaultsJson(const GenerateOptions& defaults) {
   Json json = Json::object();
   for (const NumberOption& option : NumberOptions()) {

@@ -1,12 +1,12 @@
-// Ending on a signal, but not before what is half written is removed.
+// Ends the process on a signal after half-written files are removed.
 #pragma once
 
 #include <csignal>
 
 namespace gpt2::tools {
 
-// While one lives, SIGINT, SIGTERM and SIGHUP do not end the process at once: they are remembered,
-// and end it when this goes. A second one of a kind ends it at once. One at a time.
+// While an object exists, SIGINT, SIGTERM and SIGHUP are only recorded, and end the process when it
+// is destroyed. A second signal of the same kind ends it at once. Only one object at a time.
 class Interruption {
  public:
   Interruption();

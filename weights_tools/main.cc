@@ -1,5 +1,5 @@
-// gpt2-weights: makes, checks and runs model folders. Exit status 1 for bad input and whatever else
-// prevents the command (no memory, a full disk, a closed output), 2 for wrong usage.
+// gpt2-weights: creates, checks and runs model folders. Exit status 1 for bad input and other
+// failures (no memory, a full disk, a closed output), 2 for wrong usage.
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
@@ -50,9 +50,9 @@ int Run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using gpt2::tools::Fail;
   gpt2::tools::HoldStandardDescriptors();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error of the write then
-  // The engine reports what is wrong with its input; what the standard library and the C++ run-time
-  // throw besides ends here.
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the size limit then is a write error
+  // The engine returns errors for invalid input. Exceptions of the standard library and the C++
+  // run-time end here.
   try {
     return gpt2::tools::Run(argc, argv);
   } catch (const std::bad_alloc&) {

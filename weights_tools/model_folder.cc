@@ -38,12 +38,12 @@
 namespace gpt2::tools {
 namespace {
 
-// The error of a file in `folder`, which its reader knows only by name.
+// An error about a file in `folder`, which the reader knows only by name.
 Error InFolder(const Folder& folder, const Error& error) {
   return Error{error.code, folder.path().string() + "/" + error.message};
 }
 
-// The bytes of `piece`, which are what weights.json says.
+// The bytes of `piece`, verified against weights.json.
 Result<std::string> ReadChecked(const Folder& folder, const Piece& piece) {
   const std::string path = (folder.path() / piece.path).string();
   GPT2_ASSIGN(const std::uint64_t size, folder.SizeOf(piece.path));
@@ -78,8 +78,8 @@ Status StreamPieces(const Folder& folder, const WeightsIndex& index, TakeBytes t
   return Done{};
 }
 
-// A name that stays inside its folder and is the same in an address: what the page takes, too
-// (web/src/loader/weights-index.ts).
+// A name that stays inside its folder and needs no escaping in an address. The page has the same
+// rule (web/src/loader/weights-index.ts).
 bool IsPlainName(const std::string& name) {
   constexpr std::string_view kNameCharacters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
@@ -91,11 +91,11 @@ bool IsSha256(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// The page holds a piece whole before it is checked: as in weights-index.ts.
+// The page holds a whole piece in memory to verify it: the same limit as in weights-index.ts.
 constexpr std::int64_t kLargestPiece = 64 * 1024 * 1024;
 constexpr std::int64_t kLargestFile = std::int64_t{1} << 53;  // exact in a JavaScript number
 
-// An entry of weights.json, of `most` bytes at most, that has its name in `name_key`.
+// An entry of weights.json with at most `most` bytes, whose name is in `name_key`.
 Result<Piece> ReadPiece(const Json& json, const char* name_key, std::int64_t most) {
   const bool has_fields = json.is_object() && json.contains(name_key) &&
                           json[name_key].is_string() && json.contains("size") &&
@@ -112,7 +112,8 @@ Result<Piece> ReadPiece(const Json& json, const char* name_key, std::int64_t mos
                json["sha256"].get<std::string>()};
 }
 
-// The list `key` of weights.json, whose names join `names`: each may be there once.
+// The list `key` of weights.json. Its names are added to `names`, in which each may occur only
+// once.
 Result<std::vector<Piece>> ReadPieces(const Json& json, const char* key,
                                       std::set<std::string>& names) {
   const Json* const list = FindMember(json, key);
@@ -130,7 +131,7 @@ Result<std::vector<Piece>> ReadPieces(const Json& json, const char* key,
   return pieces;
 }
 
-// A model's files but the weights, each checked with what weights.json says of it.
+// A model's files except the weights, each verified against weights.json.
 class TextFiles {
  public:
   static Result<TextFiles> Open(const Folder& folder) {
@@ -144,10 +145,10 @@ class TextFiles {
     return files;
   }
 
-  // What weights.json says; nothing if there is none.
+  // The contents of weights.json; nothing if there is none.
   const std::optional<WeightsIndex>& index() const { return index_; }
 
-  // A file that is listed has to be there.
+  // A listed file must exist.
   bool Has(const char* name) const { return folder_->Has(name) || Find(name) != nullptr; }
 
   Result<std::string> Read(const char* name) const {
@@ -259,7 +260,7 @@ std::set<std::string> PresentTensors(const LoadedModel& model) {
 
 namespace {
 
-// The name of the SentencePiece file, null if there is none.
+// The name of the SentencePiece file; null if there is none.
 const char* SentencePieceFileIn(const TextFiles& texts) {
   for (const char* name : kSentencePieceFiles) {
     if (texts.Has(name)) return name;
@@ -315,13 +316,13 @@ Result<Tokenizer> MakeTokenizer(const Folder& folder, const VocabularyFiles& fil
 
 namespace {
 
-// What the converter is to make of floats that become `format`. It quantizes to 4 bits; to 8 the
-// reader does, which gives the same.
+// The converter's output for floats that become `format`. It quantizes to 4 bits; the reader
+// quantizes to 8, with the same result.
 StoredWeights ConvertedTo(WeightFormat format) {
   return format == WeightFormat::kQ4 ? StoredWeights::kQ4 : StoredWeights::kF32;
 }
 
-// What the reader found.
+// Copies the reader's findings.
 void TakeFindings(const WeightReader& reader, LoadedModel& model) {
   model.header = reader.header();
   model.config.config = model.weights->config;
@@ -458,7 +459,7 @@ Result<Tokenizer> LoadTokenizer(const fs::path& path) {
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
   GPT2_ASSIGN(const VocabularyFiles files, ReadVocabularyFiles(texts));
-  if (!texts.Has(kConfigFile)) {  // a folder may have a tokenizer alone: no matrix has more rows
+  if (!texts.Has(kConfigFile)) {  // a folder may contain only a tokenizer: no matrix has more rows
     GPT2_ASSIGN(Tokenizer tokenizer, MakeTokenizer(folder, files, kMostVocabulary));
     tokenizer.SetRows(tokenizer.vocab_size());
     return tokenizer;

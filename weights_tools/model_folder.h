@@ -1,4 +1,4 @@
-// Model folders on disk: from the hub, or as `gpt2-weights convert` writes them (FORMAT.md).
+// Model folders on disk: from the Hub, or written by `gpt2-weights convert` (FORMAT.md).
 #pragma once
 
 #include <cstdint>
@@ -49,22 +49,22 @@ struct Piece {
   std::string sha256;
 };
 
-// The version of weights.json that lists the other files, too; one without `version` does not.
+// The version of weights.json that also lists the other files; one without `version` does not.
 inline constexpr int kIndexVersion = 2;
 
-// What weights.json says.
+// The contents of weights.json.
 struct WeightsIndex {
   std::string file;
   std::uint64_t size = 0;
   std::string sha256;
   std::vector<Piece> pieces;
-  std::vector<Piece> files;  // config.json and what lies beside it; none before version 2
+  std::vector<Piece> files;  // config.json and the other files; none before version 2
 };
 Result<WeightsIndex> ReadWeightsIndex(const std::string& text);
 
-// The tokenizer's files, word for word; "" if there is none.
+// The tokenizer's files, unchanged; "" if there is none.
 struct VocabularyFiles {
-  std::string tokenizer_json;  // where there is one, the others are not read
+  std::string tokenizer_json;  // if it exists, the others are not read
   std::string vocab_json;
   std::string merges_txt;
   std::string tokenizer_config;
@@ -78,7 +78,7 @@ struct VocabularyFiles {
     return {tokenizer_json, vocab_json, merges_txt,     tokenizer_config,   special_tokens_map,
             added_tokens,   vocab_txt,  sentence_piece, sentence_piece_name};
   }
-  // Calls `take` with the name and the text of each that is there, until it fails.
+  // Calls `take` with the name and the text of each existing file until it fails.
   Status ForEach(FunctionRef<Status(const char* name, const std::string& text)> take) const;
 };
 
@@ -88,15 +88,14 @@ struct LoadedModel {
   std::unique_ptr<Weights> weights;
   std::optional<VocabularyFiles> vocabulary;
   std::optional<Tokenizer> tokenizer;            // of `vocabulary`
-  std::optional<std::string> generation_config;  // generation_config.json, word for word
-  std::vector<std::string> warnings;             // what of that and of the model is ignored
-  GenerateOptions defaults;                      // as that says, and ours for the rest
+  std::optional<std::string> generation_config;  // generation_config.json, unchanged
+  std::vector<std::string> warnings;             // ignored settings of that file and of the model
+  GenerateOptions defaults;                      // from that file, and our own for the rest
   SafetensorsHeader header;
   std::uint64_t file_bytes = 0;  // of the weights
 };
 
-// The names (TensorSpec) of the tensors that the checkpoint has; a bias that it lacks is zero in
-// memory.
+// The names (TensorSpec) of the tensors in the checkpoint. A bias that it lacks is zero in memory.
 std::set<std::string> PresentTensors(const LoadedModel& model);
 
 // Loads the folder or GGUF file at `path`, checking every size and SHA-256 that weights.json
@@ -108,7 +107,7 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
                               std::optional<WeightFormat> converted_format = std::nullopt,
                               const std::vector<AdapterFolder>& adapters = {});
 
-// Only the vocabulary; an error where the folder has none.
+// Only the vocabulary; an error if the folder has none.
 Result<Tokenizer> LoadTokenizer(const fs::path& path);
 
 }  // namespace gpt2::tools

@@ -43,7 +43,7 @@ Json EntryOf(const std::string& path, std::uint64_t size, Sha256& hash) {
   return {{"path", path}, {"size", size}, {"sha256", ToHex(hash.Finish())}};
 }
 
-// Bytes in pieces of equal size, hashed on the way.
+// Writes pieces of equal size, and hashes them.
 class PieceWriter {
  public:
   // `total`: all bytes that will be written.
@@ -66,7 +66,7 @@ class PieceWriter {
     return Done{};
   }
 
-  // Ends the last piece and writes weights.json, which lists `files`, too.
+  // Ends the last piece and writes weights.json, which also lists `files`.
   Result<WriteReport> Finish(const Json& files) {
     if (file_) GPT2_TRY(Close());
     const std::string sha256 = ToHex(whole_.Finish());
@@ -138,7 +138,7 @@ Status RowBytes(const StoredTensor& tensor, const Weights& weights, std::size_t 
   return StoreFloats(tensor, floats, bytes.data());
 }
 
-// Writes the pieces, and weights.json, which lists `files`, too.
+// Writes the pieces and weights.json, which also lists `files`.
 Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& request,
                                  const Json& files) {
   const std::vector<TensorSpec> specs = TensorSpecs(request.weights->config);

@@ -1,4 +1,4 @@
-// Writes a model folder as a site hosts it (FORMAT.md).
+// Writes a model folder for a web host (FORMAT.md).
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ struct WriteRequest {
   const std::set<std::string>* only;  // names (TensorSpec) of the tensors to write; null: all
   StoredWeights format;
   Json config;                           // config.json, to which quantization_config is added
-  std::vector<std::string> other_heads;  // of the original, which are left out
+  std::vector<std::string> other_heads;  // of the original; they are left out
   const VocabularyFiles* vocabulary;     // null: none
   const std::string* generation_config = nullptr;  // null: none
-  std::vector<fs::path> inputs;  // files and folders that were read, never to be replaced
-  bool force;                    // replace the model folder that is there
+  std::vector<fs::path> inputs;  // the files and folders that were read; they are never replaced
+  bool force;                    // replace an existing model folder
 };
 
 struct WriteReport {
   std::uint64_t bytes = 0;  // of the weights
   std::size_t pieces = 0;
   std::string sha256;
-  std::vector<std::string> leftovers;  // folders beside it that could be removed, and why
+  std::vector<std::string> leftovers;  // folders beside it that could not be removed, and why
 };
 
-// Fails if WriteModel would refuse `path` as things are now: to be asked before the hard work.
+// Fails if WriteModel would refuse `path` now. Call this before the main work.
 Status CheckOutput(const fs::path& path, const std::vector<fs::path>& inputs, bool force);
 
-// Writes the folder `path` as FORMAT.md promises: at every moment it is what it was before, or all
-// new, also if this is killed. The same input gives the same bytes.
+// Writes the folder `path` as FORMAT.md specifies. At every moment it is either the old or the
+// complete new one, even if the process is killed. The same input gives the same bytes.
 Result<WriteReport> WriteModel(const fs::path& path, const WriteRequest& request);
 
 }  // namespace gpt2::tools

@@ -1,4 +1,4 @@
-// Numbers on the command line: decimal, whole words, inside their range.
+// Numbers on the command line: decimal, without other characters, and within their range.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace gpt2::tools {
 
-// What an option takes, both ends included.
+// The range of an option, including both ends.
 struct NumberRange {
   bool is_whole;
   double least;
@@ -22,13 +22,13 @@ struct NumberRange {
 std::string Described(const NumberRange& range);
 
 // `text` as a number in `range`. "", "0x10", "nan", "5x" and " 5" are not numbers. The error names
-// `flag`, what it takes and `text`.
+// `flag`, the expected range and `text`.
 Result<double> ParseNumber(std::string_view flag, std::string_view text, const NumberRange& range);
 
-// The same for all of 64 bits, which a double does not hold.
+// The same for 64 bits, which a double cannot represent.
 Result<std::uint64_t> ParseSeed(std::string_view flag, std::string_view text);
 
-// "1,2,3", at least one; whether they are in a vocabulary is for its owner to check.
+// "1,2,3", at least one. The caller checks whether they are in a vocabulary.
 Result<std::vector<std::int32_t>> ParseIds(std::string_view flag, std::string_view text);
 
 }  // namespace gpt2::tools

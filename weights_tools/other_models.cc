@@ -24,13 +24,13 @@
 namespace gpt2::tools {
 namespace {
 
-// In the order in which they are looked for: after model.safetensors, as in fetch
-// (hub/choose-files.mjs) and in the page (web/src/convert/weight-files.ts).
+// In order of preference, after model.safetensors, as in fetch (hub/choose-files.mjs) and in the
+// page (web/src/convert/weight-files.ts).
 constexpr const char* kShardIndexFile = "model.safetensors.index.json";
 constexpr const char* kTorchFile = "pytorch_model.bin";
 constexpr const char* kTorchIndexFile = "pytorch_model.bin.index.json";
 
-// Converts `bytes` and hands on the result.
+// Converts `bytes` and passes on the result.
 Status Convert(Converter& converter, std::span<const std::byte> bytes, TakeBytes take) {
   while (true) {
     GPT2_ASSIGN(const std::span<const std::byte> out, converter.Take(bytes));
@@ -39,7 +39,7 @@ Status Convert(Converter& converter, std::span<const std::byte> bytes, TakeBytes
   }
 }
 
-// Converts the files `names` of `folder`, one after the other.
+// Converts the files `names` of `folder`, one after another.
 Status Stream(const Folder& folder, const std::set<std::string>& names, Converter& converter,
               TakeTexts begin, TakeBytes take) {
   bool has_begun = false;
@@ -58,7 +58,7 @@ Status Stream(const Folder& folder, const std::set<std::string>& names, Converte
   return converter.Finish();
 }
 
-// The names of the files, in the order in which they are numbered.
+// The names of the files, in the order of their numbers.
 Result<std::set<std::string>> ShardNames(const Folder& folder, const char* index_file) {
   GPT2_ASSIGN(const std::string text, folder.Read(index_file));
   GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, index_file));
@@ -80,7 +80,7 @@ Result<std::set<std::string>> ShardNames(const Folder& folder, const char* index
       Concat(index_file, ": expected \"weight_map\" with the name of a file for each tensor")};
 }
 
-// All that is before the tensors of a safetensors file.
+// All bytes before the tensors of a safetensors file.
 Result<std::string> ReadHead(const Folder& folder, const std::string& name) {
   GPT2_ASSIGN(const std::string prefix, folder.ReadPart(name, 0, kSafetensorsPrefix));
   const auto length = ReadSafetensorsPrefix(prefix);

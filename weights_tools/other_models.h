@@ -1,4 +1,4 @@
-// Models as others publish them, read as the file that engine/convert makes of them.
+// Reads published models in the form into which engine/convert converts them.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@
 
 namespace gpt2::tools {
 
-// Whether a hub's folder without model.safetensors has its weights in other files: in several, or
-// in those of torch.save.
+// Whether a Hub folder without model.safetensors has its weights in other files: in shards, or in
+// torch.save files.
 bool HasOtherWeights(const Folder& folder);
 
-// Whether `path` is named as a GGUF file is.
+// Whether `path` has the name of a GGUF file.
 bool IsGgufName(const fs::path& path);
 
-// Calls begin(texts) once, then take(bytes) for all of the model.safetensors that the GGUF file
-// becomes as `weights`, with `adapters` merged into it.
+// Calls begin(texts) once, then take(bytes) for the whole model.safetensors into which the GGUF
+// file is converted as `weights`, with `adapters` merged.
 using TakeTexts = FunctionRef<Status(const ConvertedFolder& texts)>;
 Status StreamGguf(const fs::path& path, StoredWeights weights, std::vector<Adapter> adapters,
                   TakeTexts begin, TakeBytes take);
 
-// The same of a hub's folder with model.safetensors or, without it, the other files of weights.
+// The same for a Hub folder with model.safetensors or, without it, the other weight files.
 Status StreamHub(const Folder& folder, std::string_view config_json, StoredWeights weights,
                  std::vector<Adapter> adapters, TakeTexts begin, TakeBytes take);
 

@@ -15,10 +15,10 @@
 namespace gpt2::tools {
 namespace {
 
-constexpr double kBetweenDrawings = 0.1;  // seconds: a bar that moves, and costs nothing
+constexpr double kBetweenDrawings = 0.1;  // seconds: the bar moves smoothly and costs nothing
 constexpr std::chrono::seconds kBetweenLines{30};
 
-// The bar and the line tell no time before.
+// The bar and the line show no time before.
 constexpr double kLeastPart = 0.02, kLeastSeconds = 2;
 
 // ", 20 s left", or nothing.

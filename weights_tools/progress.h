@@ -1,4 +1,4 @@
-// How far a long step is, and how long the rest of it takes.
+// Shows the progress of a long step, and its remaining time.
 #pragma once
 
 #include <chrono>
@@ -9,18 +9,18 @@
 
 namespace gpt2::tools {
 
-// "12 s", "3 min 20 s", "1 h 5 min": rounded so that it is no more exact than an estimate.
+// "12 s", "3 min 20 s", "1 h 5 min": rounded to the accuracy of an estimate.
 std::string ShownDuration(double seconds);
 
-// A line of progress, "LABEL: 40 %, 3 min 20 s left". The time is left out while too little is done
-// to tell: less than 2 %, or in less than two seconds.
+// A line of progress, "LABEL: 40 %, 3 min 20 s left". The time is left out until it can be
+// estimated: below 2 %, or in the first two seconds.
 std::string ProgressLine(const std::string& label, double part, double seconds);
 
-// While it lives, draws a bar on standard error if that is a terminal, and wipes it off at the end.
+// While it exists, draws a bar on standard error if that is a terminal, and erases it at the end.
 // Elsewhere, as in a log, writes a ProgressLine every half minute: short steps write nothing.
 class Progress {
  public:
-  // `total`: what Advance counts to, in whatever unit; 0 where Update says both.
+  // `total` is the end of Advance's count, in any unit; 0 if Update passes both numbers.
   explicit Progress(std::string_view label, std::uint64_t total = 0);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -40,7 +40,7 @@ class Progress {
   std::uint64_t done_ = 0;
   bool is_terminal_;
   Clock::time_point start_;
-  Clock::time_point written_;       // when a line was, outside of a terminal
+  Clock::time_point written_;       // time of the last line, outside of a terminal
   std::optional<double> shown_at_;  // seconds, when the bar was drawn
 };
 

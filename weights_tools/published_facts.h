@@ -1,4 +1,4 @@
-// What is published of GPT-2 as OpenAI released it, each with the place where it can be read.
+// Published facts about GPT-2 as OpenAI released it, each with its source.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace gpt2::tools {
 
-// A size that was released.
+// A released size.
 struct Release {
   std::string_view name;
   std::size_t n_layer, n_head, n_embd, n_positions, vocab_size;
@@ -27,7 +27,8 @@ struct TokenFact {
   std::string_view source;
 };
 
-// How a release goes on after `prompt` if the most probable token is taken each time, in float32.
+// The continuation of a release after `prompt` if the most probable token is always taken, in
+// float32.
 struct ContinuationFact {
   std::string_view release;
   std::string_view prompt;

@@ -33,11 +33,11 @@ struct LdlFactors {
   const float* Columns(std::size_t group) const { return upper.data() + group * size * kGroup; }
 };
 
-// How much is added to H's diagonal, as a part of its mean: GPTQ's own choice (Frantar et al. 2022,
-// section 3.3). It keeps what the text hardly showed from being overfitted.
+// The damping that is added to H's diagonal, relative to its mean: GPTQ's own choice (Frantar et
+// al. 2022, section 3.3). It avoids overfitting to rare inputs.
 constexpr float kDamping = 0.01f;
-// By how much damping grows where rounding errors leave H not positive definite. Each try costs a
-// factorization: a few such steps reach what any text needs.
+// The factor by which damping grows if rounding errors leave H not positive definite. Each try
+// costs a factorization; a few such steps suffice for any text.
 constexpr float kDampingStep = 10.0f;
 
 // The sum of a[i] * b[i], in lanes that a compiler turns into vectors.

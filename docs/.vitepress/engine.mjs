@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, "../..");
 const folders = { gpt2: join(root, "build/package"), "models/demo": join(root, "web/models/demo") };
 
 /**
- * Serves them while the site is written.
+ * Serves them during `npm run docs`.
  * @param {{ base: string }} options
  * @returns {import("vitepress").Plugin}
  */
@@ -20,7 +20,7 @@ export const engineBeside = ({ base }) => ({
 });
 
 /**
- * Copies them into the site that is built.
+ * Copies them into the built site.
  * @param {string} out
  */
 export function copyEngine(out) {

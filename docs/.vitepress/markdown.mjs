@@ -1,4 +1,4 @@
-// What the site makes of our Markdown, beside what VitePress does: live examples, diagrams, and links that leave docs/.
+// Our additions to VitePress's Markdown: live examples, diagrams, and links that leave docs/.
 import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { renderMermaidSVG } from "beautiful-mermaid";
@@ -19,11 +19,13 @@ export const slugOf = (heading) =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .replaceAll(" ", "-");
 
-/** Every model that an example names is the demo model here, which lies beside the site: no other host is asked. */
+/**
+ * Replaces every model in an example by the demo model, which is part of the site, so that no other host is contacted.
+ */
 const modelNames = /(["'])(?:hf:openai-community\/gpt2|models\/gpt2-q8\/)\1/g;
 
 /**
- * Below a block of code ```` ```html live ```` stands what it makes; below ```` ```js live ````, a button that runs it.
+ * Shows the result below a code block ```` ```html live ````; below ```` ```js live ````, a button that runs it.
  * @param {Markdown} md
  * @param {{ base: string }} options
  */
@@ -46,7 +48,7 @@ export function liveExamples(md, { base }) {
 }
 
 /**
- * Diagrams are pictures already when the site is built. Their colours are the site's, light and dark.
+ * Draws diagrams at build time, in the site's colours, light and dark.
  * @param {Markdown} md
  */
 export function diagrams(md) {
@@ -68,7 +70,8 @@ export function diagrams(md) {
 }
 
 /**
- * Links to files that are no page of the site go to the repository, if package.json names one; else only their text stays.
+ * Links to files that are not pages of the site go to the repository, if package.json names one; otherwise only their
+ * text stays.
  * @param {Markdown} md
  */
 export function documentLinks(md) {

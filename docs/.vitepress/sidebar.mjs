@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 const docs = resolve(import.meta.dirname, "..");
 const generated = join(docs, "reference/generated");
 
-/** The pages that reference/generate.mjs writes: file, and name in the sidebar. */
+/** The pages that reference/generate.mjs writes: file, and title in the sidebar. */
 export const generatedPages = [
   { file: "api/client.md", text: "API: gpt2-wasm" },
   { file: "api/element.md", text: "API: gpt2-wasm/element" },

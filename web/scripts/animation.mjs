@@ -12,7 +12,7 @@ const target = resolve(import.meta.dirname, "../screenshots/writing.webp");
 const viewport = { width: 880, height: 620 };
 const mostBytes = 1_000_000;
 
-/** Makes the frames in `folder`; gives their names, and how long each stands, in milliseconds. */
+/** Records the frames in `folder`; returns their names and durations in milliseconds. */
 async function play(page, folder) {
   const frames = [];
   const show = async (ms) => {
@@ -37,7 +37,7 @@ async function play(page, folder) {
     await page.keyboard.press("Enter");
     await show(400);
   };
-  /** Until the model has written. */
+  /** Waits until the model has written. */
   const follow = async () => {
     const isBusy = () => text(page).evaluate((element) => element.ariaBusy === "true");
     do await show(90);
@@ -56,7 +56,7 @@ async function play(page, folder) {
   await page.keyboard.press("Control+Enter");
   await follow();
   await show(500);
-  // Another token in the place of one.
+  // Replaces a token by another one.
   await page.locator("#tab-probability").click();
   await text(page).press("Control+Home");
   for (let word = 0; word < 10; word += 1) await page.keyboard.press("Control+ArrowRight");
@@ -67,7 +67,7 @@ async function play(page, folder) {
   await other.hover();
   await show(600);
   await other.click();
-  await page.mouse.move(0, 0); // else it points at what comes to lie there
+  await page.mouse.move(0, 0); // otherwise it would point at whatever appears there
   await page.locator("#branch-list button").first().waitFor({ timeout: 60_000 });
   await follow();
   await show(900);

@@ -1,4 +1,5 @@
-// The built page, served and opened in a browser, for the scripts that picture it. Needs `npm run build` first.
+// Serves the built page and opens it in a browser, for the scripts that take pictures of it. Needs `npm run build`
+// first.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { chromium } from "@playwright/test";

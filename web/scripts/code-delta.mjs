@@ -1,19 +1,19 @@
-// The difference between two builds of the engine, in few bytes. What they share is shifted, and the numbers of functions
-// and the addresses in it differ a little, so that no two stretches are equal. But nearly all differences of bytes are
-// zero (Percival, "Naive differences of executable code"). web/src/worker/apply-delta.ts puts them together again, and
+// Stores the difference between two builds of the engine in few bytes. Their common parts are shifted, and function
+// numbers and addresses differ a little, so that no two stretches are equal. But nearly all differences of bytes are
+// zero (Percival, "Naive differences of executable code"). web/src/worker/apply-delta.ts applies the difference and
 // describes the format.
 
-/** Bytes that a place of the old code is looked up by. */
+/** Bytes by which a place in the old code is looked up. */
 const keyBytes = 8;
-/** What a place is judged by: of so many bytes that follow, so many have to be equal. */
+/** A place matches if this many of the next bytes are equal. */
 const windowBytes = 64;
 const leastEqual = 20;
-/** Places that are tried of those that begin with the same bytes. */
+/** Places to try among those that begin with the same bytes. */
 const mostPlaces = 64;
 
 /**
  * @param {Buffer} old
- * @returns {(code: Buffer, at: number) => number[]} the places in `old` that begin as `code` does at `at`
+ * @returns {(code: Buffer, at: number) => number[]} the places in `old` whose bytes equal those of `code` at `at`
  */
 function indexOf(old) {
   const key = (code, at) => code.toString("latin1", at, at + keyBytes);
@@ -27,14 +27,14 @@ function indexOf(old) {
   return (code, at) => index.get(key(code, at)) ?? [];
 }
 
-/** How many of `count` bytes of `code` from `at` on are as those of `old` from `place` on. */
+/** How many of `count` bytes of `code` from `at` on equal those of `old` from `place` on. */
 function equalBytes(old, place, code, at, count) {
   let equal = 0;
   for (let i = 0; i < count; i += 1) if (old[place + i] === code[at + i]) equal += 1; // undefined beyond the ends
   return equal;
 }
 
-/** The place in `old` that goes on most like `code` at `at`, if one is like it at all; `usual` wins a draw. */
+/** The place in `old` that best matches `code` at `at`, if any matches; `usual` wins a draw. */
 function bestPlace(old, code, at, usual, find) {
   if (at >= code.length) return undefined;
   let best;
@@ -47,7 +47,7 @@ function bestPlace(old, code, at, usual, find) {
   return best;
 }
 
-/** How far `code` goes on like `old`: up to where more bytes were equal than not, by as many as ever. */
+/** The length of the match of `code` and `old`: the longest part with the largest surplus of equal bytes. */
 function likeness(old, place, code, at) {
   let surplus = 0;
   let most = 0;
@@ -61,7 +61,7 @@ function likeness(old, place, code, at) {
 }
 
 /**
- * What applyDelta makes `code` of, out of `old`.
+ * The delta from which applyDelta restores `code`, given `old`.
  * @param {Buffer} old
  * @param {Buffer} code
  */
@@ -75,7 +75,7 @@ export function createDelta(old, code) {
     to.push(number);
   };
   let addedSince = 0;
-  /** In `old`, behind what was used last. */
+  /** In `old`, after the last used byte. */
   let end = 0;
   for (let at = 0; at < code.length;) {
     const place = bestPlace(old, code, at, end + addedSince, find) ?? bestPlace(old, code, at, end, find);

@@ -1,15 +1,15 @@
-// custom-elements.json: what editors and catalogues know of the elements, from their doc comments.
+// Writes custom-elements.json, which editors and catalogues read, from the elements' doc comments.
 import { create, ts } from "@custom-elements-manifest/analyzer/src/browser-entrypoint.js";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const sources = resolve(import.meta.dirname, "../src/element");
-/** Where the package has them. */
+/** Their place in the package. */
 const path = "build/package/gpt2-element.js";
 const files = ["form-control.ts", "writer.ts", "autocomplete.ts"];
 
 /**
- * What stands in the manifest of an element and of its parts, as far as it is used here.
+ * The part of the manifest that is used here.
  * @typedef {{ name: string, type?: { text: string }, description?: string, privacy?: string, static?: boolean }} Part
  * @typedef {Record<"members" | "attributes" | "events" | "cssParts" | "cssProperties", Part[]> &
  *   { name: string, tagName: string, customElement?: boolean }} Element
@@ -19,7 +19,7 @@ const files = ["form-control.ts", "writer.ts", "autocomplete.ts"];
 const isPublic = ({ privacy = "public", static: isStatic, name }) =>
   privacy === "public" && !isStatic && !/Callback$/.test(name);
 
-/** Attributes that HTML itself gives a property, and `stop`, whose name is that of a method. */
+/** Attributes for which HTML itself has a property, and `stop`, which is the name of a method. */
 const withoutField = ["autofocus", "lang", "stop"];
 
 /** @param {string} attribute */
@@ -43,7 +43,7 @@ function addedFields(members, attributes) {
   }));
 }
 
-/** The manifest, as https://github.com/webcomponents/custom-elements-manifest has it. */
+/** The manifest, as specified by https://github.com/webcomponents/custom-elements-manifest. */
 export function customElementsManifest() {
   const modules = files.map((file) =>
     ts.createSourceFile(file, readFileSync(join(sources, file), "utf8"), ts.ScriptTarget.ES2022, true),

@@ -20,7 +20,7 @@ const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
 class UsageError extends Error {}
 
-/** What is asked for; undefined where it is the usage. */
+/** The arguments; undefined if the usage was requested. */
 function readArguments() {
   let values;
   try {
@@ -42,7 +42,7 @@ function readArguments() {
   return { model, output, force };
 }
 
-/** The page that the model goes into; it is built if it is not there. */
+/** The page without a model; it is built if it does not exist. */
 async function readPage() {
   const file = resolve(import.meta.dirname, "../dist/one-file.html");
   if (!existsSync(file)) {
@@ -71,7 +71,7 @@ async function write({ model, output, force }) {
     const file = join(model, name);
     return existsSync(file) ? createReadStream(file, { highWaterMark: 1 << 20 }) : undefined;
   };
-  // Under another name until it is whole: what was there before is not lost to a full disk.
+  // Written under another name first: a full disk does not destroy an earlier file.
   const partial = `${output}.${process.pid}.partial`;
   try {
     const target = await open(partial, "wx");

@@ -1,5 +1,5 @@
-// Types of the elements in the templates of frameworks, from custom-elements.json: what `gpt2-wasm/element/react` and so on
-// declare. Each of these modules defines the elements, too.
+// Types of the elements for the templates of frameworks, from custom-elements.json: the declarations of
+// `gpt2-wasm/element/react` and so on. Each of these modules defines the elements, too.
 import { generateJsxTypes } from "@wc-toolkit/jsx-types";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const props = "gpt2-element-props";
 const attributeTypes = new Map([["number", "number | `${number}`"]]);
 
 /**
- * The manifest as the generator needs it: the type of a property is that of the class, whose file it imports.
+ * The manifest for the generator: the type of a property refers to the class, whose file is imported.
  * @param {Manifest} manifest
  * @returns {any} The generator's own type of a manifest is narrower than what JSON has.
  */
@@ -49,7 +49,7 @@ function writeProps(manifest, folder) {
   });
   const text = readFileSync(file, "utf8");
   const types = [...text.matchAll(/^export type \w+Props = \{.*?^\};$/gms)].map(([type]) =>
-    // What has no property comes as one called "undefined".
+    // An attribute without a property is listed as one called "undefined".
     type.replace(/^ *\/\*\*[^\n]*\*\/\n *"?(?:prop:)?undefined"?\?:[^;]*;\n/gm, ""),
   );
   if (types.length !== 4)
@@ -62,8 +62,9 @@ function writeProps(manifest, folder) {
 }
 
 /**
- * Of each framework: what it takes for an element of the class T with these properties, and where it looks for elements.
- * @type {Record<string, { imports: string, element: (tag: string, name: string) => string, declare: (elements: string) => string }>}
+ * For each framework: the type of an element with the class T and these properties, and where it declares elements.
+ * @type {Record<string, { imports: string, element: (tag: string, name: string) => string, declare: (elements: string)
+ * => string }>}
  */
 const frameworks = {
   react: {
@@ -105,12 +106,12 @@ const frameworks = {
   },
 };
 
-/** Their names: what stands in the address of a module. */
+/** Their names, as in the address of a module. */
 export const frameworkNames = Object.keys(frameworks);
 
 /**
  * @param {Manifest} manifest
- * @param {string} folder Where gpt2-element.d.ts lies.
+ * @param {string} folder The folder of gpt2-element.d.ts.
  */
 export async function writeFrameworkTypes(manifest, folder) {
   writeProps(manifest, folder);

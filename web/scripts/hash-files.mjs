@@ -1,10 +1,10 @@
-// Puts the SHA-256 of what comes before at the end of a file, in hexadecimal: web/src/loader/check-file.ts reads it there.
+// Appends the SHA-256 of a file to it, in hexadecimal: web/src/loader/check-file.ts reads it there.
 import { createHash } from "node:crypto";
 
 const hex = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
 /**
- * In a comment, which whoever changes the script takes off.
+ * In a comment, which tools remove when they change the script.
  * @param {string} script
  */
 export function hashedScript(script) {
@@ -13,7 +13,7 @@ export function hashedScript(script) {
 }
 
 /**
- * As hashedScript, and with the size of all that comes before the hash: web/src/worker/check-self.ts reads both.
+ * As hashedScript, and with the size of everything before the hash: web/src/worker/check-self.ts reads both.
  * @param {string} script
  */
 export function hashedWorker(script) {
@@ -23,7 +23,7 @@ export function hashedWorker(script) {
 }
 
 /**
- * The script that was given to hashedScript or hashedWorker.
+ * The script before hashedScript or hashedWorker.
  * @param {string} script
  */
 export const withoutHash = (script) => script.replace(/\n\/\/(?:\d{8} )?[0-9a-f]{64}$/, "");

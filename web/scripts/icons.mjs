@@ -10,7 +10,7 @@ const icons = [
   { name: "icon-192.png", from: resolve(folder, "icon.svg"), pixels: 192 },
   { name: "icon-512.png", from: resolve(folder, "icon.svg"), pixels: 512 },
   { name: "maskable-512.png", from: maskable, pixels: 512 },
-  { name: "apple-touch-icon.png", from: maskable, pixels: 180 }, // iOS cuts the corners itself
+  { name: "apple-touch-icon.png", from: maskable, pixels: 180 }, // iOS rounds the corners itself
 ];
 
 const debianChromium = "/usr/bin/chromium";

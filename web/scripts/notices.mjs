@@ -1,16 +1,16 @@
-// The notices of other people's code in what is built: the packages that a bundler took modules of, and what the engine is
-// linked with.
+// The notices for third-party code in the build: the packages from which a bundler took modules, and the engine's
+// libraries.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "../..");
 export const noticesFile = "THIRD-PARTY.txt";
 
-/** @param {string} module The address of a module, as bundlers have it. */
+/** @param {string} module The address of a module, as bundlers write it. */
 const packageFolderOf = (module) => /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1];
 
 /**
- * Adds to `folders` the folder of each package that is bundled. A module of which nothing is left does not count.
+ * Adds to `folders` the folder of each bundled package. A module of which nothing remains does not count.
  * @param {Set<string>} folders
  * @returns {Pick<import("rolldown").Plugin, "name" | "generateBundle">}
  */
@@ -41,21 +41,22 @@ export function packageNotice(folder) {
   return { name, version, license, text: readFileSync(join(folder, file), "utf8").trim() };
 }
 
-/** The first group of `pattern`, which has to match. @param {string} text @param {RegExp} pattern @param {string} file */
+/** The first group of `pattern`, which must match. @param {string} text @param {RegExp} pattern @param {string} file */
 function found(text, pattern, file) {
   const group = pattern.exec(text)?.[1];
   if (group === undefined) throw new Error(`${file} has no ${pattern}`);
   return group;
 }
 
-/** The MIT licence, for an author. @param {string} copyright */
+/** The MIT licence with the name of an author. @param {string} copyright */
 function mit(copyright) {
   const own = readFileSync(join(root, "LICENSE"), "utf8");
   return own.replace(/^Copyright.*$/m, copyright).trim();
 }
 
 /**
- * What every engine is linked with: a library for JSON, Emscripten's own code, its C library, and LLVM's libraries.
+ * The notices for the libraries of every engine: a JSON library, Emscripten's own code, its C library, and LLVM's
+ * libraries.
  * @returns {Notice[]}
  */
 export function engineNotices() {
@@ -73,7 +74,7 @@ export function engineNotices() {
     readFileSync(join(root, ".cache/emscripten/emscripten.json"), "utf8"),
   );
   const musl = join(emscripten, "system/lib/libc/musl/COPYRIGHT");
-  // emsdk has the text beside the sources, Debian in the package's own place.
+  // emsdk has the text beside the sources, Debian in the package's folder.
   const llvm = [
     join(emscripten, "system/lib/libcxx/LICENSE.TXT"),
     join(emscripten, "../doc/emscripten/copyright"),
@@ -103,7 +104,7 @@ export function engineNotices() {
 
 /**
  * The file of notices.
- * @param {Iterable<string>} folders Of npm packages.
+ * @param {Iterable<string>} folders Folders of npm packages.
  * @param {Notice[]} engine
  */
 export function noticesText(folders, engine = engineNotices()) {
@@ -115,7 +116,7 @@ export function noticesText(folders, engine = engineNotices()) {
 }
 
 /**
- * The folders of the npm packages that a file of notices lists.
+ * The npm packages that a file of notices lists.
  * @param {string} text
  */
 export const packagesIn = (text) =>

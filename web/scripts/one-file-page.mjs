@@ -9,14 +9,14 @@ import { packageFolder, releaseName } from "./release.mjs";
 
 const page = resolve(import.meta.dirname, "../page");
 
-/** Without a host: nothing to register with, nothing to ask. */
+/** Without a host there is nothing to register with or to contact. */
 const noHost = {
   name: "no-host",
   resolveId: (id) =>
     /^\.+\/(models\/)?host\.js$|\/models\/host\.js$/.test(id) ? join(page, "models/host-one-file.ts") : null,
 };
 
-/** The page brings all of its style: there is nothing to fetch what is wanted later from. */
+/** The page contains all of its style: nothing is fetched later. */
 const styleApart = {
   name: "style-apart",
   load: (id) => (id.endsWith(".css") ? { code: "", moduleType: "js" } : null),
@@ -36,21 +36,21 @@ async function pageScript() {
     plugins: [packedClient, noHost, styleApart],
     output: { format: "es", codeSplitting: false, minify: true, comments: false },
   });
-  // What would end the element, or begin a comment, in HTML.
+  // Escapes text that would end the element, or begin a comment, in HTML.
   const code = output[0].code.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
   return `${code}\nwindow.gpt2Runs=true;`;
 }
 
 /**
- * Says that the file is damaged if its script has not run when the file has been read. A browser runs no script whose
- * hash is not the policy's, and none that is cut off.
+ * Reports that the file is damaged if its script has not run by the end of the file. A browser runs no script whose hash
+ * differs from the policy's, and none that is cut off.
  */
 const guard = (damaged) =>
   `addEventListener("load",()=>{const place=document.querySelector("#starting p");` +
   `if(window.gpt2Runs||!place)return;document.querySelector("#starting h2")?.remove();` +
   `place.textContent=${JSON.stringify(damaged)}});`;
 
-/** `html` with each of `changes`, [pattern, replacement], made once. */
+/** `html` after `changes`, [pattern, replacement], each of which must match once. */
 function change(html, changes) {
   let changed = html;
   for (const [pattern, replacement] of changes) {
@@ -64,21 +64,21 @@ function change(html, changes) {
 const hashOf = (script) => createHash("sha256").update(script).digest("base64");
 
 /**
- * Writes the page into the folder `out`, in which the page for hosts lies, from its `source`. `starting` is what it says
- * until its scripts run, `damaged` where they do not, `language` the script that chooses its language.
+ * Writes the page to the folder `out`, which contains the page for hosts, from its `source`. `starting` is shown until
+ * its scripts run, `damaged` if they do not, and `language` is the script that chooses its language.
  */
 export async function buildOneFilePage(out, source, { starting, damaged, language }) {
   const guardScript = guard(damaged);
   const script = await pageScript();
   const assets = join(out, "assets");
   const stylesheets = readdirSync(assets).filter((name) => name.endsWith(".css"));
-  // The first paint's comes first: what is fetched later comes after it on a host, too.
+  // The first paint's styles come first; as on a host, later ones follow.
   stylesheets.sort((a, b) => Number(b.startsWith("index-")) - Number(a.startsWith("index-")));
   if (!stylesheets[0]?.startsWith("index-"))
     throw new Error(`there is no stylesheet index-*.css in ${assets}, expected that of the page`);
   const style = stylesheets.map((name) => readFileSync(join(assets, name), "utf8").trim()).join("\n");
   const icon = readFileSync(join(page, "public/icons/icon.svg")).toString("base64");
-  // The browser itself sees to it that nothing is asked for.
+  // The browser itself blocks all requests.
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${hashOf(script)}' 'sha256-${hashOf(language)}' 'sha256-${hashOf(guardScript)}' blob: 'wasm-unsafe-eval'`,

@@ -1,4 +1,4 @@
-// Builds modules that have worker and engine in them.
+// Builds the modules that contain worker and engine.
 import { join, resolve } from "node:path";
 import { build } from "rolldown";
 import { pack } from "./pack.mjs";
@@ -6,14 +6,14 @@ import { packCode, packedParts } from "./pack-engine.mjs";
 
 const sources = resolve(import.meta.dirname, "../src");
 
-/** Leaves the tokenizers of other languages out: few models need them, and a module has its folder to load them from. */
+/** Leaves out the tokenizers of other languages: few models need them, and a module can load them from its folder. */
 const languagesApart = {
   name: "languages-apart",
   resolveId: (id) => (id === "../languages/index.js" ? join(sources, "worker/languages-beside.ts") : null),
 };
 
 /**
- * The worker, with the builds of the folder `engine`: what start-packed-worker.ts makes its script of.
+ * The worker, with the builds in the folder `engine`, for start-packed-worker.ts.
  * @param {string} release
  * @param {string} engine
  * @param {{ hasLanguages: boolean }} options Whether it contains the tokenizers of other languages.
@@ -33,16 +33,16 @@ export async function packedWorker(release, engine, { hasLanguages }) {
       },
     },
     plugins: hasLanguages ? [] : [languagesApart],
-    // No module: Chromium starts none from a blob on pages of a disk.
+    // Not a module: Chromium starts no module from a blob on pages of a disk.
     output: { format: "iife", minify: true, comments: false },
   });
   return {
-    engine: `"use strict";const gpt2Code=${JSON.stringify(data)};`, // strict, as the modules that it was made of
+    engine: `"use strict";const gpt2Code=${JSON.stringify(data)};`, // strict mode, like the original modules
     script: pack(output[0].code),
   };
 }
 
-/** What takes the place of a module in one file: the worker comes out of memory, and stores models itself. */
+/** Replacements for a module in one file: the worker starts from memory, and stores models itself. */
 const inOneFile = new Map([
   ["./start-worker.js", join(sources, "client/start-packed-worker.ts")],
   ["../cache/index.js", join(sources, "cache/models.ts")],

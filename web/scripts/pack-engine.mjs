@@ -1,4 +1,4 @@
-// The engine's four builds, made ready to lie in a script.
+// Packs the engine's four builds into a script.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { engineParts } from "../../engine/toolchain/build.mjs";
@@ -6,7 +6,7 @@ import { createDelta } from "./code-delta.mjs";
 import { hashedCode } from "./hash-files.mjs";
 import { pack } from "./pack.mjs";
 
-/** Each build, and the one that its code is stored as the difference from: they have most of it in common. */
+/** Each build, and the build from which its code is stored as a difference: they have most of it in common. */
 const builds = [
   { variant: "simd-relaxed", base: null },
   { variant: "simd", base: "simd-relaxed" },
@@ -14,7 +14,7 @@ const builds = [
   { variant: "threads", base: "threads-relaxed" },
 ];
 
-/** The code of the builds in the package's folder `engine`, as packed-builds.ts unpacks it. */
+/** Packs the code of the builds in the package's folder `engine` for packed-builds.ts. */
 export function packCode(engine) {
   const codes = new Map();
   const parts = [];
@@ -29,7 +29,7 @@ export function packCode(engine) {
   return { data: pack(Buffer.concat(bytes)), parts };
 }
 
-/** The literals that stand for the modules which the scripts of the same names unpack. */
+/** The literals for the modules that the scripts of the same names unpack. */
 export function packedParts() {
   const literal = (name) => {
     const file = resolve(import.meta.dirname, `../../build/wasm/engine/gpt2-${name}.wasm`);

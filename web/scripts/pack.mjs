@@ -1,7 +1,7 @@
-// Bytes as a text in a script, as short as it gets; web/src/shared/inflate.ts unpacks it.
+// Packs bytes as a short text in a script; web/src/shared/inflate.ts unpacks it.
 import { deflateRawSync } from "node:zlib";
 
-/** Of 85 that follow each other, but for the backslash. */
+/** 85 consecutive characters, without the backslash. */
 const digits = Array.from({ length: 86 }, (_, i) => String.fromCharCode(35 + i)).filter(
   (each) => each !== "\\",
 );

@@ -1,5 +1,5 @@
-// Builds what the npm package holds, into build/package: modules, worker, engine, and types and source maps beside
-// them. Needs the engine (build/wasm/engine) and the types (npx tsc -b web).
+// Builds the npm package in build/package: modules, worker, engine, types and source maps. Needs the engine
+// (build/wasm/engine) and the types (npx tsc -b web).
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ const sources = join(root, "web/src");
 const engine = join(root, "build/wasm/engine");
 const types = join(root, "build/types/src");
 
-/** The modules that others import: name of the file, source, and where its types are. */
+/** The public modules: file name, source, and the place of their types. */
 const modules = [
   { name: "gpt2", source: "client/index" },
   { name: "gpt2-element", source: "element/index" },
@@ -27,11 +27,11 @@ const modules = [
   { name: "gpt2-figures", source: "figures/index" },
 ];
 
-/** The folders of the npm packages that have code in the files. @type {Set<string>} */
+/** The folders of the bundled npm packages. @type {Set<string>} */
 const bundled = new Set();
 
 /**
- * Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build.
+ * Every `new URL("…", import.meta.url)` stays unchanged: the bundler of the package's user follows it.
  * @param {string} release
  * @param {string} input
  * @param {string} output
@@ -62,14 +62,14 @@ function bundle(
       sourcemap: true,
       minify: true,
       postBanner: banner,
-      comments: { annotation: true, legal: false, jsdoc: false }, // what bundlers are to leave alone
+      comments: { annotation: true, legal: false, jsdoc: false }, // marks what bundlers must not change
     },
     plugins: [plainQuotes, collectPackages(bundled), ...plugins],
   });
 }
 
 /**
- * What is built on the module imports it from `file` beside it: there is one of it, and one worker for a model.
+ * Other modules import the client from `file` beside it, so that it exists once, with one worker per model.
  * @param {string} file
  * @returns {import("rolldown").Plugin}
  */
@@ -90,13 +90,13 @@ const classesApart = {
       : null,
 };
 
-/** As modules, and each with everything in it. */
+/** Modules that contain everything. */
 const oneFileModules = [
   { name: "gpt2.bundle", source: "client/index" },
   { name: "gpt2-element.bundle", source: "element/index" },
 ];
 
-/** What few pages ask for is not in the module or the worker that all of them load: name of the file, and source. */
+/** Parts that few pages need are separate files: file name, and source. */
 const apart = [
   { name: "gpt2-environment", source: "client/environment" },
   { name: "gpt2-fill", source: "client/fill" },
@@ -111,7 +111,7 @@ const apart = [
   { name: "gpt2-sha256", source: "loader/insecure-sha256" },
 ];
 
-/** Of these, what the worker loads: web/src/worker/addresses.ts lists it, too. */
+/** The parts among these that the worker loads: web/src/worker/addresses.ts lists them, too. */
 const workerParts = [
   "gpt2-convert",
   "gpt2-languages",
@@ -121,12 +121,12 @@ const workerParts = [
   "gpt2-sha256",
 ];
 
-/** The module that is there for bundlers that leave the worker behind. */
+/** The module for bundlers that leave the worker behind. */
 const inlined = { name: "gpt2-inlined", source: "client/inlined-worker" };
 
 /**
- * Has what is imported when it is needed lie in a file of its own. It repeats what it shares with who imports it: classes
- * are two there, so errors are known by a mark (shared/errors.ts).
+ * Keeps parts that are imported on demand in separate files. Shared code is duplicated there: its classes exist twice,
+ * so errors are recognized by a mark (shared/errors.ts).
  * @type {import("rolldown").Plugin}
  */
 const chunksApart = {
@@ -139,7 +139,7 @@ const chunksApart = {
   },
 };
 
-/** Not every bundler takes a template for a literal. */
+/** Not every bundler accepts a template in place of a literal. */
 const plainQuotes = {
   name: "plain-quotes",
   generateBundle(_, files) {
@@ -154,7 +154,7 @@ const plainQuotes = {
 };
 
 /**
- * Has what `importer` gives stand where a part is imported that the worker loads.
+ * Replaces the import of a part that the worker loads by the result of `importer`.
  * @param {(file: string) => string} importer
  * @returns {import("rolldown").Plugin}
  */
@@ -172,13 +172,19 @@ const partsThrough = (importer) => ({
 /** The worker imports its parts by their addresses (web/src/worker/addresses.ts): many bundlers cannot split a worker. */
 const partsByAddress = partsThrough(() => "gpt2Part");
 
-/** The same in a part, which bundlers copy as it is for the worker. In a page, which may load it too, it imports by itself. */
+/**
+ * The same within a part, which bundlers copy unchanged for the worker. In a page, which may load it too, it imports by
+ * itself.
+ */
 const partsOfParts = partsThrough((file) => `(globalThis.gpt2Part??(()=>import(${file})))`);
 
-/** webpack's minifier takes files that it only copies for sloppy scripts, in which functions in blocks mean another thing. */
+/**
+ * webpack's minifier treats files that it only copies as sloppy scripts, in which functions in blocks have another
+ * meaning.
+ */
 const copiedScript = '"use strict";';
 
-/** Vite puts smaller files into others, where a script has no address to find its code by. */
+/** Vite inlines smaller files into others, where a script has no address from which to find its code. */
 const leastScriptBytes = 4097;
 
 /** @param {string} file */
@@ -186,7 +192,10 @@ function pad(file) {
   writeFileSync(file, readFileSync(file, "utf8").padEnd(leastScriptBytes));
 }
 
-/** The builds, each with the script that starts it, which is the same for all: a helper thread is started from it, too. */
+/**
+ * The builds, each with the script that starts it. The script is the same for all, and helper threads start from it,
+ * too.
+ */
 async function buildEngine(release) {
   for (const variant of variants) {
     const file = `engine/gpt2-${variant}`;
@@ -202,7 +211,7 @@ async function buildEngine(release) {
 
 function copyTypes() {
   const copied = new Set();
-  /** Those of a module, and of what they name. */
+  /** Copies a module and the files that it names. */
   const copy = (module) => {
     if (copied.has(module)) return;
     copied.add(module);
@@ -217,13 +226,13 @@ function copyTypes() {
     copy(source);
     writeFileSync(join(packageFolder, `${name}.d.ts`), `export * from "./types/${source}.js";\n`);
   }
-  // These are run, not imported from.
+  // These are run, not imported.
   for (const script of ["gpt2-worker", "isolate"]) {
     writeFileSync(join(packageFolder, `${script}.d.ts`), "export {};\n");
   }
 }
 
-/** Modules with worker and engine in them: the client, the elements, and the worker for bundlers that find no other. */
+/** Modules that contain worker and engine: the client, the elements, and the worker for bundlers that find no other. */
 async function buildOneFile(release) {
   const worker = await packedWorker(release, join(packageFolder, "engine"), { hasLanguages: false });
   const define = { GPT2_WORKER: JSON.stringify(worker) };

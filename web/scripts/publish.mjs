@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, "../..");
 const out = join(root, "build/release");
 
 /**
- * The part of CHANGELOG.md about a version.
+ * The part of CHANGELOG.md for a version.
  * @param {string} changelog
  * @param {string} version
  */
@@ -20,7 +20,7 @@ export function notesOf(changelog, version) {
 }
 
 /**
- * The package.json that is published: with the addresses of the repository, and without what only a checkout needs.
+ * The published package.json: with the addresses of the repository, and without what only a checkout needs.
  * @param {Record<string, unknown>} manifest
  * @param {string | undefined} repository "owner/name" on GitHub.
  */
@@ -37,7 +37,7 @@ export function publishedManifest({ scripts, devDependencies, overrides, ...rest
   };
 }
 
-/** Copies what npm publishes. @param {Record<string, unknown>} manifest */
+/** Copies the files that npm publishes. @param {Record<string, unknown>} manifest */
 function stage(manifest) {
   const folder = join(out, "package");
   rmSync(out, { recursive: true, force: true });
@@ -70,7 +70,7 @@ function main() {
       `the tag is "${name}", but package.json has the version ${version}: expected "v${version}"`,
     );
   notesOf(readFileSync(join(root, "CHANGELOG.md"), "utf8"), version);
-  // On GitHub Pages the site lies below the repository's name.
+  // On GitHub Pages the site is below the repository's name.
   const base = repository ? `/${repository.split("/")[1]}/docs/` : "/docs/";
   const published = publishedManifest(manifest, repository);
   if (!built) {

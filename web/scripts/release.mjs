@@ -1,4 +1,4 @@
-// Which build of the package it is, and what it is built from.
+// Identifies the build of the package from its inputs.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,7 +12,7 @@ export const packageFolder = join(root, "build/package");
 /** The names of the engine's builds and parts, in build/wasm/engine. */
 const engineFiles = () => readdirSync(engine).filter((name) => /^gpt2-[\w-]+\.wasm$/.test(name));
 
-/** The version, and a hash of everything that is built from: files of one release only work together. */
+/** The version, and a hash of all inputs of the build: only files of one release work together. */
 export function releaseName() {
   const hash = createHash("sha256");
   const files = [

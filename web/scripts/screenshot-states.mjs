@@ -1,4 +1,4 @@
-// The states of the page that are pictured, and the way to each of them.
+// The states of the page for screenshots, and how to reach each of them.
 
 /** @typedef {import("@playwright/test").Page} Page */
 
@@ -9,17 +9,17 @@ async function openPage(page) {
   await page.goto("./");
   await page.locator("#generate:enabled").waitFor();
   await text(page).waitFor();
-  await page.locator("#engine:not(:text-is('–'))").waitFor({ state: "attached", timeout: 60_000 }); // in a panel that is closed
+  await page.locator("#engine:not(:text-is('–'))").waitFor({ state: "attached", timeout: 60_000 }); // in a closed panel
 }
 
-/** Sets options by their names, with the panel closed again after that. */
+/** Sets options by name, and closes the panel again. */
 async function setOptions(/** @type {Page} */ page, /** @type {Record<string, string>} */ values) {
   await page.locator("#preset-shown").click();
   for (const [name, value] of Object.entries(values)) await page.locator(`#option-${name}`).fill(value);
   await page.locator("#panel-close").click();
 }
 
-/** A text of both, the same each time. */
+/** Writes a text of visitor and model, the same each time. */
 async function writeText(/** @type {Page} */ page, tokens = 110) {
   await openPage(page);
   await setOptions(page, { seed: "12", maxNewTokens: String(tokens) });
@@ -39,7 +39,7 @@ async function chooseToken(/** @type {Page} */ page, /** @type {string} */ view)
 export const states = {
   async loading(page) {
     await page.route("**/model.safetensors.001", (route) =>
-      // A part of it comes, and then nothing.
+      // Sends a part of the model and then nothing.
       new Promise((later) => setTimeout(later, 4000)).then(() => route.abort()),
     );
     await page.goto("./");
@@ -57,7 +57,7 @@ export const states = {
     await text(page).press("Control+End");
     await page.keyboard.type(" One day, Sarah");
     await page.keyboard.press("Tab");
-    await page.locator(".suggestions[aria-busy='false'] li").nth(2).waitFor({ timeout: 60_000 }); // they grow until then
+    await page.locator(".suggestions[aria-busy='false'] li").nth(2).waitFor({ timeout: 60_000 }); // suggestions grow until then
   },
   async probability(page) {
     await writeText(page);
@@ -70,7 +70,7 @@ export const states = {
     await chooseToken(page, "inside");
     await page.locator("#inside .arcs").waitFor({ timeout: 60_000 });
     await page.waitForTimeout(1500); // the other layers
-    // Beside the text it is in sight already.
+    // Beside the text it is already in sight.
     if ((page.viewportSize()?.width ?? 0) < 960)
       await page.locator("#inside").evaluate((part) => part.scrollIntoView({ block: "start" }));
     else await page.evaluate(() => window.scrollTo(0, 0));

@@ -1,6 +1,6 @@
-// `npm run screenshot`: the built page in each of its states, at three widths, light and dark, written to
-// build/screenshots. The four pictures of the README go to web/screenshots. `npm run screenshot -- stage 390`: those
-// whose names have all of these.
+// `npm run screenshot`: takes pictures of the built page in each state, at three widths, light and dark, and writes them
+// to build/screenshots. The four pictures of the README go to web/screenshots. `npm run screenshot -- stage 390` takes
+// only those whose names contain all words.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { withBuiltPage } from "./built-page.mjs";
@@ -9,14 +9,14 @@ import { states } from "./screenshot-states.mjs";
 const root = resolve(import.meta.dirname, "../..");
 const folder = resolve(root, "build/screenshots");
 const shown = resolve(root, "web/screenshots");
-/** Widths and heights of windows. */
+/** Sizes of the window. */
 const sizes = [
   [390, 844],
   [1280, 800],
   [1920, 1080],
 ];
 const schemes = /** @type {const} */ (["light", "dark"]);
-/** What the README shows, by the names that it has there. */
+/** The pictures of the README, by their names there. */
 const best = {
   "suggestions-1280-light": "suggestions",
   "probability-1280-dark": "probability",

@@ -1,5 +1,5 @@
-// `npm run self-test:expect`: computes natively what the page's self-test has to find, and writes it beside the test. To be
-// run where the engine's numbers changed on purpose.
+// `npm run self-test:expect`: computes natively what the page's self-test expects, and writes it beside the test. Run it
+// after the engine's numbers have changed on purpose.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const folder = join(root, "web/page/parts/device/self-test");
 export const expectedFile = join(folder, "expected.ts");
 const tool = join(root, "build/native/weights_tools/gpt2-weights");
 
-/** A module of TypeScript, which Node.js 20 does not import by itself. */
+/** Imports a TypeScript module, which Node.js 20 cannot do by itself. */
 async function importTypeScript(file) {
   const { output } = await build({ input: join(folder, file), write: false, logLevel: "warn" });
   return import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString("base64")}`);
@@ -24,7 +24,7 @@ async function importTypeScript(file) {
 const native = (input, ...args) =>
   JSON.parse(execFileSync(tool, args, { encoding: "utf8", input, stdio: ["pipe", "pipe", "inherit"] }));
 
-/** What each case and text has to come to: hashes by the names of cases, ids by texts. */
+/** The expected results: hashes by the names of cases, ids by texts. */
 export async function expectedValues() {
   const { cases, promptIds, options, texts, bitsOf } = await importTypeScript("cases.ts");
   const { modelFiles } = await importTypeScript("tiny-model.ts");
@@ -37,7 +37,7 @@ export async function expectedValues() {
       for (const { name, content } of modelFiles(shape)) writeFileSync(join(floats, name), content);
       if (weights === "f32") return floats;
       const converted = join(scratch, `${number}-${weights}`);
-      // As a browser quantizes what it loads: all inputs matter alike.
+      // As a browser quantizes: all inputs have the same weight.
       native("", "convert", "--json", "--weights", weights, "--calibration-tokens", "0", floats, converted);
       return converted;
     });

@@ -41,7 +41,7 @@ function runTool(...args) {
 }
 
 /**
- * @typedef {object} ListedModel what the page offers (web/page/model-list.ts)
+ * @typedef {object} ListedModel What the page offers (web/page/model-list.ts)
  * @property {string} folder in the folder of models
  * @property {string} name
  * @property {number} parameters

@@ -6,7 +6,7 @@ import { FetchError, quoted, reasonOf } from "./messages.mjs";
 /** @typedef {import("./repository.mjs").Repository} Repository */
 
 const weightsFile = "model.safetensors";
-/** The weights, in the order of preference. The lists say which shard has which tensor. */
+/** The forms of the weights, in order of preference. A list states which shard contains which tensor. */
 const weightsFiles = [
   weightsFile,
   "model.safetensors.index.json",

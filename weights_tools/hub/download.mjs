@@ -71,7 +71,7 @@ async function digestOf(path, file) {
   return hash.digest("hex");
 }
 
-/** A temporary failure: another attempt may succeed, after a pause that the host may name. */
+/** A temporary failure: another attempt may succeed, after a pause that the host may state. */
 export class PassingError extends Error {
   /**
    * @param {string} message
@@ -181,7 +181,8 @@ async function appendPatiently(file, path, access, onBytes) {
 }
 
 /**
- * Downloads `file` to `path`. Makes no request if it is there already. Throws a FetchError if another file has that path.
+ * Downloads `file` to `path`. Makes no request if it already exists. Throws a FetchError if another file is at that
+ * path.
  * @param {HubFile} file
  * @param {string} path
  * @param {Access} access
@@ -196,9 +197,9 @@ export async function download(file, path, access, onBytes) {
       `${path} already exists and differs from the hub's ${file.name}: remove it, or choose another folder`,
     );
   }
-  // The hash in the name keeps it apart from every other file.
+  // The hash in the name distinguishes it from every other file.
   const partial = `${path}.${file.hash.digest.slice(0, 16)}.partial`;
-  // What an earlier run left may be damaged: then the download starts again, once.
+  // The rest of an earlier run may be damaged: then the download starts again, once.
   let found = "";
   for (let attempt = 0; attempt < 2; attempt += 1) {
     await appendPatiently(file, partial, access, onBytes);

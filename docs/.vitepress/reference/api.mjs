@@ -5,7 +5,7 @@ import { Application, ReflectionKind } from "typedoc";
 
 const options = resolve(import.meta.dirname, "../typedoc.json");
 
-/** TypeDoc names a page by the folder of its source; readers know it by what they import. */
+/** TypeDoc names a page by the folder of its source; readers know it by its import. */
 const importedAs = {
   client: "gpt2-wasm",
   element: "gpt2-wasm/element",
@@ -35,17 +35,17 @@ export async function writeApi(out) {
 const { Class, Interface, Function: Func, Method, Property, TypeAlias, Variable, Accessor } = ReflectionKind;
 /** @type {import("typedoc").ReflectionKind} */
 const kinds = Class | Interface | Func | Method | Property | TypeAlias | Variable | Accessor;
-/** The browser calls and reads these of an element. */
+/** Members of an element that only the browser uses. */
 const byBrowser = /Callback$|^(formAssociated|observedAttributes)$/;
 
-/** Members of a type that stands in a declaration are documented by that. */
+/** Members of an inline type are documented by the declaration that contains it. */
 const inline = ".__type.";
 
 /** @param {import("typedoc").DeclarationReflection} reflection */
 const isDocumented = (reflection) =>
   [reflection, reflection.getSignature, ...(reflection.signatures ?? [])].some((each) => each?.hasComment());
 
-/** Throws where a public name has no doc comment. Needs the declarations (npx tsc -b web). */
+/** Throws if a public name has no doc comment. Needs the declarations (npx tsc -b web). */
 export async function checkApi() {
   const { app, project } = await read();
   const bare = /** @type {import("typedoc").DeclarationReflection[]} */ (project.getReflectionsByKind(kinds))

@@ -3,7 +3,7 @@
 /** The text of a block of `//` comments. @param {string[]} lines */
 const textOf = (lines) => lines.map((line) => line.replace(/^\/\/ ?/, "")).join("\n");
 
-/** In Markdown, the characters of a comment stay as they are; code between backticks is code. @param {string} text */
+/** Escapes a comment for Markdown; code between backticks stays code. @param {string} text */
 const escaped = (text) =>
   text
     .split("`")

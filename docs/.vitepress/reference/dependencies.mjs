@@ -22,7 +22,7 @@ function libraryEdges() {
   const linked = [...lists.matchAll(/target_link_libraries\(gpt2_(\w+) PUBLIC gpt2_(\w+)\)/g)].map(
     ([, from, to]) => [from, to],
   );
-  // A library of headers needs no link: kernels use those of base.
+  // A library of headers needs no link: the kernels include headers of base.
   const folder = join(root, "engine/kernels");
   const included = readdirSync(folder).flatMap((file) =>
     [...readFileSync(join(folder, file), "utf8").matchAll(/#include "engine\/(\w+)\//g)].map(([, to]) => to),
@@ -55,7 +55,9 @@ function projectEdges() {
   });
 }
 
-/** In Mermaid. Each line is a dependency; the last three are calls into WebAssembly, which no build declares. */
+/**
+ * The diagram in Mermaid. Each line is a dependency; the last three are calls into WebAssembly, which no build declares.
+ */
 export function dependencyDiagram() {
   const id = (/** @type {string} */ path) => path.replace(/\W/g, "_");
   const line = ([/** @type {string} */ from, /** @type {string} */ to]) =>

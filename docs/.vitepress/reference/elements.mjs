@@ -4,7 +4,7 @@
 const cell = (text = "") => text.replaceAll("\n", " ").replaceAll("|", "\\|").replaceAll("<", "&lt;");
 
 /**
- * A table, or nothing where there are no rows.
+ * A table; "" if there are no rows.
  * @param {string} title
  * @param {{ name?: string, type?: { text?: string }, description?: string, default?: string }[]} rows
  */

@@ -1,9 +1,9 @@
-// A page for the codes of errors, from the sources of the module: each code with its class, and the messages that it has.
+// A page for the error codes, from the sources of the module: each code with its class and messages.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
-/** Codes that no caller of the module sees: an aborted call rejects with the reason of its signal. */
+/** Codes that no caller sees: an aborted call rejects with the reason of its signal. */
 const internal = new Set(["cancelled"]);
 
 /**
@@ -22,7 +22,7 @@ function messageOf(node) {
 }
 
 /**
- * The errors that a file makes: codes and messages.
+ * The errors that a file creates: codes and messages.
  * @param {string} source
  * @returns {{ code: string, message: string | undefined }[]}
  */
@@ -45,7 +45,7 @@ export function errorsIn(source) {
 }
 
 /**
- * The class of each code that has one of its own, as `errorFromWire` chooses it.
+ * The class of each code that has its own, as in `errorFromWire`.
  * @param {string} source of web/src/shared/errors.ts
  */
 export function classesOf(source) {

@@ -11,7 +11,9 @@ import { errorsPage } from "./errors.mjs";
 const root = resolve(import.meta.dirname, "../../..");
 const generated = join(root, "docs/reference/generated");
 
-/** Links of a document in `folder` stand in docs/reference/generated, too. @param {string} text @param {string} folder */
+/**
+ * Adjusts the links of a document in `folder` for docs/reference/generated. @param {string} text @param {string} folder
+ */
 const moved = (text, folder) =>
   text.replace(/\]\((?!\w+:|#)([^)]+)\)/g, (_, path) => `](${join("../../..", folder, path)})`);
 

@@ -5,7 +5,7 @@ import DefaultTheme from "vitepress/theme-without-fonts";
 import { LiveScript } from "./live-script.mjs";
 import "./style.css";
 
-/** The elements are defined once a page has one. */
+/** Defines the elements when a page contains one. */
 function defineElements() {
   if (inBrowser && document.querySelector("[data-live=html]"))
     void import(/* @vite-ignore */ withBase("/gpt2/gpt2-element.js"));

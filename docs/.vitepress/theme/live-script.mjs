@@ -1,9 +1,9 @@
-// A button below an example in JavaScript that runs it. What the example adds to the page stands below the button.
+// A button below an example in JavaScript that runs it. What the example adds to the page appears below the button.
 import { defineComponent, h, ref } from "vue";
 import { withBase } from "vitepress";
 
 /**
- * Runs a module whose imports of the package lead to the copy beside this site, and whose page is `output`.
+ * Runs a module: its imports of the package load the copy beside this site, and `output` acts as its page.
  * @param {string} source
  * @param {HTMLElement} output
  */

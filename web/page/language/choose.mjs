@@ -1,10 +1,11 @@
-// Which language the page is in. The build writes this function into the head of the page, where it runs before anything
-// is painted: it uses nothing from outside it.
+// Chooses the language of the page. The build writes this function into the head of the page, where it runs before the
+// first paint, so it uses nothing from outside.
 
 /**
- * Takes the language that was chosen on this page, else the first of the browser's that there is, else English. For another
- * than English it begins to fetch the words, and hides the page until they are there (style/base.css says how long at most).
- * @param {Readonly<Record<string, string>>} scripts Addresses of the words by language; "" where they are in the page.
+ * Uses the language that was chosen on this page, else the browser's first available one, else English. For languages
+ * other than English it starts to fetch the words and hides the page until they have arrived (style/base.css limits
+ * that).
+ * @param {Readonly<Record<string, string>>} scripts Addresses of the words by language; "" if they are part of the page.
  */
 export function chooseLanguage(scripts) {
   let kept = null;
