@@ -43,6 +43,7 @@ import { suggesting } from "./parts/suggestions/suggesting.js";
 import { seeing } from "./parts/token/seeing.js";
 import { offerViews } from "./parts/token/views.js";
 import { onChange, type PageState } from "./state/page-state.js";
+import "./late.css";
 
 export interface Page {
   state: PageState;
