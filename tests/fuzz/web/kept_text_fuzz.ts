@@ -22,6 +22,7 @@ import {
 } from "../../../web/page/document/written.js";
 import { parseOptions } from "../../../web/page/library/parse-options.js";
 import { afterChange, parseLastChange } from "../../../web/page/library/last-change.js";
+import { parseFile, toFile } from "../../../web/page/library/text-file.js";
 import { fuzzTarget } from "./target.js";
 
 const extensions = (tree: unknown) => [writtenTracking, history(), branchSteps(parseTree(tree))];
@@ -171,6 +172,21 @@ function checkLastChange(value: unknown): void {
   if (last) afterChange("Once upon a time", last.change);
 }
 
+/** A file of texts holds any JSON: it is refused with a message, or can be written and read again. */
+function checkFile(value: unknown, isWhole: boolean): void {
+  const { history: _, ...fields } = Object(value) as Record<string, unknown>;
+  const texts = [{ changed: "2026-01-31T12:00:00.000Z", ...fields }];
+  const { format, version } = JSON.parse(toFile([])) as object & { format: unknown; version: unknown };
+  let read: ReturnType<typeof parseFile>;
+  try {
+    read = parseFile(JSON.stringify({ format, version, texts }));
+  } catch (error) {
+    if (isWhole || !/: expected | has the unknown field /.test(String(error))) throw error;
+    return;
+  }
+  deepStrictEqual(parseFile(toFile(read)), read);
+}
+
 export const target = fuzzTarget({
   arbitrary: input,
   check([place, damages]) {
@@ -179,6 +195,7 @@ export const target = fuzzTarget({
     parseOptions(value);
     showAlternatives((value as { alternatives?: unknown } | undefined)?.alternatives);
     checkLastChange({ version: 0, caret: 0, change: value });
+    checkFile(value, place >= 0 && damages.length === 0);
     const state = stateOf(value);
     if (!state) return;
     const walked = walk(state);

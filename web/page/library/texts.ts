@@ -20,6 +20,9 @@ export interface ListedText {
   where: "here" | "elsewhere" | "nowhere";
 }
 
+/** The tab that asks, with the text that it shows. */
+export type OwnTab = Pick<Tab, "id" | "text" | "openStore" | "find" | "storeWhole" | "open">;
+
 /** A text that was taken out of the library. */
 export interface Removal {
   restore: () => Promise<void>;
@@ -45,11 +48,11 @@ function keyOf({ text, written, tree }: KeptText): string {
 }
 
 export class Texts {
-  private readonly tab: Tab;
+  private readonly tab: OwnTab;
   /** What was taken out, and may come back. */
   private readonly removed = new Set<string>();
 
-  constructor(tab: Tab) {
+  constructor(tab: OwnTab) {
     this.tab = tab;
   }
 

@@ -5,7 +5,7 @@ import { keepTranslated, setTranslatedText } from "../../language/keep-translate
 import { phrase } from "../../language/library.js";
 import { find } from "../../library/search.js";
 import type { ListedText, Removal, Texts } from "../../library/texts.js";
-import { reasonOf } from "./notice.js";
+import { reasonOf } from "./reason.js";
 import { Row, shownName, type RowActions } from "./row.js";
 import "./library.css";
 

@@ -4,29 +4,11 @@ import { download } from "../../dom/download.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/texts.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
-import { messageOf } from "../../state/errors.js";
 import { fileName } from "../../library/alternatives.js";
+import { reasonOf } from "./reason.js";
 
 function saveAsFile(text: string): void {
   download(fileName(text, "txt"), [new Blob([text])], "text/plain;charset=utf-8");
-}
-
-const nameOf = (error: unknown) => (error instanceof DOMException ? error.name : "");
-
-/** What keeps the text from being stored. */
-export function reasonOf(error: unknown): string {
-  switch (nameOf(error)) {
-    case "QuotaExceededError":
-      return phrase("full");
-    case "TimeoutError":
-      return phrase("slow");
-    case "SecurityError":
-    case "NotAllowedError":
-    case "InvalidStateError": // private windows of older Firefoxes
-      return phrase("refused");
-    default:
-      return messageOf(error);
-  }
 }
 
 /** Says why the text is not stored, until `hideUnstored`; offers what `textNow` gives as a file. */

@@ -1,0 +1,161 @@
+// @vitest-environment happy-dom
+// The list of texts, mounted alone with texts that are made up.
+import { beforeEach, expect, it, vi } from "vitest";
+import { Library, type LibrarySetting } from "../../../web/page/parts/library/library.js";
+import type { ListedText } from "../../../web/page/library/texts.js";
+
+const all: ListedText[] = [
+  { id: "a", name: "Cats", text: "A cat sat here.", changed: Date.now() - 7_200_000, where: "here" },
+  { id: "b", name: undefined, text: "The dogs ran away", changed: 1e12, where: "elsewhere" },
+  { id: "c", name: undefined, text: "", changed: 0, where: "nowhere" },
+];
+
+const place = document.createElement("div");
+const part = (selector: string) => place.querySelector<HTMLElement>(selector) ?? document.body;
+const rows = () =>
+  [...place.querySelectorAll("li")].map((item) => item.querySelector(".text-name")?.textContent);
+const said = () => part("[role=status]").textContent;
+const button = (name: string, inside: Element = place) =>
+  [...inside.querySelectorAll("button")].find((each) => (each.ariaLabel ?? each.textContent) === name) ??
+  document.createElement("button");
+const rowOf = (name: string) =>
+  [...place.querySelectorAll("li")].find((item) => item.querySelector(".text-name")?.textContent === name) ??
+  place;
+
+function mount(change: Partial<Omit<LibrarySetting["texts"], "current">> = {}) {
+  const removal = { restore: vi.fn(() => Promise.resolve()), finish: vi.fn(() => Promise.resolve()) };
+  const texts = {
+    list: vi.fn(() => Promise.resolve(all)),
+    current: { id: "a", text: "A cat sat here." },
+    rename: vi.fn(() => Promise.resolve()),
+    duplicate: vi.fn(() => Promise.resolve()),
+    remove: vi.fn(() => Promise.resolve(removal)),
+    exportAll: vi.fn(() => Promise.resolve("{}")),
+    importAll: vi.fn(() => Promise.resolve({ added: 2, known: 1 })),
+    ...change,
+  };
+  const setting = {
+    place,
+    texts,
+    open: vi.fn((id?: string) => Promise.resolve(id !== "b")),
+    stop: vi.fn(() => Promise.resolve()),
+    leave: vi.fn<(sentence: () => string) => void>(),
+  };
+  return { library: new Library(setting), removal, ...setting };
+}
+
+beforeEach(() => {
+  document.body.replaceChildren(place);
+});
+
+it("lists each text with its name, its age, its length and where it is open", async () => {
+  const { library } = mount();
+  await library.refresh();
+  expect(rows()).toEqual(["Cats", "The dogs ran away", "Untitled"]);
+  expect([...place.querySelectorAll("small")].map(({ textContent }) => textContent)).toEqual([
+    "2 hours ago · 4 words · open",
+    "Sep 9, 2001 · 4 words · open in another tab",
+    "0 words",
+  ]);
+  expect(part("[aria-current=true]").textContent).toContain("Cats");
+});
+
+it("opens a text once the model has stopped, and says why another tab's is not opened", async () => {
+  const { library, open, stop, leave } = mount();
+  await library.refresh();
+  part("li:nth-child(2) button").click();
+  await vi.waitFor(() =>
+    expect(said()).toBe("The dogs ran away is open in another tab: close it there first."),
+  );
+  expect(leave).not.toHaveBeenCalled();
+  part("li:nth-child(3) button").click();
+  await vi.waitFor(() => expect(leave).toHaveBeenCalled());
+  expect(leave.mock.calls[0]?.[0]()).toBe("Opened: Untitled");
+  expect(open.mock.calls).toEqual([["b"], ["c"]]);
+  expect(stop).toHaveBeenCalledBefore(open);
+  button("New text").click();
+  await vi.waitFor(() => expect(open).toHaveBeenLastCalledWith(undefined));
+});
+
+it("renames a text in its place; Escape leaves its name", async () => {
+  const { library, texts } = mount();
+  await library.refresh();
+  const ask = (value: string, key: string) => {
+    button("Rename", rowOf("Cats")).click();
+    const field = part("li input") as HTMLInputElement;
+    expect(field.ariaLabel).toBe("Name of Cats");
+    field.value = value;
+    field.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  };
+  ask("Dogs", "Escape");
+  ask("Cats", "Enter");
+  expect(rows()).toHaveLength(3);
+  expect(texts.rename).not.toHaveBeenCalled();
+  ask("Dogs", "Enter");
+  await vi.waitFor(() => expect(texts.rename).toHaveBeenCalledWith("a", "Dogs"));
+});
+
+it("Undo restores what was deleted; anything else deletes it for good", async () => {
+  const { library, texts, removal } = mount();
+  await library.refresh();
+  const remove = async () => {
+    button("Delete", rowOf("Cats")).click();
+    await vi.waitFor(() => expect(said()).toBe("Deleted: Cats"));
+  };
+  await remove();
+  expect(document.activeElement).toBe(button("Undo"));
+  button("Undo").click();
+  await vi.waitFor(() => expect(said()).toBe("Restored: Cats"));
+  expect(removal.restore).toHaveBeenCalledOnce();
+  expect(removal.finish).not.toHaveBeenCalled();
+  expect(button("Undo").hidden).toBe(true);
+  await remove();
+  button("Duplicate", rowOf("Untitled")).click();
+  await vi.waitFor(() => expect(texts.duplicate).toHaveBeenCalledWith("c", "Untitled (copy)"));
+  expect(removal.finish).toHaveBeenCalledOnce();
+  await remove();
+  library.finish(); // the page is left
+  expect(removal.finish).toHaveBeenCalledTimes(2);
+});
+
+it("keeps the focus in the list while that is read anew", async () => {
+  const { library } = mount();
+  await library.refresh();
+  const second = part("li:nth-child(2) button");
+  second.focus();
+  await library.refresh();
+  expect(document.activeElement).toBe(second);
+});
+
+it("follows the text of this tab, and reads all anew when that is another one", async () => {
+  const { library, texts } = mount();
+  await library.refresh();
+  texts.current.text = "A cat sat here today.";
+  await library.refreshCurrent();
+  expect(part("li small").textContent).toContain("5 words");
+  expect(texts.list).toHaveBeenCalledOnce();
+  texts.current.id = "new";
+  await library.refreshCurrent();
+  expect(texts.list).toHaveBeenCalledTimes(2);
+});
+
+it("says why the texts cannot be listed, and why nothing was changed", async () => {
+  const refused = () => Promise.reject(new DOMException("", "SecurityError"));
+  const { library } = mount({ list: refused });
+  await library.refresh();
+  expect(place.textContent).toContain(
+    "Your texts cannot be shown: this browser, or this window, does not allow it.",
+  );
+  const full = () => Promise.reject(new DOMException("", "QuotaExceededError"));
+  const { library: other } = mount({ remove: full });
+  await other.refresh();
+  button("Delete", rowOf("Cats")).click();
+  await vi.waitFor(() => expect(said()).toBe("Nothing was changed: there is no room left."));
+  expect(button("Undo").hidden).toBe(true);
+});
+
+it("an empty library says what it is for", async () => {
+  const { library } = mount({ list: () => Promise.resolve(all.slice(2)) });
+  await library.refresh();
+  expect(part(":scope > p").textContent).toBe("Whatever you write is kept here, on this device.");
+});

@@ -1,0 +1,187 @@
+// @vitest-environment happy-dom
+// The texts of the page as a library, over the store as it is.
+import "fake-indexeddb/auto";
+import { IDBFactory } from "fake-indexeddb";
+import { openDB } from "idb";
+import { beforeEach, expect, it, vi } from "vitest";
+import { writeLastChange } from "../../../web/page/library/last-change.js";
+import { TextStore } from "../../../web/page/library/store.js";
+import { nameOf, prefix } from "../../../web/page/library/tab.js";
+import { readText } from "../../../web/page/library/take.js";
+import { toFile } from "../../../web/page/library/text-file.js";
+import { Texts, type OwnTab } from "../../../web/page/library/texts.js";
+
+const content = (text: string) => ({ text, caret: 0, written: [] });
+
+/** What other tabs hold, and this one. */
+let held: Set<string>;
+
+beforeEach(() => {
+  vi.stubGlobal("indexedDB", new IDBFactory());
+  localStorage.clear();
+  held = new Set();
+  const request = async (
+    name: string,
+    _: object,
+    then: (lock: object | null) => Promise<void> | undefined,
+  ) => {
+    if (held.has(name)) return then(null);
+    held.add(name);
+    await then({});
+    held.delete(name);
+  };
+  const query = () => Promise.resolve({ held: [...held].map((name) => ({ name })) });
+  vi.stubGlobal("navigator", { locks: { request, query } });
+});
+
+/** A tab that shows the text "own", and the library of what is stored. */
+async function begin(...texts: string[]) {
+  const store = await TextStore.open("/", () => undefined);
+  const shown = { id: "own", text: "The own." };
+  await store.put("own", { version: 1, changed: 100, content: content(shown.text) });
+  for (const [place, text] of texts.entries())
+    await store.put(`t${place}`, { version: 1, changed: place + 1, content: content(text) });
+  const names = { prefix, firstText: "Once upon a time" };
+  const tab = {
+    get id() {
+      return shown.id;
+    },
+    get text() {
+      return shown.text;
+    },
+    openStore: () => Promise.resolve(store),
+    find: (id: string) => readText(store, id, names),
+    storeWhole: vi.fn(() => Promise.resolve()),
+    open: vi.fn((id = "new") => {
+      shown.id = id;
+      return Promise.resolve(true);
+    }),
+  } satisfies OwnTab;
+  return { store, tab, library: new Texts(tab) };
+}
+
+const listed = async (library: Texts) =>
+  (await library.list()).map(({ name, text, where }) => [name ?? text, where]);
+
+it("lists all texts, those that were changed last first, and says which tab shows them", async () => {
+  const { library } = await begin("one", "two", "three");
+  held.add(nameOf("t1"));
+  expect(await listed(library)).toEqual([
+    ["The own.", "here"],
+    ["three", "nowhere"],
+    ["two", "elsewhere"],
+    ["one", "nowhere"],
+  ]);
+});
+
+it("a name is stored beside the text, is one line, and goes when it is empty", async () => {
+  const { library, store, tab } = await begin("one");
+  await library.rename("t0", "  A\nname ");
+  await library.rename("own", "Mine");
+  expect(tab.storeWhole).toHaveBeenCalled(); // a name alone would be no text
+  expect(await listed(library)).toEqual([
+    ["Mine", "here"],
+    ["A name", "nowhere"],
+  ]);
+  expect(await store.ids()).toEqual(["own", "t0"]);
+  expect((await store.versions("t0")).map((version) => version?.content)).toEqual([content("one")]);
+  await library.rename("t0", " ");
+  expect((await listed(library))[1]).toEqual(["one", "nowhere"]);
+});
+
+it.each([[{ name: 3 }], [{}], [{ name: " " }]])(
+  "a damaged name %j leaves the text without one",
+  async (record) => {
+    const { library } = await begin("one");
+    const database = await openDB("gpt2-texts");
+    await database.put("texts", { path: "/", id: "t0", slot: 2, ...record });
+    database.close();
+    expect((await listed(library))[1]).toEqual(["one", "nowhere"]);
+  },
+);
+
+it("a copy has the text with its last change, options and seed, and a name of its own", async () => {
+  const { library, store } = await begin();
+  const stored = { ...content("one"), options: { temperature: 2 }, seed: 7, history: { steps: 1 } };
+  await store.put("t0", { version: 1, changed: 1, content: stored });
+  const change = { from: 3, to: 3, insert: "!" };
+  writeLastChange(nameOf("t0"), { version: 1, change, caret: 4, beside: stored });
+  await library.duplicate("t0", "one (copy)");
+  const copy = (await library.list()).find(({ name }) => name === "one (copy)");
+  expect(copy).toMatchObject({ text: "one!", where: "nowhere" });
+  const [version] = await store.versions(copy?.id ?? "");
+  expect(version?.content).toMatchObject({ options: { temperature: 2 }, seed: 7, history: { steps: 1 } });
+});
+
+it("a deleted text stays in the store until the deletion is finished", async () => {
+  const { library, store } = await begin("one", "two");
+  await library.rename("t0", "Name");
+  writeLastChange(nameOf("t0"), { version: 1, change: { from: 0, to: 0, insert: "" }, caret: 0 });
+  const removal = await library.remove("t0");
+  expect((await listed(library)).map(([name]) => name)).toEqual(["The own.", "two"]);
+  expect(held).toContain(nameOf("t0")); // no other tab opens it meanwhile
+  await removal?.restore();
+  await vi.waitFor(() => expect(held).not.toContain(nameOf("t0")));
+  expect((await listed(library)).map(([name]) => name)).toEqual(["The own.", "two", "Name"]);
+  await (await library.remove("t0"))?.finish();
+  expect((await listed(library)).map(([name]) => name)).toEqual(["The own.", "two"]);
+  expect(await store.versions("t0")).toEqual([]);
+  expect(await store.name("t0")).toBeUndefined();
+  expect(localStorage.length).toBe(0);
+});
+
+it("a text that another tab shows is not deleted", async () => {
+  const { library, store } = await begin("one");
+  held.add(nameOf("t0"));
+  expect(await library.remove("t0")).toBeUndefined();
+  expect(await store.versions("t0")).toHaveLength(1);
+});
+
+it("when the text of this tab is deleted, the tab shows a new one until it is restored", async () => {
+  const { library, tab } = await begin("one");
+  const removal = await library.remove("own");
+  expect(tab.storeWhole).toHaveBeenCalledBefore(tab.open);
+  expect(tab.open).toHaveBeenLastCalledWith();
+  await removal?.restore();
+  expect(tab.open).toHaveBeenLastCalledWith("own");
+});
+
+it("an import adds what is not there yet, each text once, and overwrites nothing", async () => {
+  const { library, store } = await begin("one", "two");
+  await library.rename("t0", "One");
+  const json = await library.exportAll();
+  expect(await library.importAll(json)).toEqual({ added: 0, known: 3 });
+  const filed = (text: string, name?: string) => ({ name, changed: 5, content: content(text) });
+  const more = toFile([filed("three", "Three"), filed("three"), filed("two")]);
+  expect(await library.importAll(more)).toEqual({ added: 1, known: 2 });
+  expect(await listed(library)).toEqual([
+    ["The own.", "here"],
+    ["Three", "nowhere"],
+    ["two", "nowhere"],
+    ["One", "nowhere"],
+  ]);
+  expect((await store.ids()).length).toBe(4);
+});
+
+it("texts with the same letters and other branches, or by other writers, are different", async () => {
+  const { library } = await begin("one");
+  const kept = content("one");
+  const tree = {
+    branches: [
+      { id: 0, parent: null, name: "First", kept },
+      { id: 1, parent: 0, name: "Other", kept: content("other") },
+    ],
+    current: 0,
+  };
+  const filed = (more: object) => ({ name: undefined, changed: 5, content: { ...kept, ...more } });
+  const json = toFile([filed({}), filed({ tree }), filed({ written: [[0, 3]] })]);
+  expect(await library.importAll(json)).toEqual({ added: 2, known: 1 });
+});
+
+it("an import that fails adds none of the texts", async () => {
+  const { library } = await begin("one");
+  const filed = (text: string) => ({ name: "n", changed: 5, content: content(text) });
+  const json = toFile([filed("a"), filed("b")]);
+  await expect(library.importAll(json.replace('"caret": 0', '"caret": 9'))).rejects.toThrow("texts[0].caret");
+  expect(await listed(library)).toHaveLength(2);
+});
