@@ -1,18 +1,18 @@
-// Finding where in a text each of its tokens is.
+// Finds the place of each token in a text.
 import type { Model } from "../../src/client/index.js";
 import { withSpecialTokens } from "./special-tokens.js";
 
-/** What stands for bytes that are no whole character. */
+/** Replaces bytes that are not a whole character. */
 const broken = "\ufffd";
-/** Tokens that one character may be cut into: each has one of its four bytes at least. */
+/** The most tokens of one character: each has at least one of its four bytes. */
 const mostOfCharacter = 4;
-/** Tokens that are asked for at once: some milliseconds of the worker's time, and of the page's. */
+/** Tokens per request: some milliseconds of the worker's time, and of the page's. */
 const mostAtOnce = 10_000;
 
-/** As much of a model as a text is read with. */
+/** The parts of a model that reading a text needs. */
 export type Reader = Pick<Model, "detokenize"> & { info: { config: { eosTokenId: number | null } } };
 
-/** A token; or as many as make up whole characters. */
+/** One token, or several that together form whole characters. */
 export interface CutToken {
   ids: readonly number[];
   /** Number of tokens before it. */
@@ -22,7 +22,7 @@ export interface CutToken {
   to: number;
 }
 
-/** The text of each of `sequences`, of few requests: the model's end of text stands between them. */
+/** The text of each of `sequences`, in few requests: the model's end-of-text token separates them. */
 export async function decodeAll(
   model: Reader,
   sequences: readonly (readonly number[])[],
@@ -42,7 +42,7 @@ export async function decodeAll(
     }
     const some = sequences.slice(begin, next);
     const pieces = (await model.detokenize(ids, { signal })).split(endText).slice(0, -1);
-    // A text that has what ends a text in it is cut there, too.
+    // A sequence that contains the end-of-text token is split there, too, so such sequences are decoded one by one.
     texts.push(...(pieces.length === some.length ? pieces : await alone(some)));
   }
   return texts;
@@ -50,7 +50,7 @@ export async function decodeAll(
 
 const keyOf = (ids: readonly number[]) => ids.join();
 
-/** The texts of tokens that may make up a character: those from each that has no whole one. */
+/** The texts of tokens that may together form a character: for each start within an incomplete one. */
 async function decodeBroken(
   model: Reader,
   tokens: readonly { id: number; text: string }[],
@@ -68,7 +68,7 @@ async function decodeBroken(
   return new Map([...sequences.keys()].map((key, place) => [key, texts[place] ?? ""]));
 }
 
-/** The tokens of `text` by their places in it; those that cut a character are put together. */
+/** The tokens of `text` with their places. Tokens that split a character are joined. */
 export async function cutText(
   model: Reader,
   text: string,
@@ -86,7 +86,7 @@ export async function cutText(
       const next = tokens[first + ids.length];
       if (!next || ids.length >= 2 * mostOfCharacter) break;
       ids = [...ids, next.id];
-      // Longer ones are rare: tokens that end a character and begin another.
+      // Longer groups are rare: tokens that end one character and begin another.
       piece = decoded.get(keyOf(ids)) ?? (await model.detokenize(ids, { signal }));
     }
     const to = from + piece.length;
@@ -97,7 +97,7 @@ export async function cutText(
   return cut;
 }
 
-/** All tokens of `text`, and as `cutText`. */
+/** Tokenizes `text` and returns the tokens as `cutText` does. */
 export async function tokenizeText(
   model: Reader & Pick<Model, "tokenize">,
   text: string,

@@ -1,10 +1,10 @@
-// What the model expects at a place of the text.
+// Predicts the next token at a place of the text.
 import type { Model, TokenLogprob } from "../../src/client/index.js";
 
-/** Tokens that the engine tells of at most. */
+/** The most tokens that the engine returns. */
 const most = 100;
 
-/** One of the likeliest, and its place among them. */
+/** A probable token and its rank. */
 export type RankedToken = TokenLogprob & { rank: number };
 
 export interface Prediction {

@@ -4,16 +4,16 @@ import { ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import type { RequestQueue } from "./request-queue.js";
 import { withSpecialTokens } from "./special-tokens.js";
 
-/** Pause before it: shorter than most pauses between words, longer than most between letters. */
+/** Shorter than most pauses between words, longer than most between letters. */
 const pauseMs = 150;
 
-/** Another request took the model's cache: what was prefilled is lost. */
+/** Another request replaced the model's cache, so the text must be prefilled again. */
 export const prefillAgain = StateEffect.define();
 
 /** Prefills after each change of the text or the caret, and after each `prefillAgain`; the next change aborts it. */
 export function prefilling(queue: RequestQueue): Extension {
   return ViewPlugin.define(() => {
-    // Errors are shown when the visitor asks for a text.
+    // Errors are shown when the visitor requests a text.
     const request = queue.requests("prefill", () => {});
     return {
       update({ docChanged, selectionSet, transactions, view }: ViewUpdate) {
@@ -26,7 +26,7 @@ export function prefilling(queue: RequestQueue): Extension {
             if (model.info.hasTokenizer && text !== "")
               await model.prefill(text, { ...withSpecialTokens, signal });
           },
-          () => request.stop(), // what the model does then prefills the text
+          () => request.stop(), // the model then prefills the text anyway
         );
       },
       destroy: () => request.stop(),

@@ -1,5 +1,5 @@
-// The queue of requests that the page makes by itself, as for the details of a word. Each starts after a pause, and replaces
-// the one before it of the same kind. One runs at a time; requests of the visitor go before all of them.
+// The queue of the page's own requests, such as for the details of a word. Each starts after a pause, and replaces the
+// previous one of the same kind. One runs at a time; the visitor's requests come before all of them.
 import type { Model } from "../../src/client/index.js";
 import { isAbort } from "../state/errors.js";
 
@@ -10,7 +10,7 @@ type Kind = (typeof kinds)[number];
 /** How often to check whether the model is idle, and the pause before a request is repeated. */
 const retryMs = 500;
 
-/** Must leave the model when `signal` aborts. */
+/** Must stop using the model when `signal` aborts. */
 type Ask = (model: Model, signal: AbortSignal) => Promise<void>;
 
 export class RequestQueue {
@@ -22,7 +22,7 @@ export class RequestQueue {
   private running: { readonly request: PageRequest } | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
 
-  /** `idleModel` gives the model if it is loaded and does not write. It is not loaded for a request of the page. */
+  /** `idleModel` returns the model if it is loaded and does not write. It is not loaded for a request of the page. */
   constructor(idleModel: () => Promise<Model | undefined> | undefined) {
     this.idleModel = idleModel;
   }
@@ -36,7 +36,7 @@ export class RequestQueue {
     return new PageRequest(this, kinds.indexOf(kind), fail);
   }
 
-  /** Interrupts the request that runs, so that the visitor's comes next; the others wait until `work` has ended. */
+  /** Interrupts the running request, so that the visitor's comes next; the others wait until `work` has ended. */
   putFirst(work?: Promise<unknown>): void {
     this.running?.request.repeatLater();
     if (!work) return;
@@ -51,7 +51,7 @@ export class RequestQueue {
     this.next();
   }
 
-  /** Takes `request` out, whether it waits or runs. */
+  /** Removes `request`, whether it waits or runs. */
   remove(request: PageRequest): void {
     this.due.delete(request);
     if (this.running?.request !== request) return;
@@ -74,16 +74,16 @@ export class RequestQueue {
     this.due.delete(first);
     this.running = turn;
     void first.run(coming).then(() => {
-      if (this.running !== turn) return; // it was removed, and another may run
+      if (this.running !== turn) return; // this one was removed, and another may run
       this.running = undefined;
       this.next();
     });
   }
 }
 
-/** Made by `RequestQueue.requests`. */
+/** Created by `RequestQueue.requests`. */
 export class PageRequest {
-  /** The place of its kind among `kinds`. */
+  /** The index of its kind in `kinds`. */
   readonly rank: number;
   private readonly queue: RequestQueue;
   private readonly fail: (error: unknown) => void;
@@ -99,7 +99,7 @@ export class PageRequest {
     this.fail = fail;
   }
 
-  /** Replaces the request before it. Calls `ask` after `ms`, once its turn has come. */
+  /** Replaces the previous request. Calls `ask` after `ms`, when it is its turn. */
   schedule(ms: number, ask: Ask, onWait = () => {}): void {
     this.stop();
     this.controller = new AbortController();
@@ -119,7 +119,7 @@ export class PageRequest {
     this.queue.remove(this);
   }
 
-  /** For the queue. Never rejects. */
+  /** Called by the queue. Never rejects. */
   async run(coming: Promise<Model | undefined>): Promise<void> {
     const { signal } = this.controller;
     try {

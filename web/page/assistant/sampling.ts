@@ -1,4 +1,4 @@
-// The options that say how tokens are chosen, without those of when a text ends.
+// Selects the options that control how tokens are chosen, without those that end a text.
 import type { GenerateOptions } from "../../src/client/index.js";
 import { numberOptionNames } from "../../src/shared/number-options.js";
 

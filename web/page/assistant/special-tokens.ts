@@ -1,5 +1,5 @@
-// How the page reads its text: where it has the text of a special token, such as "<|im_start|>", it has that token. The
-// model may have written it, and what the model wrote means the same after a reload, in a link and in a saved text.
+// The page reads the text of a special token, such as "<|im_start|>", as that token. The model may have written it, and
+// its text must mean the same after a reload, in a link and in a saved text.
 
-/** For all that makes tokens of the page's text, so that they agree. */
+/** For every request that tokenizes the page's text, so that all agree. */
 export const withSpecialTokens = { allowSpecial: true } as const;

@@ -1,18 +1,18 @@
-// Asking the model for three ways to go on, in one pass.
+// Requests three possible continuations from the model in one pass.
 import type { GenerateOptions, Model, Token } from "../../src/client/index.js";
 import { splitPieces, piecesOf, textOf, type Piece } from "../document/pieces.js";
 import { suggestedLength } from "./words.js";
 import { withSpecialTokens } from "./special-tokens.js";
 
 export const suggestionCount = 3;
-/** Tokens of each: a few words. */
+/** Tokens per suggestion: a few words. */
 const tokensOfEach = 8;
-/** Passes at most, where the model is so sure of itself that two of three are the same. */
+/** The most passes, if the model is so certain that two of three suggestions are the same. */
 const mostPasses = 3;
 
 type Item = readonly Piece[];
 
-/** Of `found`, those that say something that `items` do not: one that another goes on from says nothing more than that. */
+/** Adds those of `found` that are new: not in `items`, and not the start of another one. */
 function addNew(items: Map<string, Item>, found: readonly Item[]): void {
   for (const item of found) {
     const key = textOf(item).trim();
@@ -21,21 +21,21 @@ function addNew(items: Map<string, Item>, found: readonly Item[]): void {
   }
 }
 
-/** What there is to suggest of what the model wrote, which goes on where it `isCutOff`. */
+/** The suggestion in what the model wrote. If it `isCutOff`, the last word may be incomplete. */
 function itemOf(tokens: readonly Token[], isCutOff: boolean): Item {
   const pieces = piecesOf(tokens);
   return splitPieces(pieces, suggestedLength(textOf(pieces), isCutOff))[0];
 }
 
-/** As `itemOf` of what the model is still writing: only words that are whole. */
+/** As `itemOf`, for text that the model is still writing: only whole words. */
 function beginningOf(tokens: readonly Token[]): Item {
   const item = itemOf(tokens, true);
   return textOf(item).length < textOf(piecesOf(tokens)).length ? item : [];
 }
 
 /**
- * Calls `found` with the suggestions after `text`: while they grow, from when each has a word, and complete after one
- * pass. If some were equal, it then calls it with others in addition.
+ * Calls `found` with the suggestions after `text`: while they grow, once each has a word, and complete after one pass.
+ * If some are equal, it then calls `found` again with further ones.
  */
 export async function askForSuggestions(
   model: Model,
@@ -49,20 +49,20 @@ export async function askForSuggestions(
     const run = model.generate(text, {
       ...withSpecialTokens,
       ...sampling,
-      // What is always the same at the visitor's temperature is asked for at a higher one.
+      // If the visitor's temperature always gives the same text, a higher one is used.
       ...(pass > 0 && { temperature: Math.max(sampling.temperature ?? 0.8, 0.8) + pass * 0.4, topP: 1 }),
       ...(sampling.seed !== undefined && { seed: sampling.seed + pass * suggestionCount }),
       n: suggestionCount,
       maxNewTokens: tokensOfEach,
-      heal: model.info.hasTokenizer, // in the middle of a word, that word
+      heal: model.info.hasTokenizer, // completes the word if the caret is in one
       signal,
     });
     const written: Token[][] = Array.from({ length: suggestionCount }, () => []);
-    let shown = 0; // words' characters
+    let shown = 0; // characters of whole words
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
       written[next.value.index]?.push(next.value);
-      if (pass > 0) continue; // beside those that are there, they come as a whole
+      if (pass > 0) continue; // further suggestions are shown only when complete
       const begun = written.map(beginningOf);
       const length = begun.reduce((sum, item) => sum + textOf(item).length, 0);
       if (length === shown || begun.some((item) => item.length === 0)) continue;

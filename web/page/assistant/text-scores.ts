@@ -1,4 +1,4 @@
-// What the model thinks of the tokens of a text. What is known of them already is not asked for again.
+// The model's scores of the tokens of a text. Known scores are not requested again.
 import type { Range } from "@codemirror/state";
 import type { Model, Score } from "../../src/client/index.js";
 import type { CutToken } from "./cut.js";
@@ -7,8 +7,8 @@ import { Scored } from "../document/scored.js";
 export type TokenScore = Pick<Score["tokens"][number], "logprob" | "rank">;
 
 /**
- * Where the window begins in which token `index` is scored. The windows of `model.score` overlap by half, and the token
- * after an overlap is scored in it, too. What stands before the window has no part in the score.
+ * The start of the window in which token `index` is scored. The windows of `model.score` overlap by half, and the first
+ * token after an overlap is scored in the earlier window. The text before the window does not affect the score.
  */
 export function windowOf(index: number, nPositions: number): number {
   const stride = Math.max(1, nPositions >> 1);
@@ -20,17 +20,17 @@ export class TextScores {
   private ids: readonly number[] = [];
   private readonly scores: TokenScore[] = [];
 
-  /** Of the first tokens of the text. */
+  /** The known scores, from the first token on. */
   get known(): readonly TokenScore[] {
     return this.scores;
   }
 
-  /** Tokens of the text. */
+  /** Number of tokens in the text. */
   get total(): number {
     return this.ids.length;
   }
 
-  /** Tokens behind those. */
+  /** Number of tokens without a score. */
   get unknown(): number {
     return this.total - this.scores.length;
   }
@@ -39,7 +39,7 @@ export class TextScores {
     return this.unknown === 0;
   }
 
-  /** Goes on with a text of these tokens: of the one before, the scores up to the first other token stay. */
+  /** Switches to a text of these tokens; keeps the scores up to the first token that differs. */
   begin(model: Pick<Model, "info" | "score">, ids: readonly number[]): void {
     const other = ids.findIndex((id, place) => id !== this.ids[place]);
     const same = other === -1 ? ids.length : other;
@@ -48,7 +48,7 @@ export class TextScores {
     this.ids = ids;
   }
 
-  /** Scores the rest, window by window, between which others ask the model; calls `onScored` as the scores come. */
+  /** Scores the rest, window by window, between which other requests run. Calls `onScored` as scores arrive. */
   async complete(signal: AbortSignal, onScored: () => void): Promise<void> {
     const { model, ids, scores } = this;
     if (!model) return;
@@ -68,12 +68,12 @@ export class TextScores {
   }
 }
 
-/** The tokens of `cut`, with what is known of the first of the text. */
+/** The tokens of `cut`, with the known scores of the text's first tokens. */
 export function withScores(cut: readonly CutToken[], known: readonly TokenScore[]): Range<Scored>[] {
   return cut.map(({ ids, first, from, to }) => {
     const scores = known.slice(first, first + ids.length);
     if (scores.length < ids.length) return new Scored(ids, undefined, undefined, first).range(from, to);
-    // The text's first token has neither.
+    // The text's first token has no probability and rank.
     const isScored = scores.every(({ logprob }) => logprob !== null);
     const sum = isScored ? scores.reduce((all, { logprob }) => all + (logprob ?? 0), 0) : null;
     const rank = isScored ? Math.max(...scores.map((score) => score.rank ?? 0)) : null;

@@ -1,4 +1,4 @@
-// The part of a continuation that is suggested: its first few whole words.
+// Selects the part of a continuation to suggest: its first few whole words.
 
 /** A word is letters, digits and apostrophes, or a run of anything else; the space before it belongs to it. */
 const word = /\s*(?:[\p{L}\p{N}\p{M}'’]+|[^\s\p{L}\p{N}]+)/uy;
@@ -11,10 +11,12 @@ function wordEnds(text: string): number[] {
   return ends;
 }
 
-/** Length of the first word, with the space before it. */
+/** Length of the first word, including the space before it. */
 export const firstWordLength = (text: string): number => wordEnds(text)[0] ?? text.length;
 
-/** Length of what is suggested of `text`: its words to the end of the line, without the last where that is cut off. */
+/**
+ * Length of the part of `text` to suggest: its words up to the end of the line, without a last one that is cut off.
+ */
 export function suggestedLength(text: string, isCutOff: boolean): number {
   const begun = text.search(/\S/);
   if (begun === -1) return 0;

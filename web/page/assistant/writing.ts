@@ -1,4 +1,4 @@
-// One text at a time: from the press of a button to the last token, a stop or a failure.
+// Writes one text at a time: from the press of a button to the last token, a stop or a failure.
 import {
   WorkerError,
   type GenerateOptions,
@@ -19,58 +19,58 @@ import { withSpecialTokens } from "./special-tokens.js";
 /** Where the model writes. */
 export interface WritePlace {
   from: number;
-  /** What is there until here gives way to what it writes. */
+  /** The model's text replaces everything up to here. */
   to: number;
 }
 
-/** What was written, and all it took. */
+/** What was written, and everything needed to repeat it. */
 export interface WrittenText {
   model: ChosenModel;
   prompt: string;
-  /** With the seed. */
+  /** Including the seed. */
   options: GenerateOptions;
   text: string;
-  /** Without those that only write the end of the prompt again, as they are healed. */
+  /** Not counting those that only heal the prompt. */
   tokens: number;
-  /** Whether it was neither stopped nor failed. */
+  /** Whether it ended by itself, without a stop or a failure. */
   hasEnded: boolean;
 }
 
-/** What writing needs of the page around it. */
+/** What writing needs from the page. */
 export interface WritingSetting {
   state: PageState;
   surface: Surface;
   /** Returns the model, which is loaded first if necessary. */
   needModel: () => Promise<Model | undefined>;
-  /** To be called when the model's worker has died. */
+  /** Called when the model's worker has died. */
   forgetModel: () => void;
-  /** What is set; undefined where a value is refused, which the page then says. */
+  /** The current options; undefined if a value is refused, which the page then explains. */
   readOptions: () => GenerateOptions | undefined;
-  /** Says what is written, what is left of it when nothing more comes, or nothing of it any more. */
+  /** Announces new text, the rest of it at the end, or drops what is not announced yet. */
   voice: { add: (text: string) => void; finish: () => void; hush: () => void };
 }
 
-/** What ends a text that is under way. */
+/** The current run. */
 interface Current {
   controller: AbortController;
-  /** Draws the tokens that wait for a frame. */
+  /** Draws the tokens that wait for the next frame. */
   flush: () => void;
 }
 
-/** One that can be told, and asked for again. */
+/** Small enough to show and enter again. */
 const anySeed = () => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 
 export class Writing {
   private readonly setting: WritingSetting;
   private last: WrittenText | undefined;
-  /** Of what was written last before the page was loaded once more. */
+  /** The seed of the last run before the page was reloaded. */
   private keptSeed: number | undefined;
 
   constructor(setting: WritingSetting) {
     this.setting = setting;
   }
 
-  /** What was written last, if anything was. */
+  /** The last run, if any. */
   get lastWritten(): WrittenText | undefined {
     return this.last;
   }
@@ -79,19 +79,19 @@ export class Writing {
     return this.last?.options.seed ?? this.keptSeed;
   }
 
-  /** Another text is shown: `seed` wrote what was written there last; undefined: nothing was, or it is not known. */
+  /** Another text is shown: `seed` wrote its last run; undefined if there is none or it is unknown. */
   restoreSeed(seed: number | undefined): void {
     this.last = undefined;
     this.keptSeed = seed;
   }
 
-  /** What has come so far stays. Resolves when nothing more comes, and another text may begin. */
+  /** Stops the model and keeps the text so far. Resolves when the run has ended and another may begin. */
   readonly stop = async (): Promise<void> => {
     const activity = this.setting.state.activity.peek();
     if (activity.kind === "writing") await activity.stop();
   };
 
-  /** Whether one is written, which is then said to those who want another. */
+  /** Whether a run is active; if so, tells the visitor to stop it first. */
   private saysBusy(): boolean {
     const { state } = this.setting;
     const isBusy = state.activity.peek().kind === "writing";
@@ -99,7 +99,7 @@ export class Writing {
     return isBusy;
   }
 
-  /** What writing waits for, and how long; "" where the model is there. */
+  /** What writing waits for, and how long; "" if the model is loaded. */
   private waitSentence(): string {
     const { loaded, loading } = this.setting.state;
     if (loaded.value) return "";
@@ -118,7 +118,7 @@ export class Writing {
     });
   }
 
-  /** Says what ended a text before it began; an error that is not the model's end is told by `tell`. */
+  /** Reports why a run ended before it began. Errors that do not end the model are passed to `tell`. */
   showFailure(error: unknown, tell = (why: string) => phrase("notWritten", { why })): void {
     const { state, needModel, forgetModel } = this.setting;
     if (isAbort(error)) return state.say(() => phrase("stoppedAtOnce"));
@@ -132,7 +132,7 @@ export class Writing {
     state.showError(() => tell(messageOf(error)));
   }
 
-  /** Whatever is there stays until the first token. */
+  /** The existing text stays until the first token. */
   private async writeWith(
     editor: Editor,
     { from, to }: WritePlace,
@@ -149,7 +149,7 @@ export class Writing {
     let firstAt = 0;
     let pending: Token[] = [];
     const batch = new FrameBatch(() => {
-      if (!editor.append(pending)) current.controller.abort(); // the visitor has gone back behind it
+      if (!editor.append(pending)) current.controller.abort(); // the visitor has undone the run
       voice.add(pending.map(({ text }) => text).join(""));
       pending = [];
       if (all.length > 1)
@@ -164,10 +164,10 @@ export class Writing {
         return undefined;
       }
       chosen = state.chosen.peek();
-      prompt = editor.textBefore(editor.run?.from ?? from); // one types on while the model loads
+      prompt = editor.textBefore(editor.run?.from ?? from); // the visitor may type while the model loads
       const stream = model.generate(prompt, {
         ...withSpecialTokens,
-        heal: model.info.hasTokenizer, // in the middle of a word, that word
+        heal: model.info.hasTokenizer, // completes the word if the caret is in one
         ...options,
         signal,
         onSummary: (summary) => {
@@ -207,7 +207,7 @@ export class Writing {
     return { model: chosen, prompt, options, text, tokens: counted - healing, hasEnded };
   }
 
-  /** The editor; undefined where it could not be fetched, which the page then says. */
+  /** The editor; undefined if it cannot be fetched, which the page then reports. */
   async editorOrFailure(): Promise<Editor | undefined> {
     try {
       return await this.setting.surface.need();
@@ -219,8 +219,8 @@ export class Writing {
   }
 
   /**
-   * Writes at `placeIn` of the editor, loading the model first if there is none; with `given` options in place of
-   * those that are set. Gives what was written, if anything was.
+   * Writes at `placeIn` of the editor; loads the model first if necessary. `given` options replace those that are set.
+   * Returns what was written, if anything was.
    */
   async write(
     placeIn: (editor: Editor) => WritePlace,
@@ -241,7 +241,7 @@ export class Writing {
     state.activity.value = { kind: "writing", stop };
     state.say(() => this.waitSentence());
     try {
-      const editor = await this.editorOrFailure(); // the options come with it
+      const editor = await this.editorOrFailure(); // the options are fetched with it
       const options = editor && (given ?? readOptions());
       if (!options) {
         state.say();
@@ -262,10 +262,10 @@ export class Writing {
     this.saysBusy() ? undefined : this.setting.readOptions();
 }
 
-/** Where the caret is. */
+/** At the caret. */
 export const atCaret = ({ caret }: Editor): WritePlace => ({ from: caret, to: caret });
 
 export const atEnd = ({ length }: Editor): WritePlace => ({ from: length, to: length });
 
-/** In the place of what was written last. */
+/** In place of the last run. */
 export const overLastRun = ({ run, caret }: Editor): WritePlace => run ?? { from: caret, to: caret };

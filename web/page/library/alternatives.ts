@@ -1,18 +1,18 @@
-// A text and its branches, as files have them: the one that is shown, and where each of the others leaves it.
+// A text and its branches for files: the current branch, and where each of the others differs from it.
 import { childrenOf, type Branch, type Tree } from "../document/tree.js";
 import type { KeptText } from "../document/kept-text.js";
 
-/** A branch beside the text that is shown. */
+/** A branch other than the current one. */
 export interface Alternative {
   name: string;
   kept: KeptText;
-  /** Characters that it begins with as that text does. */
+  /** Number of equal characters at the start. */
   shared: number;
-  /** How deep it lies in the tree: 0 for the first branch. */
+  /** Depth in the tree: 0 for the first branch. */
   depth: number;
 }
 
-/** How many characters both begin with alike: whole ones, and no more than whole words where they differ within one. */
+/** The length of the common start: whole characters and, if the texts differ within a word, whole words. */
 export function sharedLength(one: string, other: string): number {
   let length = 0;
   while (length < one.length && length < other.length && one[length] === other[length]) length += 1;
@@ -23,7 +23,7 @@ export function sharedLength(one: string, other: string): number {
   return length;
 }
 
-/** The other branches, each after the one that it comes from. */
+/** The other branches, each after its parent. */
 export function alternativesOf({ branches, current }: Tree): Alternative[] {
   const shown = branches.find(({ id }) => id === current)?.kept.text ?? "";
   const found: Alternative[] = [];
@@ -36,14 +36,14 @@ export function alternativesOf({ branches, current }: Tree): Alternative[] {
   return found;
 }
 
-/** The end of the first `length` characters of `text`, a few words of one line, for who looks where a branch leaves it. */
+/** The last few words before character `length` of `text`, on one line, to find the place where a branch starts. */
 export function wordsBefore(text: string, length: number): string {
   const line = text.slice(0, length).trimEnd().replace(/^.*\n/s, "");
   const words = Array.from(line).slice(-60).join("");
   return words.length < line.length ? `…${words.replace(/^\S*\s/, "")}` : words;
 }
 
-/** A name for a file, out of how `text` begins. */
+/** A file name from the beginning of `text`. */
 export function fileName(text: string, ending: string): string {
   const words = text.normalize("NFC").match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const name = words.slice(0, 6).join("-").toLowerCase();

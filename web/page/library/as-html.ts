@@ -1,4 +1,4 @@
-// A text as one HTML file: in its two inks, with its branches to open. It needs nothing else, and runs nothing.
+// A text as one HTML file: in two colours, with its branches to open. It needs no other file, and runs no script.
 import type { KeptText } from "../document/kept-text.js";
 import { phrase } from "../language/editor.js";
 import { wordsBefore, type Alternative } from "./alternatives.js";
@@ -9,7 +9,7 @@ const escapes: Readonly<Record<string, string>> = {
   ">": "&gt;",
   '"': "&quot;",
   "'": "&#39;",
-  "\0": "\ufffd", // which no HTML can have
+  "\0": "\ufffd", // not allowed in HTML
   "\r": "&#13;",
 };
 
@@ -30,10 +30,10 @@ h1, .unseen { position: absolute; clip-path: inset(50%); }
 @media print { body { background: none; color: black; } .model { color: black; text-decoration: underline dotted; } }
 `;
 
-/** Begins what the model wrote; no text has it, as its signs are escaped. */
+/** Starts the model's text. It cannot occur in a text, whose signs are escaped. */
 const modelInk = '<span class="model">';
 
-/** Characters from `start` on, each part in the ink of who wrote it. */
+/** The characters from `start` on, each part in its author's colour. */
 function inkedHtml({ text, written }: KeptText, start = 0): string {
   let html = "";
   let place = start;
@@ -62,9 +62,9 @@ ${before === "" ? "" : `<p class="note">${phrase("after", { text: `<bdi>${escape
 
 export interface HtmlFacts {
   title: string;
-  /** The name of the model that wrote last; of the one that would, where none has written since the page was opened. */
+  /** The model that wrote last, or the current one if none has written since the page was opened. */
   model: string;
-  /** Of the page that made it, whose notes it has. */
+  /** The language of the page, which the notes in the file have. */
   language: string;
 }
 

@@ -1,11 +1,11 @@
-// A text as Markdown (CommonMark), which shows it letter by letter, with its branches as alternatives.
+// A text as Markdown (CommonMark) that shows it character by character, with its branches as alternatives.
 import type { KeptText } from "../document/kept-text.js";
 import { phrase } from "../language/editor.js";
 import { wordsBefore, type Alternative } from "./alternatives.js";
 
-/** What would be more than a letter anywhere in a line. */
+/** Characters with a special meaning anywhere in a line. */
 const anywhere = /[\\`*_[\]<>&~|$]/g;
-/** What would be more than letters where a line begins: headings, lists, quotes, rules. */
+/** Characters with a special meaning at the start of a line: headings, lists, quotes, rules. */
 const atStart = /^(#{1,6}(?=\s|$)|[+-](?=\s|$)|[-=]+(?=\s*$))/;
 const number = /^(\d{1,9})([.)])(?=\s|$)/;
 
@@ -15,7 +15,7 @@ function escapeLine(line: string): string {
   return indent + (indent ? body : body.replace(atStart, "\\$&").replace(number, "$1\\$2"));
 }
 
-/** `text`, line by line; a backslash ends a line that another one follows. */
+/** Escapes `text` line by line; a backslash ends each line except the last. */
 export function escapeMarkdown(text: string): string {
   const lines = text.split("\n");
   return lines

@@ -1,10 +1,10 @@
-// Each text belongs to at most one living tab. A tab that is closed, killed or left gives its text up.
+// Each text belongs to at most one open tab. A tab that is closed, killed or left releases its text.
 
 import { once } from "../state/once.js";
 
 type Release = () => void;
 
-/** A browser lends locks to secure pages only. */
+/** Browsers offer locks only to secure pages. */
 const hasLocks = (): boolean => "locks" in navigator;
 
 const claimLock = (name: string, patienceMs: number): Promise<Release | undefined> =>
@@ -15,12 +15,12 @@ const claimLock = (name: string, patienceMs: number): Promise<Release | undefine
     navigator.locks.request(name, options, hold).catch(() => resolve(undefined));
   });
 
-/** For so long the other tabs are waited for, where there are no locks. */
+/** How long to wait for the other tabs without locks. */
 const answerMs = 300;
 
 const held = new Set<string>();
 
-/** To the other tabs, which are answered from then on. */
+/** The channel to the other tabs, whose questions are answered from then on. */
 const talk = once(() => {
   const channel = new BroadcastChannel("gpt2-texts");
   channel.addEventListener("message", ({ data }: MessageEvent<{ ask?: string }>) => {
@@ -29,7 +29,7 @@ const talk = once(() => {
   return channel;
 });
 
-/** Which of `names` the other tabs hold, or are about to claim. */
+/** Which of `names` other tabs hold or are about to claim. */
 async function askOthers(names: readonly string[]): Promise<ReadonlySet<string | undefined>> {
   const others = talk();
   const answers = new Set<string | undefined>();
@@ -53,13 +53,13 @@ async function claimByAsking(name: string): Promise<Release | undefined> {
 }
 
 /**
- * Claims `name` for this tab. Gives what releases it; undefined where another tab holds it, and goes on holding it for
+ * Claims `name` for this tab. Returns a function that releases it; undefined if another tab still holds it after
  * `patienceMs`.
  */
 export const claim = (name: string, patienceMs: number): Promise<Release | undefined> =>
   hasLocks() ? claimLock(name, patienceMs) : claimByAsking(name);
 
-/** Which of `names` are claimed; where there are no locks, by other tabs. */
+/** Which of `names` are claimed; without locks, by other tabs. */
 export async function claimedOf(names: readonly string[]): Promise<ReadonlySet<string | undefined>> {
   if (!hasLocks()) return askOthers(names);
   const { held = [] } = await navigator.locks.query();

@@ -1,19 +1,19 @@
-// What was changed just before the page went away: the database may not hear of it in time, the local storage does. It says
-// what makes the text of it out of the version that was stored last.
+// The changes just before the page is closed. The database may not store them in time, but the local storage does. They
+// are stored as the difference from the last stored version.
 import type { Change } from "../document/difference.js";
 import { isOffset } from "../document/parse-kept.js";
 
 export interface LastChange {
-  /** Of the stored text that was changed; 0: the text that every page begins with. */
+  /** Version of the stored text that was changed; 0: the text that every page starts with. */
   version: number;
   change: Change;
-  /** In the changed text. */
+  /** Offset in the changed text. */
   caret: number;
-  /** As they are stored beside a text. */
+  /** In the form in which it is stored beside a text. */
   beside?: unknown;
 }
 
-/** Storages hold 5 million characters of all pages of a host. */
+/** The storage holds 5 million characters for all pages of a host. */
 const mostLetters = 1_000_000;
 
 export function parseLastChange(json: string): LastChange | undefined {
@@ -33,17 +33,17 @@ export function readLastChange(name: string): LastChange | undefined {
   }
 }
 
-/** undefined: all of it is stored. */
+/** undefined removes the entry: everything is stored. */
 export function writeLastChange(name: string, last: LastChange | undefined): void {
   try {
     if (last && last.change.insert.length <= mostLetters) localStorage.setItem(name, JSON.stringify(last));
     else localStorage.removeItem(name);
   } catch {
-    // There is no storage, or no room.
+    // There is no storage, or it is full.
   }
 }
 
-/** What the names of all last changes that begin with `prefix` go on with. */
+/** The rest of the names of all last changes that begin with `prefix`. */
 export function lastChangesOf(prefix: string): string[] {
   try {
     const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix));

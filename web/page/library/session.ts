@@ -1,4 +1,4 @@
-// The storage of this tab, which is missing in a sandboxed frame: what is put there is forgotten then.
+// The storage of this tab. In a sandboxed frame it is missing, and nothing is kept.
 
 export function readSession(key: string): string | undefined {
   try {
@@ -13,6 +13,6 @@ export function writeSession(key: string, value: string | undefined): void {
     if (value === undefined) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, value);
   } catch {
-    // There is none, or it is full.
+    // There is no storage, or it is full.
   }
 }

@@ -14,12 +14,12 @@ export interface SurroundingText {
   prompt: string;
   /** The text after it. */
   after: string;
-  /** Which parts of both together a model wrote. */
+  /** The ranges of both together that a model wrote. */
   written: readonly Readonly<Part>[];
 }
 
 export interface SharedText extends SurroundingText {
-  /** With the seed and the number of tokens of the run; without a run, the options that are set. */
+  /** Including the seed and the number of tokens of the run; without a run, the current options. */
   options: GenerateOptions;
   /** SHA-256 of the run, in hexadecimal; undefined without a run. */
   hash?: string | undefined;
@@ -57,7 +57,7 @@ function inOrder(parts: readonly Readonly<Part>[]): Readonly<Part>[] {
   return found;
 }
 
-/** Throws once more than `mostBytes` come out. */
+/** Throws as soon as the output exceeds `mostBytes`. */
 async function through(
   bytes: Uint8Array<ArrayBuffer>,
   transform: CompressionStream | DecompressionStream,
@@ -75,7 +75,7 @@ async function through(
   return joined(chunks);
 }
 
-/** As a fragment has it: compressed, in the letters of base64 that addresses need not escape. */
+/** The form in a fragment: compressed, in base64 with characters that need no escaping. */
 export async function toFragment(passage: SharedText): Promise<string> {
   const json = new TextEncoder().encode(JSON.stringify(passage));
   const bytes = await through(json, new CompressionStream("deflate-raw"));
@@ -83,12 +83,12 @@ export async function toFragment(passage: SharedText): Promise<string> {
   return letters.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Throws where it is no fragment of `toFragment`. */
+/** Throws if it is not a fragment of `toFragment`. */
 export async function fromFragment(fragment: string): Promise<SharedText> {
   const letters = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
   const json = new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
-  // Links of an earlier release have nothing behind what is written anew, and nothing of who wrote the rest.
+  // Links of an earlier release have no text after the run, and do not say who wrote the rest.
   const { prompt, after = "", written, options, hash } = (JSON.parse(json) ?? {}) as Record<string, unknown>;
   const isText = typeof prompt === "string" && typeof after === "string";
   if (

@@ -1,22 +1,22 @@
-// When the text is stored: soon after a change, in a pause if there is one, and at once when the page is hidden. A page
-// in the background is killed without notice.
+// Decides when to store the text: soon after a change, in a pause if there is one, and at once when the page is hidden.
+// A page in the background may be killed without notice.
 
-/** Since the first change that is not stored. */
+/** Longest time after the first unstored change. */
 const waitMs = 500;
 
-/** So long without a change is a pause. */
+/** This long without a change is a pause. */
 const pauseMs = 300;
 
-/** Without a pause, storing takes at most one part in so many of the page's time. */
+/** Without pauses, storing takes at most one part in this many of the page's time. */
 const partOfTime = 20;
 
 const whenIdle = (then: () => void) => {
-  // Safari has none; and a page that is never idle stores its text, too.
+  // Safari lacks requestIdleCallback, and a page that is never idle must store its text, too.
   if (typeof requestIdleCallback === "undefined") then();
   else requestIdleCallback(then, { timeout: 200 });
 };
 
-/** Returns a function to call after each change; `store` then runs in the next pause, or after `waitMs` without one. */
+/** Returns a function to call after each change. `store` then runs in the next pause, or after `waitMs` without one. */
 export function storeSoon(store: () => void): () => void {
   let isAwaited = false;
   let first = 0;

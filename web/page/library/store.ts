@@ -7,7 +7,7 @@ const databaseName = "gpt2-texts";
 const release = 1;
 
 interface RecordKey {
-  /** Of the page: files on a disk share one database, and so do all pages of a host. */
+  /** The page's path: all pages of a host share one database, and so do files on a disk. */
   path: string;
   id: string;
   /** 0 or 1; 2 for the name. */
@@ -15,14 +15,14 @@ interface RecordKey {
 }
 
 interface TextRecord extends RecordKey {
-  /** One more with each record of the same text. */
+  /** Increases with each record of the same text. */
   version: number;
-  /** When the text was changed last, in milliseconds since 1970. */
+  /** When the text was last changed, in milliseconds since 1970. */
   changed: number;
   content: unknown;
 }
 
-/** It has no time of change, so that the index does not list it. */
+/** It has no time of change, so the index does not list it. */
 interface NameRecord extends RecordKey {
   name: string;
 }
@@ -44,14 +44,14 @@ export interface StoredVersion {
   content: unknown;
 }
 
-/** Opens the database, also where a later release of the page has made a newer one. */
+/** Opens the database, even if a later release of the page has upgraded it. */
 function openDatabase(terminated: () => void): Promise<IDBPDatabase<Schema>> {
   const callbacks = {
     upgrade(database: IDBPDatabase<Schema>) {
       const texts = database.createObjectStore("texts", { keyPath: ["path", "id", "slot"] });
       texts.createIndex("changed", ["path", "changed"]);
     },
-    // A later release wants to change the database, or somebody deletes it.
+    // A later release wants to upgrade the database, or it is being deleted.
     blocking: (_current: number, _next: number | null, event: IDBVersionChangeEvent) => {
       (event.target as IDBDatabase).close();
       terminated();
@@ -64,15 +64,15 @@ function openDatabase(terminated: () => void): Promise<IDBPDatabase<Schema>> {
   });
 }
 
-/** Above this a version is damaged: it could not grow by one each time that the text is stored. */
+/** A version above this is damaged: it could not be increased with each change. */
 const mostVersion = 2 ** 52;
-/** Of a date, in milliseconds since 1970. */
+/** The largest date, in milliseconds since 1970. */
 const mostTime = 8.64e15;
 
 const isWithin = (value: unknown, least: number, most: number): value is number =>
   typeof value === "number" && value >= least && value <= most;
 
-/** A text that the store does not have yet. */
+/** A text that is not in the store yet. */
 export interface NewText {
   id: string;
   changed: number;
@@ -86,10 +86,10 @@ function parseVersion(value: unknown): StoredVersion | undefined {
   return { version, changed: isWithin(changed, 0, mostTime) ? changed : 0, content };
 }
 
-/** Letters of a name. */
+/** The most characters of a name. */
 const mostName = 200;
 
-/** One line of text, without spaces around it; undefined: there is none. */
+/** A name as one line, trimmed; undefined if there is none. */
 export function parseName({ name }: { readonly name?: unknown }): string | undefined {
   const words = typeof name === "string" ? name.replace(/\s+/gu, " ").trim() : "";
   return words === "" ? undefined : Array.from(words).slice(0, mostName).join("");
@@ -98,7 +98,7 @@ export function parseName({ name }: { readonly name?: unknown }): string | undef
 export class TextStore {
   private readonly database: IDBPDatabase<Schema>;
   private readonly path: string;
-  /** When any of the texts was changed last, as far as is known here. */
+  /** The latest known time of a change of any text. */
   private latest = 0;
 
   private constructor(database: IDBPDatabase<Schema>, path: string) {
@@ -106,12 +106,12 @@ export class TextStore {
     this.path = path;
   }
 
-  /** The texts of the page at `path`. `closed` is called when the store can be used no longer. */
+  /** The texts of the page at `path`. Calls `closed` when the store becomes unusable. */
   static async open(path: string, closed: () => void): Promise<TextStore> {
     return new TextStore(await openDatabase(closed), path);
   }
 
-  /** The ids of all texts, the one that was changed last first. */
+  /** The ids of all texts, the last changed one first. */
   async ids(): Promise<string[]> {
     const range = IDBKeyRange.bound([this.path], [this.path, []]);
     const index = this.database.transaction("texts").store.index("changed");
@@ -125,13 +125,13 @@ export class TextStore {
     return [...new Set(ids.reverse())].filter((id) => typeof id === "string");
   }
 
-  /** The time of a change: later than those of all changes that were stored before, also where the clock was set back. */
+  /** A time for a change: later than those of all stored changes, even if the clock was set back. */
   timeOfChange(): number {
     this.latest = Math.max(Date.now(), this.latest + 1);
     return this.latest;
   }
 
-  /** What is stored of a text, the newest first; a record that cannot be read is undefined. */
+  /** The stored versions of a text, the newest first; an unreadable one is undefined. */
   async versions(id: string): Promise<(StoredVersion | undefined)[]> {
     const isThere = await Promise.all(
       [0, 1].map((slot) => this.database.count("texts", [this.path, id, slot])),
@@ -143,19 +143,19 @@ export class TextStore {
   }
 
   /**
-   * Stores `content` as a version of the text, in place of the last but one. All of it is handed over before this returns:
-   * the page may be left at once.
+   * Stores `content` as a version of the text, replacing the last but one. The request is complete before this returns,
+   * so the page may close at once.
    */
   async put(id: string, { version, changed, content }: StoredVersion): Promise<void> {
     const transaction = this.database.transaction("texts", "readwrite");
     const { path } = this;
     const put = transaction.store.put({ path, id, slot: version % 2, version, changed, content });
-    put.catch(() => undefined); // the transaction fails with it
+    put.catch(() => undefined); // the transaction reports the error
     transaction.commit();
     await transaction.done;
   }
 
-  /** Stores new texts: all of them, or none where that fails. */
+  /** Stores new texts: all of them, or none on failure. */
   async add(texts: readonly NewText[]): Promise<void> {
     const transaction = this.database.transaction("texts", "readwrite");
     const { path } = this;
@@ -163,12 +163,12 @@ export class TextStore {
       { path, id, slot: 1, version: 1, changed, content },
       ...(name === undefined ? [] : [{ path, id, slot: nameSlot, name }]),
     ]);
-    for (const record of records) transaction.store.put(record).catch(() => undefined); // as above
+    for (const record of records) transaction.store.put(record).catch(() => undefined); // the transaction reports the error
     transaction.commit();
     await transaction.done;
   }
 
-  /** The name that the text was given; undefined: none. */
+  /** The text's own name; undefined if it has none. */
   async name(id: string): Promise<string | undefined> {
     const record: unknown = await this.database
       .get("texts", [this.path, id, nameSlot])
@@ -176,17 +176,17 @@ export class TextStore {
     return parseName(Object(record) as Record<string, unknown>);
   }
 
-  /** Names the text; "" takes its name away. */
+  /** Names the text; "" removes the name. */
   async rename(id: string, name: string): Promise<void> {
     await this.database.put("texts", { path: this.path, id, slot: nameSlot, name });
   }
 
-  /** Deletes the text, with its name. It is handed over at once: the page may be left. */
+  /** Deletes the text and its name. The request is complete before this returns, so the page may close at once. */
   async remove(id: string): Promise<void> {
     const transaction = this.database.transaction("texts", "readwrite");
     const { path } = this;
     const range = IDBKeyRange.bound([path, id], [path, id, []]);
-    transaction.store.delete(range).catch(() => undefined); // as above
+    transaction.store.delete(range).catch(() => undefined); // the transaction reports the error
     transaction.commit();
     await transaction.done;
   }

@@ -1,4 +1,4 @@
-// The text of this tab: brought back when the page is opened, and stored as it changes. Each tab has a text of its own.
+// The text of this tab: restored when the page is opened, and stored as it changes. Each tab has its own text.
 import { differenceOf } from "../document/difference.js";
 import { parseKept } from "../document/parse-kept.js";
 import type { Surface } from "../document/surface.js";
@@ -12,61 +12,61 @@ import { patienceMs, readText, takeText, type FoundText, type TakenText } from "
 
 interface OwnText {
   readonly id: string;
-  /** Of what was handed to the store last; 0: nothing was. */
+  /** Version of the last attempt to store it; 0: none. */
   version: number;
-  /** What the store has for sure. */
+  /** The version that is known to be stored. */
   stored: { version: number; text: string };
-  /** When it was changed last. */
+  /** When it was last changed. */
   changed: number;
   release: () => void;
 }
 
 export interface TabSetting {
   surface: Surface;
-  /** Where one types until the editor has come. */
+  /** The plain field that is used until the editor is loaded. */
   field: HTMLTextAreaElement;
-  /** What is stored with a text, as the page has it, and as a storage has it, in which anyone may have written. */
+  /** Data that is stored with a text. `show` receives it from a storage that other pages can write to. */
   beside: { read: () => object; show: (stored: unknown) => void };
-  /** Says why the text is not stored, until it is. */
+  /** Shows why the text is not stored, until it is. */
   showFailure: (error: unknown) => void;
   showStored: () => void;
-  /** Says that the text in a page in one file cannot be read. */
+  /** Reports that the text in a page in one file cannot be read. */
   showDamage: () => void;
 }
 
-/** Pages of one host share its storage, and files on a disk do; a folder's address has two forms. */
+/** Pages of one host, and files on a disk, share a storage. A folder's address has two forms. */
 const path = location.pathname.replace(/(?<=\/)index\.html$/, "");
 const idKey = `gpt2-text-id ${path}`;
 const typedKey = `gpt2-typed ${path}`;
 export const prefix = `gpt2-text ${path} `;
-/** What a text is claimed by. */
+/** The name by which a text is claimed. */
 export const nameOf = (id: string): string => prefix + id;
 
 export const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (each) => each.toString(16)).join("-");
 
-/** So many letters at once are stored at once. */
+/** A change of this many letters is stored at once. */
 const manyLetters = 50_000;
-/** Of a store that failed: until it is tried again. */
+/** After a failed attempt to store, the pause before the next. */
 const tryAgainMs = 5000;
-/** For so long the editor waits for the store. */
+/** The longest time that the editor waits for the store. */
 const mostMs = 4000;
 
 export class Tab {
   private readonly setting: TabSetting;
-  /** What every page begins with. */
+  /** The text that every page starts with. */
   private readonly firstText: string;
   private store: TextStore | undefined;
-  /** undefined until the stored text is read: nothing may be stored before. */
+  /** undefined until the stored text is read: until then nothing may be stored. */
   private own: OwnText | undefined;
   private isChanged = false;
   private isBeingStored = false;
-  /** Settles as what was handed over last does. */
+  /** Settles with the last attempt to store. */
   private storing: Promise<void> = Promise.resolve();
-  /** Whether this page was left; it may be shown again. */
+  /** Whether this page was left. It may be shown again. */
   private isLeft = false;
   private readonly storeSoon = storeSoon(() => {
-    if (!this.isBeingStored) this.storeNow(); // else when that is done
+    if (!this.isBeingStored) this.storeNow(); // otherwise it is stored afterwards
   });
 
   constructor(setting: TabSetting) {
@@ -78,7 +78,7 @@ export class Tab {
     return (this.store ??= await TextStore.open(path, () => (this.store = undefined)));
   }
 
-  /** A text that nothing is stored of, from now on this tab's. */
+  /** Starts a new, unstored text in this tab. */
   private beginText(): OwnText {
     const id = newId();
     const stored = { version: 0, text: this.firstText };
@@ -88,7 +88,7 @@ export class Tab {
     return begun;
   }
 
-  /** To be called after each change of what is stored, with how many letters it adds or takes away. */
+  /** Call this after each change of what is stored; `letters` is the number of letters added or removed. */
   noteChange(letters = 0): void {
     const { own, store } = this;
     this.isChanged = true;
@@ -97,7 +97,7 @@ export class Tab {
     else this.storeNow();
   }
 
-  /** Hands the text to the store, if there is more than every page begins with, or `always`; returns it. */
+  /** Stores the text and returns it, unless it equals the text that every page starts with and `always` is not set. */
   private storeNow(always = false): string | undefined {
     const { own, store, setting } = this;
     if (!own || (!always && !this.isChanged && own.version === 0)) return undefined;
@@ -130,17 +130,17 @@ export class Tab {
     }, tryAgainMs);
   }
 
-  /** Of the text that this tab has; undefined until it is known. */
+  /** The id of this tab's text; undefined until it is known. */
   get id(): string | undefined {
     return this.own?.id;
   }
 
-  /** As it is now. */
+  /** The current text. */
   get text(): string {
     return this.setting.surface.kept.text;
   }
 
-  /** The text `id`, wherever it is, with what is stored beside it; undefined: it cannot be read. */
+  /** Finds the text `id` in this tab or the store, with the data stored beside it; undefined if it cannot be read. */
   async find(id: string): Promise<FoundText | undefined> {
     const { own, setting } = this;
     const names = { prefix, firstText: this.firstText };
@@ -153,14 +153,14 @@ export class Tab {
     };
   }
 
-  /** Stores the text, even if nothing of it was changed; rejects where that fails. */
+  /** Stores the text, even if it is unchanged; rejects if that fails. */
   async storeWhole(): Promise<void> {
     this.storeNow(true);
     await this.storing;
     if (this.isChanged) await this.storeWhole();
   }
 
-  /** Stores the text if it has changes that are not stored; a new text without words is not kept. */
+  /** Stores unstored changes; a new text without words is not kept. */
   private async storeRest(): Promise<void> {
     const { own, setting } = this;
     const isBlank = setting.surface.kept.text.trim() === "" && own?.version === 0;
@@ -168,8 +168,8 @@ export class Tab {
   }
 
   /**
-   * Shows the text `id`, or a new one, once the text that is shown is stored. Rejects, and changes nothing, where that fails or
-   * where the text cannot be read. False: another tab has it.
+   * Shows the text `id`, or a new one, after the current text is stored. Rejects, and changes nothing, if that fails or
+   * the text cannot be read. Returns false if another tab has it.
    */
   async open(id?: string): Promise<boolean> {
     const { surface, beside } = this.setting;
@@ -197,17 +197,17 @@ export class Tab {
     }
   }
 
-  /** Leaves the text as it is stored: what this tab shows from now on is another one. */
+  /** Keeps the current text as it is stored; this tab then shows another one. */
   setAside(): void {
     const { own } = this;
     if (!own || this.setting.surface.kept.text.trim() === "") return;
     this.storeNow();
-    if (own.version === 0) return; // it is the one that every page begins with
+    if (own.version === 0) return; // it is the text that every page starts with
     own.release();
     this.own = this.beginText();
   }
 
-  /** What the store may not hear of in time. */
+  /** Saves changes that the database may not store in time. */
   private storeLastChange({ id, stored: { version, text } }: OwnText, whole: string): void {
     const change = differenceOf(text, whole) ?? { from: 0, to: 0, insert: "" };
     const { surface, beside } = this.setting;
@@ -223,7 +223,7 @@ export class Tab {
     else writeSession(typedKey, this.setting.surface.typedInField);
   }
 
-  /** The text of a version, as the store has it. */
+  /** The text of a stored version. */
   private textIn({ content }: StoredVersion): string {
     const kept = parseKept(content);
     return kept?.draft ?? kept?.text ?? this.firstText;
@@ -241,7 +241,7 @@ export class Tab {
     if (id === undefined || kept.draft !== undefined) this.noteChange(); // not stored yet
   }
 
-  /** The text that a page in one file was saved with, as one that nothing is stored of yet. */
+  /** The text that a page in one file was saved with, as an unstored text. */
   private readTextInPage(): TakenText | undefined {
     try {
       const found = takeTextInPage();
@@ -253,14 +253,14 @@ export class Tab {
     }
   }
 
-  /** The text of this tab as a page in one file can begin with it; what can be undone stays here. */
+  /** This tab's text in the form that a page in one file starts with, without the undo history. */
   textToSave(): string | undefined {
     const { surface, beside } = this.setting;
     const { history: _, ...kept } = surface.keptWithHistory;
     return (kept.draft ?? kept.text) === "" ? undefined : textForPage({ ...kept, ...beside.read() });
   }
 
-  /** Brings back this tab's text; not once `isLate`, as the visitor is at work by then. */
+  /** Restores this tab's text, unless `isLate()`: the visitor has started to work by then. */
   private async restore(isLate: () => boolean): Promise<void> {
     const inPage = this.readTextInPage();
     try {
@@ -275,7 +275,7 @@ export class Tab {
     if (this.isChanged || this.setting.surface.typedInField !== undefined) this.noteChange();
   }
 
-  /** The page is shown again, with all it had: meanwhile another tab may have taken its text. */
+  /** The page is shown again from the browser's cache. Another tab may have taken its text in the meantime. */
   private async comeBack(): Promise<void> {
     const { own } = this;
     this.isLeft = false;
@@ -288,7 +288,7 @@ export class Tab {
     }
   }
 
-  /** Brings back the text, and stores it from now on. Resolves when it is there, or will not come. */
+  /** Restores the text, and stores it from now on. Resolves when the text is restored or will not be. */
   async keep(): Promise<void> {
     const { surface, field, showFailure } = this.setting;
     surface.typeInField(readSession(typedKey));

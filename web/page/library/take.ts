@@ -1,4 +1,4 @@
-// Which stored text a tab takes: its own, a copy of its own where it was duplicated, or the newest one whose tab is gone.
+// Chooses the stored text for a tab: its own, a copy if the tab was duplicated, or the newest one that no tab has.
 import type { KeptText } from "../document/kept-text.js";
 import { parseKept } from "../document/parse-kept.js";
 import { claim } from "./claims.js";
@@ -6,7 +6,7 @@ import { afterChange, lastChangesOf, readLastChange, type LastChange } from "./l
 import type { StoredVersion, TextStore } from "./store.js";
 
 export interface FoundText {
-  /** With what was changed since it was stored, as its draft. */
+  /** With the changes since it was stored as its draft. */
   kept: KeptText;
   /** What was stored beside the text. */
   beside: unknown;
@@ -14,22 +14,22 @@ export interface FoundText {
 }
 
 export interface TakenText extends FoundText {
-  /** undefined: a copy of another tab's. */
+  /** undefined if it is a copy of another tab's. */
   id: string | undefined;
   release: () => void;
 }
 
 export interface TextNames {
-  /** A text is claimed, and its last change is stored, by this and its id. */
+  /** Prefix of a text's id in the names of its claim and its last change. */
   prefix: string;
-  /** What every page begins with. */
+  /** The text that every page starts with. */
   firstText: string;
 }
 
-/** A page that is left gives its text up while the next one begins. */
+/** A closing page releases its text while the next one starts. */
 export const patienceMs = 1000;
 
-/** The newest version of a text that can be read, with what was changed after it. */
+/** The newest readable version of a text, with the changes after it. */
 export async function readText(
   store: TextStore,
   id: string,
@@ -53,7 +53,7 @@ export async function readText(
   return { kept, beside: last.beside, stored: { version: 0, changed: 0, content: undefined } };
 }
 
-/** Takes the text `own` of this tab if it has one, or another. */
+/** Takes this tab's text `own`, if it has one, or another. */
 export async function takeText(
   store: TextStore,
   own: string | undefined,

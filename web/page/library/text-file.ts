@@ -1,5 +1,4 @@
-// All texts in one file, which docs/ describes as the page's file of texts. Its parser refuses what it does not know, and
-// names it.
+// All texts in one file, whose format docs/ describes. The parser refuses anything unknown, and names it.
 import { parseAlternatives } from "../document/alternatives.js";
 import { differenceOf } from "../document/difference.js";
 import type { KeptText, Part } from "../document/kept-text.js";
@@ -17,7 +16,7 @@ export interface FiledText {
   name: string | undefined;
   /** In milliseconds since 1970. */
   changed: number;
-  /** As the store keeps it, without what can be undone. */
+  /** The stored form, without the undo history. */
   content: KeptText & { options?: unknown; seed?: unknown };
 }
 
@@ -73,7 +72,7 @@ function listOf(value: unknown, where: string): readonly unknown[] {
   return Array.isArray(value) ? value : refuse(where, "a list", value);
 }
 
-/** The parts of `value`, which lie in a text of `length`. */
+/** The ranges in `value`, for a text of `length`. */
 function partsOf(value: unknown, where: string, length: number): readonly Readonly<Part>[] {
   return listOf(value, where).map((each, place) => {
     const [part] = parseParts([each]);
@@ -83,7 +82,7 @@ function partsOf(value: unknown, where: string, length: number): readonly Readon
   });
 }
 
-/** A text with who wrote it: a field of the file, or a branch in one. */
+/** A text and who wrote it: a field of the file, or a branch in one. */
 function textOf({ text, caret, written }: Fields, where: string): KeptText {
   if (typeof text !== "string" || asLines(text) !== text)
     refuse(`${where}.text`, 'a text with "\\n" between its lines', text);
@@ -162,7 +161,7 @@ function parseJson(json: string): unknown {
   }
 }
 
-/** The texts of a file that `toFile` made. Throws where it is another one, or damaged, and names what is wrong. */
+/** The texts of a file from `toFile`. Throws if the file is of another kind or damaged, and names what is wrong. */
 export function parseFile(json: string): FiledText[] {
   const value = parseJson(json);
   const found = Object(value) as Fields;

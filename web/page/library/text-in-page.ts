@@ -3,7 +3,7 @@ import { parseKept } from "../document/parse-kept.js";
 import type { KeptText } from "../document/kept-text.js";
 import { hasFlag, storeFlag } from "../state/stored-flags.js";
 
-/** The name under which the page in one file has it, among the files of its model. */
+/** Its name in a page in one file, among the files of the model. */
 export const textFile = "text.json";
 
 export interface TextInPage {
@@ -17,13 +17,13 @@ function parse(json: string): { id: string; content: unknown } {
   return { id: String(id), content };
 }
 
-/** `content` as `takeTextInPage` reads it. Each has an id: a file that was saved again has another text. */
+/** `content` for `takeTextInPage`. It gets a new id: a file that was saved again has another text. */
 export const textForPage = (content: unknown): string =>
   JSON.stringify({ id: String(crypto.getRandomValues(new Uint32Array(2))), content });
 
 /**
- * The text in this page, where it has one that this browser has not shown yet: what became of it is stored. Throws where it
- * cannot be read.
+ * The text in this page, unless this browser has shown it before: then its stored form is used. Throws if it cannot be
+ * read.
  */
 export function takeTextInPage(): TextInPage | undefined {
   const parts = document.querySelectorAll<HTMLScriptElement>(`script[data-file="${textFile}"]`);

@@ -1,4 +1,4 @@
-// The texts of this page as a library: what there is, and what is done with one of them or with all.
+// The texts of this page as a library: lists them, and changes one or all of them.
 import type { KeptText } from "../document/kept-text.js";
 import { parseTree } from "../document/tree.js";
 import { claim, claimedOf } from "./claims.js";
@@ -11,26 +11,26 @@ import { parseFile, settled, toFile } from "./text-file.js";
 
 export interface ListedText {
   id: string;
-  /** undefined: it was given none. */
+  /** undefined if it was never named. */
   name: string | undefined;
   text: string;
-  /** In milliseconds since 1970; 0: it is not known. */
+  /** In milliseconds since 1970; 0 if unknown. */
   changed: number;
   /** Which tab shows it. */
   where: "here" | "elsewhere" | "nowhere";
 }
 
-/** The tab that asks, with the text that it shows. */
+/** The requesting tab and its text. */
 export type OwnTab = Pick<Tab, "id" | "text" | "openStore" | "find" | "storeWhole" | "open">;
 
-/** A text that was taken out of the library. */
+/** A text that was removed from the library. */
 export interface Removal {
   restore: () => Promise<void>;
-  /** Deletes it for good. What the store needs to know is handed over at once. */
+  /** Deletes it permanently. The request is complete before this returns. */
   finish: () => Promise<void>;
 }
 
-/** As the store keeps it, with the options and the seed that belong to it. */
+/** The stored form, with options and seed. */
 function contentOf(kept: KeptText, beside: unknown) {
   const { options, seed } = Object(beside) as Record<string, unknown>;
   return {
@@ -40,7 +40,7 @@ function contentOf(kept: KeptText, beside: unknown) {
   };
 }
 
-/** The same for texts with the same letters, written by the same ones, in all branches. */
+/** Equal for texts with the same letters by the same authors in all branches. */
 function keyOf({ text, written, tree }: KeptText): string {
   const { branches, current } = parseTree(tree) ?? { branches: [], current: 0 };
   const others = branches.filter(({ id }) => id !== current);
@@ -49,14 +49,14 @@ function keyOf({ text, written, tree }: KeptText): string {
 
 export class Texts {
   private readonly tab: OwnTab;
-  /** What was taken out, and may come back. */
+  /** Removed texts that may be restored. */
   private readonly removed = new Set<string>();
 
   constructor(tab: OwnTab) {
     this.tab = tab;
   }
 
-  /** The text of this tab as it is now; undefined until it is known. */
+  /** The current text of this tab; undefined until it is known. */
   get current(): Pick<ListedText, "id" | "text"> | undefined {
     const { id, text } = this.tab;
     return id === undefined ? undefined : { id, text };
@@ -83,7 +83,7 @@ export class Texts {
     return all;
   }
 
-  /** Rejects where the store cannot be used. The one that was changed last comes first. */
+  /** Lists the texts, the last changed one first. Rejects if the store cannot be used. */
   async list(): Promise<ListedText[]> {
     const all = await this.findAll();
     const claimed = await claimedOf(all.map(({ id }) => nameOf(id)));
@@ -105,10 +105,10 @@ export class Texts {
       .sort((one, other) => (other.changed || Infinity) - (one.changed || Infinity));
   }
 
-  /** Names a text; "" takes its name away. */
+  /** Names a text; "" removes the name. */
   async rename(id: string, name: string): Promise<void> {
     const store = await this.tab.openStore();
-    if (id === this.tab.id) await this.tab.storeWhole(); // a name alone would be no text
+    if (id === this.tab.id) await this.tab.storeWhole(); // a name without a text would not be listed
     await store.rename(id, parseName({ name }) ?? "");
   }
 
@@ -121,7 +121,7 @@ export class Texts {
     await store.add([{ id: newId(), changed: store.timeOfChange(), content, name: parseName({ name }) }]);
   }
 
-  /** Takes a text out of the list; where this tab shows it, that shows a new one. undefined: another tab has it. */
+  /** Removes a text from the list. If this tab shows it, the tab gets a new text. undefined: another tab has it. */
   async remove(id: string): Promise<Removal | undefined> {
     const { tab, removed } = this;
     const store = await tab.openStore();
@@ -153,7 +153,7 @@ export class Texts {
     };
   }
 
-  /** A file of all texts. What can be undone stays here. */
+  /** A file of all texts, without their undo history. */
   async exportAll(): Promise<string> {
     const all = await this.findAll();
     return toFile(
@@ -168,8 +168,8 @@ export class Texts {
   }
 
   /**
-   * Adds the texts of such a file, except for those that are here already: all of them, or none where that fails. Returns how
-   * many were added and how many were not.
+   * Adds the texts of such a file, except those that exist already: all of them, or none on failure. Returns how many
+   * were added and how many were known.
    */
   async importAll(json: string): Promise<{ added: number; known: number }> {
     const filed = parseFile(json);

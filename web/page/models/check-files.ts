@@ -1,12 +1,12 @@
-// Whether files of this device are a model, before another one gives way to it: by their names and by how the small ones read. What
-// is wrong with the weights is said as they load.
+// Checks local files before they replace the current model, by their names and the contents of the small ones. Errors in
+// the weights are reported while they load.
 import { readFiles } from "../../src/client/local-files.js";
 import { phrase } from "../language/models.js";
 
-/** What a file begins with that is a GGUF file, as its specification has it. */
+/** The start of a GGUF file, as in its specification. */
 const ggufMagic = "GGUF";
 
-/** What a file of weights can be called, whether this page reads it or says what to do with it. */
+/** Names of weights files that this page reads or explains how to convert. */
 const weightsPattern = /^weights\.json$|\.(safetensors|bin|h5|msgpack)(\.|$)/i;
 
 /** The model type in the text of `config`; undefined if it names none. Throws if the text is not a config. */
@@ -16,7 +16,7 @@ function kindIn(config: string): unknown {
   return (fields as Record<string, unknown>)["model_type"];
 }
 
-/** Rejects with what is wrong with `files`, where that can be told without reading their weights. */
+/** Rejects with what is wrong with `files`, as far as that is known without reading their weights. */
 export async function checkFiles(files: readonly File[]): Promise<void> {
   const { files: named, file: gguf } = readFiles(files);
   const fileOf = (name: string) => named.find((each) => each.name === name)?.file;

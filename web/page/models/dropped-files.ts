@@ -1,14 +1,14 @@
-// The files of what is dropped on the page, folders included.
+// Collects the files of a drop on the page, including folders.
 import { phrase } from "../language/models.js";
 
-/** Folders inside a folder that are looked into: a model lies in one, and what it lies in may be dropped. */
+/** How deep to search: a model is in a folder, whose parent may be dropped. */
 const deepest = 2;
 
 const entriesOf = (folder: FileSystemDirectoryEntry) =>
   new Promise<FileSystemEntry[]>((resolve, reject) => {
     const all: FileSystemEntry[] = [];
     const reader = folder.createReader();
-    // It gives a part at a time, and nothing after the last.
+    // Returns a part at a time, and nothing after the last.
     const readOn = () =>
       reader.readEntries((some) => {
         all.push(...some);
@@ -21,7 +21,7 @@ const entriesOf = (folder: FileSystemDirectoryEntry) =>
 const fileOf = (entry: FileSystemFileEntry) =>
   new Promise<File>((resolve, reject) => entry.file(resolve, reject));
 
-/** Files by the path of the folder that they lie in. */
+/** Files by the path of their folder. */
 async function collect(
   entries: readonly FileSystemEntry[],
   path: string,
@@ -42,7 +42,7 @@ async function collect(
 /** The folder's own name. */
 const nameOf = (path: string) => path.replace(/\/$/, "").replace(/^.*\//, "");
 
-/** The files of what was dropped, by its entries, or as they are where the browser has no entries of them. */
+/** The files of a drop, from its entries, or directly if the browser has no entries. */
 export async function filesOfDrop(
   entries: readonly FileSystemEntry[],
   files: readonly File[],
@@ -56,6 +56,6 @@ export async function filesOfDrop(
     const list = models.map(([path]) => nameOf(path) || phrase("looseFiles")).join(", ");
     throw new Error(phrase("severalModels", { count: models.length, list }));
   }
-  if (!model) return { files: [...found.values()].flat() }; // what they are no model for is said by who checks them
+  if (!model) return { files: [...found.values()].flat() }; // the caller checks and explains why they are no model
   return { files: model[1], name: nameOf(model[0]) };
 }

@@ -1,4 +1,4 @@
-// The model of a page in one file: its elements, decoded one at a time, each gone once it is read.
+// The model of a page in one file: its elements are decoded one at a time, and removed after reading.
 import { phrase } from "../language/start.js";
 
 const elementsOf = (name: string) =>
@@ -11,7 +11,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Bytes that `text`, base64 with its padding, stands for. */
+/** The size of the bytes that `text`, padded base64, encodes. */
 function decodedSize(text: string): number {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   return (text.length / 4) * 3 - padding;
@@ -24,7 +24,7 @@ export const isModelSpent = () => spent.size > 0;
 /** The answer to a second request for a file: the loader asks twice only if the hash was wrong. */
 const damaged = () => new Response(null, { status: 410, statusText: phrase("damagedFile") });
 
-/** A `fetch` that knows the files in this page by their names, and makes no request. */
+/** A `fetch` that serves the files in this page by name, without a request. */
 export const fetchEmbedded: typeof fetch = async (input) => {
   const name = (input instanceof Request ? input.url : String(input)).replace(/^.*\//, "");
   const elements = [...elementsOf(name)];

@@ -1,9 +1,9 @@
-// What a model would take on this device, told before it is downloaded: about.
+// Estimates what a model needs on this device, before it is downloaded.
 
 /** The released sizes of GPT-2. */
 export interface Release {
   name: string;
-  /** On the hub. */
+  /** The id on the Hub. */
   id: string;
   parameters: number;
   nEmbd: number;
@@ -23,22 +23,22 @@ export function weightBytesOf(parameters: number, weights: "q8" | "q4"): number 
   const q8 = 34 / 32;
   const q4 = 18 / 32;
   if (weights === "q8") return parameters * q8;
-  // The embedding stays in 8 bits: of the release that is nearest in size.
+  // The embedding stays in 8 bits. Its size is taken from the release of the closest size.
   const distance = (release: Release) => Math.abs(Math.log(release.parameters / parameters));
   const [nearest] = [...releases].sort((one, other) => distance(one) - distance(other));
   const embedding = Math.min(parameters / 2, vocabulary * (nearest?.nEmbd ?? 0));
   return embedding * q8 + (parameters - embedding) * q4;
 }
 
-/** All memory of an engine with so many bytes of weights: as measured of GPT-2 124M and XL, with their longest text. */
+/** Memory of an engine with these weights, as measured for GPT-2 124M and XL with their longest text. */
 export const memoryOf = (weightBytes: number): number => weightBytes * 1.1 + 65e6;
 
-/** Of what memory allows, a token usually takes this much: docs/understand/performance.md. */
+/** A token's usual share of the speed that memory allows: docs/understand/performance.md. */
 const usualShare = 0.75;
 
-/** Tokens per second, where this device's threads read `bytesPerSecond`. */
+/** Tokens per second if this device's threads read `bytesPerSecond`. */
 export const rateOf = (weightBytes: number, bytesPerSecond: number): number =>
   (usualShare * bytesPerSecond) / weightBytes;
 
-/** Two digits of it: it is an estimate. */
+/** Rounds an estimate to two digits. */
 export const roundToTwoDigits = (value: number): number => Number(value.toPrecision(2));

@@ -1,4 +1,4 @@
-// What a model is expected to take on this device, in words.
+// Describes what a model is expected to need on this device.
 import { formatBytes, formatNumber } from "../language/numbers.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
@@ -6,7 +6,7 @@ import type { PageState } from "../state/page-state.js";
 import { memoryOf, rateOf, roundToTwoDigits } from "./estimate.js";
 import { readingSpeed } from "./reading-speed.js";
 
-/** How fast a model with so many bytes of weights would write here; undefined where this device cannot tell. */
+/** The expected speed of a model with these weights; undefined if it cannot be measured here. */
 export async function expectedRate(
   state: PageState,
   weightBytes: number,
@@ -17,7 +17,7 @@ export async function expectedRate(
   return () => phraseOfStart("rate", { value: formatNumber(perSecond, perSecond < 10 ? 1 : 0) });
 }
 
-/** Of so many bytes of weights in memory, in the page's language when it is called for. */
+/** For weights of this size in memory, in the page's language at the time of the call. */
 export async function expectationOf(state: PageState, weightBytes: number): Promise<() => string> {
   const bytes = roundToTwoDigits(memoryOf(weightBytes));
   const memory = () => phrase("expectedMemory", { memory: formatBytes(bytes) });

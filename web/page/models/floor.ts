@@ -1,16 +1,18 @@
-// How fast the model writes on this device, beside how fast the device's memory would let it.
+// Measures how fast the model writes on this device, compared with the limit of the device's memory.
 import type { Model, ModelInfo } from "../../src/client/index.js";
 import { Readers } from "./readers.js";
 
 export interface Speed {
   tokensPerSecond: number;
-  /** With which the threads read the weights once, and do nothing else. */
+  /** The rate at which the threads can read the weights and do nothing else. */
   floorTokensPerSecond: number;
-  /** Of what memory allows; the median of pairs that were measured in turn, as other work on the device disturbs both. */
+  /**
+   * The share of what memory allows: the median of interleaved pairs, because other work on the device disturbs both.
+   */
   share: number;
 }
 
-/** Bytes of weights that one token takes: all but those tables of which it takes a row. */
+/** Bytes of weights that are read for one token: all except the tables of which only a row is needed. */
 export function bytesPerToken({
   weightBytes,
   parameters,
@@ -18,7 +20,7 @@ export function bytesPerToken({
 }: Pick<ModelInfo, "weightBytes" | "parameters" | "config">): number {
   const { nPositions, nEmbd, vocabSize, tieWordEmbeddings } = config;
   const positions = 4 * nPositions * nEmbd;
-  // The embedding, where it is not the head as well, is in the format of nearly all weights.
+  // An embedding that is not also the head has the format of nearly all weights.
   const embedding = tieWordEmbeddings ? 0 : (vocabSize * nEmbd * weightBytes) / parameters;
   return weightBytes - positions - embedding;
 }
@@ -27,7 +29,7 @@ export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
 const pairs = 5;
-/** A text is measured for about so long; a slow model writes a few tokens all the same. */
+/** The duration of a measurement; a slow model still writes a few tokens. */
 const textSeconds = 0.25;
 const fewestTokens = 6;
 
@@ -36,13 +38,13 @@ async function decode(model: Model, maxNewTokens: number, signal: AbortSignal): 
     maxNewTokens,
     signal,
     ignoreEos: true,
-    lookup: false, // it gives several tokens for the bytes of one
+    lookup: false, // with it, several tokens would share one reading of the weights
     seed: 1,
   });
   return timings.decodedTokensPerSecond;
 }
 
-/** Takes a few seconds, in which the model does nothing else. Rejects with the signal's reason once that aborts. */
+/** Takes a few seconds, during which the model does nothing else. Rejects with the signal's reason when that aborts. */
 export async function measureSpeed(model: Model, signal: AbortSignal): Promise<Speed> {
   const { info } = model;
   const bytes = bytesPerToken(info);

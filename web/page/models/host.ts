@@ -1,4 +1,4 @@
-// What the page gets from the host that it came from. In a page in one file, host-one-file.ts takes its place.
+// What the page gets from its host. In a page in one file, host-one-file.ts replaces it.
 import { baseAddress } from "../../src/shared/base-address.js";
 import type { ChosenModel } from "../state/page-state.js";
 import { ensureIsolation } from "./isolation.js";
@@ -7,33 +7,36 @@ import { keepForOffline, startServiceWorker } from "./service-worker.js";
 const query = new URLSearchParams(location.search);
 const named = query.get("model");
 
-/** The demo, which lies beside the page. */
+/** The demo model, which is beside the page. */
 function ownModel(): ChosenModel {
   const source = new URL("models/demo/", baseAddress());
   const weights = query.get("weights") === "q4" ? "q4" : undefined;
   return { source, name: "demo", folder: source.href, weights, isOwn: true };
 }
 
-/** The model that the page begins with. What reads an address is fetched only for pages with an address of a model. */
+/**
+ * The model that the page starts with. The code that reads addresses is fetched only if the page's address names a
+ * model.
+ */
 export async function bringFirstModel(): Promise<ChosenModel> {
   if (named === null) return ownModel();
   const { folderModel } = await import("./chosen-model.js");
   return folderModel(named, query.get("weights"));
 }
-/** Whether there can be another one. */
+/** Whether another model can be chosen. */
 export const mayChoose: boolean = true;
-/** Whether the module stores `model`: the demo is kept with the page, by its service worker. */
+/** Whether the module stores `model`. The service worker stores the demo model together with the page. */
 export const storesModel = (model: ChosenModel): boolean => !model.isOwn;
-/** What its files are asked for with; undefined: as usual. */
+/** The `fetch` for a model's files; undefined: the default. */
 export const modelFetch: typeof fetch | undefined = undefined;
 
-/** Brings the page, before it loads a model, what its host does not give it; may reload it. */
+/** Prepares what the host lacks before a model is loaded; may reload the page. */
 export async function prepareHost(signal: AbortSignal): Promise<void> {
   if (await startServiceWorker(signal)) await ensureIsolation(signal);
   signal.throwIfAborted();
 }
 
-/** To be called when `model` is there. */
+/** Call this when `model` is loaded. */
 export function afterLoad(model: ChosenModel): void {
   keepForOffline(!storesModel(model));
 }

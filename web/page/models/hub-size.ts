@@ -1,18 +1,18 @@
-// How much a model of the hub is to download and to hold, before anything is.
+// Asks the Hub for a model's download size and memory before anything is downloaded.
 import { readHubId } from "../../src/client/hub-id.js";
 import { apiAddress } from "../../src/shared/hub-address.js";
 import { phrase } from "../language/models.js";
 import { weightBytesOf } from "./estimate.js";
 
-/** Of what the hub tells, as huggingface.co/docs/hub/api has it, all that is used here; undefined where it is not as expected. */
+/** The part of the Hub's answer that is used here (huggingface.co/docs/hub/api); undefined if it is not as expected. */
 interface Answer {
   kind: string | undefined;
   files: { name: string; bytes: number | undefined }[] | undefined;
-  /** Numbers of the weights that its safetensors files hold. */
+  /** Number of weights in its safetensors files. */
   floats: number | undefined;
-  /** Numbers of the weights that a GGUF file of it holds. */
+  /** Number of weights in its GGUF file. */
   ggufWeights: number | undefined;
-  /** Codes of the languages that its README names. */
+  /** Language codes in its README. */
   languages: string[];
 }
 
@@ -20,7 +20,7 @@ const fieldsOf = (value: unknown) => Object(value) as Record<string, unknown>;
 const stringOf = (value: unknown) => (typeof value === "string" ? value : undefined);
 const numberOf = (value: unknown) => (typeof value === "number" ? value : undefined);
 
-/** Others, as "code" and "multilingual", are no codes of a language. */
+/** Other values, such as "code" and "multilingual", are not language codes. */
 const isLanguage = (value: unknown): value is string =>
   typeof value === "string" && /^[a-z]{2,3}$/.test(value);
 
@@ -36,7 +36,7 @@ function parseAnswer(value: unknown): Answer {
   };
 }
 
-/** What the hub answers for a model that it does not have, or not for everyone. */
+/** Status codes of the Hub for a model that is missing or not public. */
 const isAbsent = (status: number) => [401, 403, 404].includes(status);
 
 /** Why the hub gives no answer about a model, as a sentence. */
@@ -45,7 +45,7 @@ interface NoAnswer {
   why: () => string;
 }
 
-/** What the hub answers about the model `name`; an answer that is no JSON tells nothing. */
+/** The Hub's answer about the model `name`; an answer that is not JSON counts as empty. */
 async function ask(url: string, name: string, signal: AbortSignal): Promise<Answer | NoAnswer> {
   let response: Response;
   try {
@@ -59,7 +59,7 @@ async function ask(url: string, name: string, signal: AbortSignal): Promise<Answ
   return parseAnswer(await response.json().catch(() => undefined));
 }
 
-/** The larger of these formats is of no use where there is the smaller. */
+/** If a smaller one of these formats exists, larger ones are not needed. */
 const formats: readonly { test: (name: string) => boolean; isConverted: boolean }[] = [
   { test: (name) => /^model\.safetensors\.\d+$/.test(name), isConverted: true },
   { test: (name) => name === "model.safetensors", isConverted: false },
@@ -69,11 +69,11 @@ const formats: readonly { test: (name: string) => boolean; isConverted: boolean 
 ];
 
 export interface HubSize {
-  /** To download; undefined where the hub does not say. */
+  /** Bytes to download; undefined if the Hub does not state them. */
   bytes?: number;
-  /** Of the weights in memory; undefined if unknown. */
+  /** Bytes of the weights in memory; undefined if unknown. */
   weightBytes?: number;
-  /** Codes of the languages that it writes, as far as its README names them. */
+  /** Language codes of the model, as far as its README names them. */
   languages?: readonly string[];
   /** Why it cannot be loaded, as a sentence. */
   refusal?: () => string;
@@ -82,8 +82,8 @@ export interface HubSize {
 }
 
 /**
- * What the hub tells of `id`, as owner/name, owner/name/file.gguf, with @revision or without, whose floats and blocks are to
- * become `weights`. Of what it does not tell nothing is downloaded before that is said: its files may come all the same.
+ * Asks about `id` (owner/name or owner/name/file.gguf, with or without @revision), whose floats and blocks will be
+ * converted to `weights`. If the Hub does not answer, the model's files may still load.
  */
 export async function askHubSize(id: string, weights: "q8" | "q4", signal: AbortSignal): Promise<HubSize> {
   const request = readHubId(id);
@@ -98,7 +98,7 @@ export async function askHubSize(id: string, weights: "q8" | "q4", signal: Abort
   return languages.length > 0 ? { ...size, languages } : size;
 }
 
-/** Of `file`, or of the files that the page would load. */
+/** The size of `file`, or of the files that the page would load. */
 function sizeOf(
   { files, floats, ggufWeights }: Answer,
   file: string | undefined,
@@ -112,7 +112,7 @@ function sizeOf(
     const bytes = found.reduce((sum, each) => sum + (each.bytes ?? NaN), 0);
     if (!Number.isFinite(bytes)) return {};
     if (isConverted) return { bytes, weightBytes: bytes };
-    const count = file ? ggufWeights : floats; // their bytes do not tell: of 32 bits each, of 16, or of blocks
+    const count = file ? ggufWeights : floats; // their bytes do not reveal the format: 32 bits, 16 bits or blocks
     return count === undefined ? { bytes } : { bytes, weightBytes: weightBytesOf(count, weights) };
   }
   return {};

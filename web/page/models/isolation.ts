@@ -2,11 +2,11 @@
 import { mayReload } from "../../src/client/reload-once.js";
 
 /**
- * Reloads the page where the service worker, which controls it, would isolate it; then this never returns. Throws the
- * signal's reason once that aborts.
+ * Reloads the page if the service worker that controls it would isolate it; then this never returns. Throws the signal's
+ * reason when that aborts.
  */
 export async function ensureIsolation(signal: AbortSignal): Promise<void> {
-  if (self.crossOriginIsolated || !mayReload()) return; // else on with one thread
+  if (self.crossOriginIsolated || !mayReload()) return; // otherwise the page runs with one thread
   signal.throwIfAborted();
   location.reload();
   await new Promise<never>(() => undefined);

@@ -1,4 +1,4 @@
-// Loading the model, and loading it again after a failure, a cancel or the death of its worker.
+// Loads the model, and loads it again after a failure, a cancellation or the death of its worker.
 import { InvalidArgumentError, loadModel, type Model, type Variant } from "../../src/client/index.js";
 import { phrase } from "../language/start.js";
 import { isAbort, messageOf } from "../state/errors.js";
@@ -7,17 +7,17 @@ import { isSameModel } from "./model-address.js";
 import { afterLoad, modelFetch, prepareHost, storesModel } from "./host.js";
 import type { NextModel } from "./next-model.js";
 
-/** A model that takes more gives its memory back before another one comes; one that takes less writes on meanwhile. */
+/** A model of more bytes is disposed of before another one loads; a smaller one keeps writing in the meantime. */
 const mostBeside = 300e6;
 
-/** A model that is loaded, and its weights' bytes by where they came from. */
+/** A loaded model, and its weights' bytes by origin. */
 interface Loaded {
   chosen: ChosenModel;
   model: Model;
   traffic: Traffic;
 }
 
-/** Another model that comes, or waits to be used, while this one writes. */
+/** Another model that is loading, or waits to be used, while this one writes. */
 interface Beside {
   controller: AbortController;
   there: Promise<NextModel<Loaded>>;
@@ -26,17 +26,17 @@ interface Beside {
 export class Loading {
   private readonly state: PageState;
   private readonly textToCaret: () => string;
-  /** Of the load that began last. */
+  /** Belongs to the last load. */
   private controller: AbortController | undefined;
   private beside: Beside | undefined;
 
-  /** `textToCaret` gives what a model would go on from. */
+  /** `textToCaret` returns the text that a model would continue. */
   constructor(state: PageState, textToCaret: () => string) {
     this.state = state;
     this.textToCaret = textToCaret;
   }
 
-  /** Loads nothing, but asks, until another model or this one is chosen. */
+  /** Loads nothing, but calls `ask`, until this or another model is chosen. */
   awaitChoice(ask: () => void): void {
     this.state.model.value = { kind: "unconfirmed", ask };
     this.state.loading.value = undefined;
@@ -44,7 +44,8 @@ export class Loading {
   }
 
   /**
-   * The model, which is loaded first if necessary. Undefined if that failed or was cancelled, which the page then says.
+   * The model, which is loaded first if necessary. undefined if that failed or was cancelled, which the page then
+   * reports.
    */
   readonly need = (): Promise<Model | undefined> => {
     const now = this.state.model.peek();
@@ -61,7 +62,7 @@ export class Loading {
     return this.load();
   };
 
-  /** Resolves when there is a model, which somebody else asks for. */
+  /** Resolves when a model is loaded, which another caller requests. */
   whenReady(): Promise<void> {
     return new Promise((resolve) => {
       const end = this.state.loaded.subscribe((model) => {
@@ -72,7 +73,7 @@ export class Loading {
     });
   }
 
-  /** For a model whose worker died: the next one who needs it loads it again. */
+  /** Call this when the model's worker has died: the next request loads the model again. */
   forget(): void {
     this.state.model.value = { kind: "none" };
   }
@@ -88,7 +89,7 @@ export class Loading {
     this.forgetBeside();
     const model = state.loaded.peek();
     if (model) {
-      this.controller?.abort(); // of one that is about to take the place
+      this.controller?.abort(); // cancels a model that is about to replace the current one
       if (isSameModel(next, state.chosen.peek())) return void (state.loading.value = undefined);
       if (model.info.memoryBytes <= mostBeside) return this.bringBeside(next, placed);
     }
@@ -101,7 +102,7 @@ export class Loading {
     const old = state.loaded.peek();
     if (old) state.model.value = { kind: "none" };
     await old?.dispose();
-    if (state.chosen.peek() === next) await this.need(); // else it has been changed again meanwhile
+    if (state.chosen.peek() === next) await this.need(); // otherwise the model was changed again in the meantime
   }
 
   readonly cancel = (): void => (this.beside?.controller ?? this.controller)?.abort();
@@ -111,7 +112,7 @@ export class Loading {
     if (activity.kind === "writing") await activity.stop();
   }
 
-  /** For who needs a model where the one that wrote is gone. */
+  /** Uses the waiting model if the current one is gone. */
   private async useBeside(waited: Beside): Promise<void> {
     try {
       const other = await waited.there;
@@ -122,7 +123,7 @@ export class Loading {
     }
   }
 
-  /** None comes any more, where that was `mine`. */
+  /** Ends the load or the wait of `mine`. */
   private endBeside(mine: Beside): void {
     if (this.beside === mine) this.beside = undefined;
   }
@@ -134,11 +135,11 @@ export class Loading {
     old.controller.abort();
     old.there.then(
       (other) => other.forget(),
-      () => undefined, // said where it was asked for
+      () => undefined, // reported where it was requested
     );
   }
 
-  /** The model that writes goes on until `next` is there, or longer. */
+  /** Loads `next` while the current model keeps writing. */
   private async bringBeside(next: ChosenModel, placed: () => void): Promise<void> {
     const { state } = this;
     const before = state.text.peek();
@@ -153,8 +154,8 @@ export class Loading {
             (state.text.peek() === before && state.activity.peek().kind === "idle"),
           replace: async (loaded) => {
             this.endBeside(mine);
-            if (state.loaded.peek()) await this.stopWriting(); // without one, what is written waits for this one
-            if (signal.aborted) return loaded.model.dispose(); // another one was chosen meanwhile
+            if (state.loaded.peek()) await this.stopWriting(); // without one, the text already waits for this model
+            if (signal.aborted) return loaded.model.dispose(); // another one was chosen in the meantime
             const old = state.loaded.peek();
             this.place(loaded);
             placed();
@@ -170,7 +171,7 @@ export class Loading {
       await other.coming;
     } catch (error) {
       this.endBeside(mine);
-      state.showError(() => phrase("notLoaded", { why: messageOf(error) })); // what brings it could not be fetched
+      state.showError(() => phrase("notLoaded", { why: messageOf(error) })); // its code could not be fetched
     }
   }
 
@@ -179,7 +180,7 @@ export class Loading {
     const tryAgain = { label: () => phrase("tryAgain"), run: () => void this.need() };
     const canReset = location.search !== "";
     if (isAbort(error)) state.showError(() => phrase("cancelled"), tryAgain);
-    // Trying again cannot help: only the address, or what was picked, is to blame.
+    // A retry cannot help if the address or the picked files are wrong.
     else if (error instanceof InvalidArgumentError && state.chosen.peek() !== state.first)
       state.showError(() => phrase("notLoaded", { why: messageOf(error) }));
     else if (error instanceof InvalidArgumentError)
@@ -191,14 +192,14 @@ export class Loading {
     else state.showError(() => phrase("notLoaded", { why: messageOf(error) }), tryAgain, { canReset });
   }
 
-  /** Shows how far it is, as `stage` or in its own words. */
+  /** Loads the model and shows the progress, with `stage` or its own words. */
   private async fetch(chosen: ChosenModel, signal: AbortSignal, stage?: () => string): Promise<Loaded> {
     const { state } = this;
     state.loading.value = { stage: stage ?? (() => phrase("starting")) };
     state.hideError();
     if (chosen.problem) throw new InvalidArgumentError("invalid-argument", chosen.problem());
     await prepareHost(signal);
-    // ?variant= and ?threads= force what is otherwise detected.
+    // ?variant= and ?threads= override the automatic choice.
     const query = new URLSearchParams(location.search);
     const threads = query.get("threads");
     const traffic = { network: 0, cache: 0 };
@@ -212,7 +213,7 @@ export class Loading {
       // The host may redirect its own demo model. A model that a link names may not be redirected to another host.
       redirect: chosen.folder !== undefined && storesModel(chosen) ? "error" : "follow",
       threads: threads === null ? undefined : Number(threads),
-      variant: (query.get("variant") ?? undefined) as Variant | undefined, // checked by loadModel
+      variant: (query.get("variant") ?? undefined) as Variant | undefined, // validated by loadModel
       onProgress: (latest) => {
         traffic[latest.source] += Math.max(0, latest.loadedBytes - told);
         told = latest.loadedBytes;
@@ -225,12 +226,12 @@ export class Loading {
         };
       },
     });
-    if (signal.aborted) void model.dispose(); // cancelled as it came
+    if (signal.aborted) void model.dispose(); // cancelled at the last moment
     signal.throwIfAborted();
     return { chosen, model, traffic };
   }
 
-  /** Makes it the page's. */
+  /** Makes it the page's model. */
   private place({ chosen, model, traffic }: Loaded): void {
     this.state.chosen.value = chosen;
     this.state.model.value = { kind: "ready", model, traffic };

@@ -1,4 +1,4 @@
-// The address of a model that the page knows, as `?model=` has it. chosen-model.ts reads such addresses.
+// The address of a model for `?model=`. chosen-model.ts reads such addresses.
 import { baseAddress } from "../../src/shared/base-address.js";
 import type { ChosenModel } from "../state/page-state.js";
 

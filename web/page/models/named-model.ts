@@ -1,16 +1,16 @@
-// Models that somebody chose while the page was open: typed, picked from this device, or named in a link to them.
+// Models that the visitor names while the page is open: typed, picked from this device, or in a link.
 import type { ChosenModel } from "../state/page-state.js";
 import { hubHosts, hubModel, withWeightFormat, modelAt, withoutHubPrefix } from "./chosen-model.js";
 import { addressOf } from "./model-address.js";
 
-/** Whether `text`, which somebody typed, is meant as an address, not as an id. */
+/** Whether `text`, as typed, is an address rather than an id. */
 export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
 
-/** `text`, which somebody typed, as an address where it names the Hub's host without a scheme. */
+/** Adds a scheme to `text`, as typed, if it starts with the Hub's host name. */
 export const withScheme = (text: string): string =>
   hubHosts.has(text.replace(/\/.*$/s, "").toLowerCase()) ? `https://${text}` : text;
 
-/** The model that somebody typed: an id of the Hub, with or without "hf:", or an address. */
+/** The model in a typed text: an id of the Hub, with or without "hf:", or an address. */
 export function namedModel(text: string, weights?: string | null): ChosenModel {
   const name = withScheme(text);
   return withWeightFormat(isAddress(name) ? modelAt(name) : hubModel(withoutHubPrefix(name)), weights);

@@ -1,5 +1,5 @@
 // A model that loads while another one writes. It replaces the other at once if the text has not changed, and otherwise
-// when the page's reader says so.
+// when the visitor agrees.
 import { InvalidArgumentError, type Model } from "../../src/client/index.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
@@ -9,19 +9,19 @@ import { forgetDownload, rememberDownload } from "./remembered-download.js";
 
 /** What the page does for it. */
 export interface NextModelSetting<Loaded> {
-  /** Loads it, and shows how far that is, as `stage`. */
+  /** Loads the model, and shows the progress with `stage`. */
   fetch: (stage: () => string) => Promise<Loaded>;
   /** Whether it may replace the other model at once. */
   mayReplace: () => boolean;
-  /** Lets it take the other's place. */
+  /** Replaces the other model. */
   replace: (loaded: Loaded) => Promise<void>;
-  /** It will not come. */
+  /** Called when the model will not be used. */
   ended: () => void;
   tryAgain: () => void;
 }
 
 export class NextModel<Loaded extends { model: Model }> {
-  /** Resolves when it is there, or will not be. */
+  /** Resolves when it is loaded, or will not be. */
   readonly coming: Promise<void>;
   private readonly state: PageState;
   private readonly next: ChosenModel;
@@ -29,7 +29,7 @@ export class NextModel<Loaded extends { model: Model }> {
   private readonly setting: NextModelSetting<Loaded>;
   private loaded: Loaded | undefined;
   private isForgotten = false;
-  /** A page that is left ends what comes: that is no reason to forget it. */
+  /** Leaving the page ends the load, but the download must stay remembered. */
   private isLeft = false;
 
   constructor(state: PageState, next: ChosenModel, setting: NextModelSetting<Loaded>) {
@@ -47,7 +47,7 @@ export class NextModel<Loaded extends { model: Model }> {
     if (!this.isLeft) forgetDownload(this.next);
   }
 
-  /** Where it is there. */
+  /** Uses it if it is loaded. */
   async use(): Promise<void> {
     const { loaded } = this;
     if (!loaded) return;
@@ -61,7 +61,7 @@ export class NextModel<Loaded extends { model: Model }> {
     }
   }
 
-  /** Another one was chosen. */
+  /** Another model was chosen. */
   forget(): void {
     this.isForgotten = true;
     this.drop();
@@ -82,7 +82,7 @@ export class NextModel<Loaded extends { model: Model }> {
       setting.ended();
       state.loading.value = undefined;
       if (isAbort(error)) return state.say(() => phrase("besideCancelled", names));
-      // Trying again cannot help where what was picked is to blame.
+      // A retry cannot help if the picked files are wrong.
       const tryAgain = { label: () => phraseOfStart("tryAgain"), run: setting.tryAgain };
       const repair = error instanceof InvalidArgumentError ? undefined : tryAgain;
       return state.showError(() => phraseOfStart("notLoaded", { why: messageOf(error) }), repair);

@@ -1,15 +1,15 @@
-// How fast this device's threads read memory, each a part of its own, as they read a model's weights for each token.
+// Measures how fast this device's threads read memory. Each reads its own part, like a model's weights for each token.
 import { sumBytes } from "./sum-bytes.js";
 
-/** What a reader is told: first what to read, then, again and again, to read it. */
+/** Messages to a reader: first what to read, then repeated requests to read it. */
 type ToReader =
   | { code: Uint8Array<ArrayBuffer>; bytes: number }
   | { rounds: number; meeting: SharedArrayBuffer | undefined; arrivals: number };
 
-/** It answers with the milliseconds that it took. */
+/** The answer: the duration in milliseconds. */
 type FromReader = number;
 
-/** Runs in a worker, where it is sent as text: it sees nothing of this file. */
+/** Runs in a worker, to which it is sent as text, so it can use nothing else in this file. */
 function reader(): void {
   let sum: ((bytes: number, rounds: number) => number) | undefined;
   let size = 0;
@@ -24,7 +24,7 @@ function reader(): void {
       return self.postMessage(performance.now() - begin);
     }
     if (data.meeting) {
-      // All begin at once. The first one waits for a moment, and keeps its core awake.
+      // All start together. The first one polls for a moment, which keeps its core awake.
       const arrived = new Int32Array(data.meeting);
       Atomics.add(arrived, 0, 1);
       while (Atomics.load(arrived, 0) < data.arrivals);
@@ -35,18 +35,18 @@ function reader(): void {
   };
 }
 
-/** A measurement reads for so long: far longer than a clock's step, and than threads take to begin. */
+/** The duration of a measurement: far longer than a step of the clock, and than threads take to start. */
 const roundMs = 40;
-/** Together the readers hold no more than this, which is several times what caches hold. */
+/** The most memory of all readers together: several times the size of caches. */
 const mostBytes = 256 * 1024 * 1024;
-/** What is read in one step of the sum. */
+/** Bytes per step of the sum. */
 const step = 64;
 
-/** Bytes that each of `readers` holds of `bytes`: whole steps, at least one, and no more than is allowed together. */
+/** Bytes for each of `readers` out of `bytes`: whole steps, at least one, within the limit. */
 export const shareOf = (bytes: number, readers: number): number =>
   Math.max(step, Math.floor(Math.min(bytes, mostBytes) / readers / step) * step);
 
-/** Threads that read. They have to be closed. */
+/** Threads that read memory. They must be closed. */
 export class Readers {
   private readonly workers: readonly Worker[];
   private readonly bytes: number;
@@ -57,18 +57,18 @@ export class Readers {
   private constructor(workers: readonly Worker[], bytes: number) {
     this.workers = workers;
     this.bytes = bytes;
-    // Where there is no shared memory, models have one thread, too.
+    // Without shared memory, models have only one thread, too.
     this.meeting = workers.length > 1 ? new SharedArrayBuffer(4) : undefined;
   }
 
-  /** `count` threads over `bytes` of memory together, or as much of it as they may take. */
+  /** Starts `count` threads over `bytes` of memory together, within the limit. */
   static async open(count: number, bytes: number): Promise<Readers> {
     const address = URL.createObjectURL(new Blob([`(${reader.toString()})()`], { type: "text/javascript" }));
     const workers = Array.from({ length: count }, () => new Worker(address, { name: "reader" }));
     const readers = new Readers(workers, shareOf(bytes, count));
     try {
       await readers.tell({ code: sumBytes, bytes: readers.bytes });
-      await readers.read(); // by now the browser has compiled it for good
+      await readers.read(); // afterwards the browser has compiled it fully
       await readers.read();
       return readers;
     } catch (error) {
@@ -79,7 +79,7 @@ export class Readers {
     }
   }
 
-  /** Bytes per second of all of them together. */
+  /** Bytes per second of all threads together. */
   async read(): Promise<number> {
     const { rounds } = this;
     this.arrivals += this.workers.length;

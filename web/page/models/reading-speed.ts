@@ -1,12 +1,12 @@
-// How fast this device reads a model's weights, measured once in a visit, when a model is to be chosen.
+// Measures how fast this device reads a model's weights, once per visit, when the visitor chooses a model.
 import type { PageState } from "../state/page-state.js";
 import { median } from "./floor.js";
 import { Readers } from "./readers.js";
 
-/** More than the caches of most devices hold, and little beside what a model takes. */
+/** More than the caches of most devices, and little compared with a model. */
 const bytes = 96 * 1024 * 1024;
 const readings = 3;
-/** More threads seldom read faster. */
+/** More threads rarely read faster. */
 const mostThreads = 8;
 
 async function measure(): Promise<number> {
@@ -21,12 +21,12 @@ async function measure(): Promise<number> {
   }
 }
 
-/** Measured once in a visit, as far as it is known. */
+/** The measurement of this visit. */
 const measured = new WeakMap<PageState, Promise<number | undefined>>();
 
-/** Bytes per second; undefined where this device cannot tell, or does something else. */
+/** Bytes per second; undefined if it cannot be measured, or the device is busy. */
 export async function readingSpeed(state: PageState): Promise<number | undefined> {
-  // What writes or loads reads memory, too: either would slow the other.
+  // Writing and loading also read memory: they and the measurement would slow each other.
   const isDisturbed = () => state.activity.peek().kind === "writing" || state.loading.peek() !== undefined;
   const known = measured.get(state);
   if (known) return known;
@@ -35,7 +35,7 @@ export async function readingSpeed(state: PageState): Promise<number | undefined
     .catch(() => undefined)
     .then((speed) => {
       if (speed !== undefined && !isDisturbed()) return speed;
-      measured.delete(state); // it is measured again when it is next asked for
+      measured.delete(state); // the next request measures again
       return undefined;
     });
   measured.set(state, measuring);

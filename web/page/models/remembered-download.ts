@@ -3,7 +3,7 @@ import { folderModel } from "./chosen-model.js";
 import { addressOf, isOfFiles } from "./model-address.js";
 import type { ChosenModel } from "../state/page-state.js";
 
-/** Of this page alone: others of the same host share the storage. */
+/** The key has the path, because other pages of the host share the storage. */
 const key = `gpt2-coming ${location.pathname}`;
 
 const written = (model: ChosenModel): string => {
@@ -17,7 +17,7 @@ export function rememberDownload(model: ChosenModel): void {
   try {
     sessionStorage.setItem(key, written(model));
   } catch {
-    // There is no storage, as in a sandboxed frame.
+    // There is no storage, for example in a sandboxed frame.
   }
 }
 
@@ -26,7 +26,7 @@ export function forgetDownload(model: ChosenModel): void {
   try {
     if (sessionStorage.getItem(key) === written(model)) sessionStorage.removeItem(key);
   } catch {
-    // As above.
+    // There is no storage.
   }
 }
 
@@ -38,6 +38,6 @@ export function rememberedDownload(): ChosenModel | undefined {
     if (typeof address !== "string" || typeof name !== "string") return undefined;
     return { ...folderModel(address, weights === "q4" ? "q4" : null), name };
   } catch {
-    return undefined; // as above, or what it has is damaged
+    return undefined; // there is no storage, or its entry is damaged
   }
 }

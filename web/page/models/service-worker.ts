@@ -1,10 +1,10 @@
-// The page's service worker: registered before the model is loaded, so that it keeps what loads.
+// The page's service worker: registered before the model is loaded, so that it stores what loads.
 import type { ToServiceWorker } from "../../src/service-worker/messages.js";
 import { inTime } from "../../src/shared/in-time.js";
 import { unlessAborted } from "../../src/shared/unless-aborted.js";
 import { elements as ui } from "../dom/elements.js";
 
-/** Where the service worker has not started by then, the page loads without it. */
+/** If the service worker has not started by then, the page loads without it. */
 const patienceMs = 10_000;
 
 /** Resolves to whether a service worker controls this page. If it never finishes starting, the promise stays pending. */
@@ -15,7 +15,7 @@ async function isControlled(): Promise<boolean> {
   if (!registration) return false; // some browsers ignore the registration
   watchForRelease(registration);
   if (serviceWorker.controller) return true;
-  // One that is active already has not claimed this page yet, or the user's reload went past it.
+  // An active one has not claimed this page yet, or the visitor's forced reload bypassed it.
   tell(registration.active, { type: "claim" });
   return new Promise((resolve) => {
     const settle = () => resolve(serviceWorker.controller !== null);
@@ -33,7 +33,7 @@ export async function startServiceWorker(signal: AbortSignal): Promise<boolean> 
   try {
     return await inTime(unlessAborted(isControlled(), signal), patienceMs, "late");
   } catch {
-    return false; // a private window refused it, it was too slow, or the user cancelled
+    return false; // a private window refused it, it was too slow, or the visitor cancelled
   }
 }
 
@@ -57,15 +57,15 @@ export function keepForOffline(showsDemo: boolean): void {
   tell(controller, { type: "keep", model: showsDemo }, [port2]);
 }
 
-/** Those whose releases are offered. */
+/** Registrations whose new releases are offered. */
 const watched = new WeakSet<ServiceWorkerRegistration>();
 
-/** Offers a new release once all of it has arrived. Until the user takes it, this page keeps its own. */
+/** Offers a new release when it is complete. Until the visitor accepts it, this page keeps its own. */
 function watchForRelease(registered: ServiceWorkerRegistration): void {
   if (watched.has(registered)) return;
   watched.add(registered);
   const offer = () => {
-    // The very first one waits for a moment, too, and replaces nothing.
+    // The very first release waits for a moment, too, but replaces nothing.
     if (registered.waiting && registered.active) ui.update.hidden = false;
   };
   const watch = (worker: ServiceWorker | null) => worker?.addEventListener("statechange", offer);
@@ -81,7 +81,7 @@ function watchForRelease(registered: ServiceWorkerRegistration): void {
   let hadController = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener("controllerchange", () => {
     if (isAsked) location.reload();
-    // The user took the new release in another tab: what this page would still fetch is gone.
+    // The visitor accepted the new release in another tab: files that this page would still fetch are gone.
     else if (hadController) ui.update.hidden = false;
     hadController = true;
   });

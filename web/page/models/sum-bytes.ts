@@ -1,10 +1,10 @@
-// A WebAssembly module of its own that does the least that can be done with each byte of a memory: it adds all up. It is so
-// small that it is written here instruction by instruction.
+// A WebAssembly module that does the minimum with each byte of a memory: it sums them up. It is so small that it is
+// written here instruction by instruction.
 
 const i32 = 0x7f;
 const v128 = 0x7b;
 const [bytes, rounds, at] = [0, 1, 2]; // parameters, and a local of the same type
-const sums = [3, 4, 5, 6]; // of every fourth vector: four of them hide the latency of the addition
+const sums = [3, 4, 5, 6]; // sums of every fourth vector: four of them hide the latency of the addition
 
 const getLocal = (local: number) => [0x20, local];
 const setLocal = (local: number) => [0x21, local];
@@ -14,7 +14,7 @@ const loadVector = (offset: number) => [0xfd, 0, 4, offset];
 const addVectors = [0xfd, 0xae, 1];
 const firstLane = [0xfd, 0x1b, 0];
 const loop = [0x03, 0x40];
-const again = [0x0d, 0]; // br_if: to the beginning of the innermost loop
+const again = [0x0d, 0]; // br_if: branch to the start of the innermost loop
 const end = 0x0b;
 
 /** LEB128 of a number from 0 to 8191. */

@@ -1,6 +1,6 @@
-// Adding an element of HTML to another.
+// Adds an HTML element to another.
 
-/** A new `tag` at the end of `parent`, with its properties as `set` says. */
+/** Appends a new `tag` to `parent`, with the properties in `set`. */
 export function add<Tag extends keyof HTMLElementTagNameMap>(
   parent: Element,
   tag: Tag,

@@ -1,4 +1,4 @@
-// What one head looks at, as arcs from the chosen token back over the text.
+// The attention of one head, as arcs from the chosen token back over the text.
 import { select } from "d3-selection";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
@@ -12,31 +12,31 @@ const arcsHeight = 120;
 const labelsHeight = 26;
 const margin = 14;
 const letterWidth = 7.5;
-/** What is drawn: weaker ones are too thin to be seen, and more than so many are a smear. */
+/** Limits of what is drawn: weaker arcs are too thin to see, and more would be a smear. */
 const leastDrawn = 0.01;
 const mostDrawn = 48;
 const mostListed = 10;
-/** From so many tokens on the near ones would be drawn on top of each other. */
+/** From this many tokens on, neighbouring tokens are spread. */
 const mostStraight = 40;
-/** From so many on, their marks would be a line. */
+/** From this many on, the marks would form a line. */
 const mostMarked = 240;
 
-/** The slot of the site's own legend. */
+/** The slot for the site's own legend. */
 export const legendSlot = "legend";
 
-/** What one head looks at, with the texts of the tokens. */
+/** The attention of one head, with the texts of the tokens. */
 export interface HeadLook {
   layer: number;
   head: number;
-  /** [tokens]; the last is the one that looks. */
+  /** [tokens]; the last one is the query. */
   weights: Float32Array;
-  /** The tokens as they stand in the text. */
+  /** The tokens' texts. */
   texts: readonly string[];
-  /** Tokens of the text before the first of them. */
+  /** Number of tokens in the text before the first one here. */
   first: number;
 }
 
-/** Where each of `tokens` is on a line of `width`; bent so that the last, near ones have room. */
+/** The places of `tokens` on a line of `width`, bent so that the last ones have room. */
 export function placeOn(width: number, tokens: number): (index: number) => number {
   const length = width - 2 * margin;
   const power = tokens > mostStraight ? 0.5 : 1;
@@ -44,7 +44,7 @@ export function placeOn(width: number, tokens: number): (index: number) => numbe
   return (index) => width - margin - length * ((tokens - 1 - index) / last) ** power;
 }
 
-/** Those of `labels`, the most important first, that have room beside each other: where, and how wide. */
+/** Those of `labels`, the most important first, that fit without overlap: their places and widths. */
 export function withoutOverlap<T extends { x: number; width: number }>(labels: readonly T[]): T[] {
   const placed: T[] = [];
   for (const each of labels) {
@@ -55,7 +55,7 @@ export function withoutOverlap<T extends { x: number; width: number }>(labels: r
 }
 
 export class Arcs {
-  /** Where what chooses layer and head stands. */
+  /** Contains the controls for layer and head. */
   readonly controls: HTMLElement;
   private readonly text: InsideText;
   private readonly figure: Figure;
@@ -73,7 +73,7 @@ export class Arcs {
     this.figure.picture.before(this.controls, legend);
   }
 
-  /** Undefined: it is not known yet. */
+  /** undefined while unknown. */
   show(looking: HeadLook | undefined): void {
     this.looking = looking;
     this.figure.picture.classList.toggle("waiting", !looking);
@@ -100,7 +100,7 @@ export class Arcs {
     writeTable(this.figure.words, found, [phrase("place"), phrase("text"), phrase("weight")], rows);
   }
 
-  /** As wide as there is room. */
+  /** Fills the available width. */
   draw(): void {
     const { looking } = this;
     if (!looking) return;
@@ -113,7 +113,7 @@ export class Arcs {
     const labels = [{ index: tokens - 1, share: 1 }, ...looks].map(({ index }) => {
       const text = label(texts[index] ?? "", 12);
       const half = (text.length * letterWidth) / 2;
-      // Whole in the picture, even at its ends.
+      // Completely inside the picture, even at its ends.
       return { index, text, width: 2 * half + 6, x: Math.min(Math.max(x(index), half), width - half) };
     });
     const svg = select(picture)

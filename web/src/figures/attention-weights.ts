@@ -1,13 +1,13 @@
 // Summaries of one head's attention weights.
 
-/** Where most of a head's attention goes. */
+/** The places that get most of a head's attention. */
 export const mainTargets = ["first", "before", "self", "elsewhere"] as const;
 export type MainTarget = (typeof mainTargets)[number];
 
 export interface WeighedToken {
-  /** Which of the tokens, from 0. */
+  /** The index of the token, from 0. */
   index: number;
-  /** Of the head's attention, from 0 to 1. */
+  /** Share of the head's attention, from 0 to 1. */
   share: number;
 }
 
@@ -41,7 +41,7 @@ export function mainTargetOf(weights: Weights): WeighedToken & { glance: MainTar
   return { index, share: weights[index] ?? 0, glance };
 }
 
-/** The first stage from which on the top guess stays what it is at the end; stage 0 is the embedding, i layer i. */
+/** The first stage from which on the top guess is the final one; stage 0 is the embedding, i layer i. */
 export function settledStage(guesses: readonly (readonly { id: number }[])[]): number {
   const last = guesses.at(-1)?.[0]?.id;
   return guesses.map(([guess]) => guess?.id === last).lastIndexOf(false) + 1;

@@ -1,13 +1,13 @@
-// A small picture of GPT-2, whose parts say what they do. The stream runs from left to right; attention and MLP read it
+// A small picture of GPT-2 whose parts explain themselves. The stream runs from left to right; attention and MLP read it
 // and add to it.
 import { select } from "d3-selection";
 import { nameOf, parts, sentenceOf, type Facts, type Part } from "./parts.js";
 import type { InsideText } from "./words.js";
 
-/** From where to where, in percent of the picture's width and height. */
+/** Start and end, in percent of the picture's width and height. */
 type Line = readonly [x1: number, y1: number, x2: number, y2: number];
 
-/** The stream is at this height; what is added to it comes down from above. */
+/** The height of the stream; additions come from above. */
 const stream = 66;
 
 const lines: readonly (readonly [part: Part, line: Line])[] = [
@@ -19,7 +19,7 @@ const lines: readonly (readonly [part: Part, line: Line])[] = [
   ["mlp", [67, 46, 67, stream - 5]],
 ];
 
-/** Where what attention and MLP have found is added. */
+/** Where the results of attention and MLP are added. */
 const sums = [47, 67];
 
 export class Diagram {
@@ -37,7 +37,7 @@ export class Diagram {
       .attr("part", "diagram")
       .attr("role", "group")
       .attr("aria-label", text.phrase("diagram"))
-      .property("hidden", true); // until there is something to say
+      .property("hidden", true); // until there is text
     const picture = this.root.append("svg").attr("aria-hidden", "true");
     picture
       .append("marker")
@@ -89,7 +89,7 @@ export class Diagram {
     this.said = select(parent).append("p").attr("class", "part-sentence").attr("role", "status");
   }
 
-  /** Says what `part` does. */
+  /** Explains `part`. */
   choose(part: Part): void {
     this.chosen = part;
     this.root.selectAll<HTMLElement, Part>("button").attr("aria-pressed", (each) => String(each === part));
@@ -105,7 +105,7 @@ export class Diagram {
       .classed("shown", ([part]) => isShown(part));
   }
 
-  /** What its sentences are about. */
+  /** The values in its sentences. */
   describe(facts: Facts): void {
     this.facts = facts;
     this.root.property("hidden", false);

@@ -5,7 +5,7 @@ import type { Diagram } from "./diagram.js";
 import { nameOf, piecesOf, type Part } from "./parts.js";
 import type { InsideText } from "./words.js";
 
-/** Writes `sentence` into `parent`, its links as buttons that show a part in the diagram; gives those parts. */
+/** Writes `sentence` into `parent`, its links as buttons that show a part in the diagram; returns those parts. */
 function writeLinked(parent: HTMLElement, sentence: string, diagram: Diagram, text: InsideText): Part[] {
   const linked: Part[] = [];
   for (const { text: piece = "", part } of piecesOf(sentence)) {
@@ -22,10 +22,10 @@ function writeLinked(parent: HTMLElement, sentence: string, diagram: Diagram, te
 
 export interface Figure {
   element: HTMLElement;
-  /** What changes with the token, after the sentence. */
+  /** The part that changes with the token, after the sentence. */
   finding: HTMLElement;
   picture: HTMLElement;
-  /** The text form, below what opens it. */
+  /** The text form, below its summary. */
   words: HTMLElement;
   details: HTMLDetailsElement;
 }
@@ -52,11 +52,11 @@ export function addFigure(
   element.addEventListener("pointerenter", light);
   element.addEventListener("focusin", light);
   element.addEventListener("pointerleave", rest);
-  element.addEventListener("focusout", () => setTimeout(rest)); // once the focus is where it goes
+  element.addEventListener("focusout", () => setTimeout(rest)); // after the focus has moved
   return { element, finding, picture, words, details };
 }
 
-/** Puts a table of `rows`, the first cell of each of which names it, in the place of what `parent` holds. */
+/** Replaces the contents of `parent` by a table of `rows`, whose first cells are headers. */
 export function writeTable(
   parent: HTMLElement,
   caption: string,
@@ -76,13 +76,13 @@ export function writeTable(
   }
 }
 
-/** What one sees as letters; where the browser does not tell those, as Firefox before 125, characters. */
+/** Splits a text into visible letters; without browser support, as in Firefox before 125, into characters. */
 function lettersOf(text: string): string[] {
   if (!("Segmenter" in Intl)) return Array.from(text);
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
-/** `text` as a label: with what cannot be seen made visible, and not too long. */
+/** `text` as a label: invisible characters are made visible, and long text is cut. */
 export function label(text: string, most = 16): string {
   const shown = lettersOf(visible(text));
   return shown.length > most ? `${shown.slice(0, most - 1).join("")}…` : shown.join("");

@@ -1,4 +1,4 @@
-/** Figures that show how a model works. They run in browsers alone, and use nothing of a model but its public API. */
+/** Figures that show how a model works. They run only in browsers, and use only a model's public API. */
 export {
   showInside,
   type HeadAttention,

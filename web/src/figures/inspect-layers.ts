@@ -1,7 +1,7 @@
 // Inspects how the model predicts the token after a given one, layer by layer.
 import type { Model, TokenLogprob } from "../client/index.js";
 
-/** Guesses after each layer. */
+/** Number of guesses after each layer. */
 export const guessesShown = 5;
 
 export interface InspectEvents {

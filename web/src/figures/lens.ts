@@ -9,7 +9,7 @@ import type { InsideText } from "./words.js";
 
 export type Guesses = readonly (readonly TokenLogprob[])[];
 
-/** In pixels: of a row, of the names of stages and guesses, and of the percentages behind the bars. */
+/** In pixels: the height of a row, and the widths of the names of stages and guesses, and of the percentages. */
 const rowHeight = 22;
 const stageWidth = 84;
 const guessWidth = 116;
@@ -19,7 +19,7 @@ interface Row {
   stage: number;
   guess: string;
   share: number;
-  /** Whether it is the guess that the model ends with. */
+  /** Whether it is the final guess. */
   isLast: boolean;
 }
 
@@ -42,7 +42,7 @@ export class Lens {
     });
   }
 
-  /** `next` is the token that comes next in the text, where one does. */
+  /** `next` is the next token in the text, if any. */
   show(guesses: Guesses, next: string | undefined): void {
     const { text } = this;
     const { phrase } = text;
@@ -78,7 +78,7 @@ export class Lens {
     writeTable(this.figure.words, phrase("lens"), heads, cells);
   }
 
-  /** As wide as there is room. */
+  /** Fills the available width. */
   draw(): void {
     const { text } = this;
     const { picture, finding } = this.figure;

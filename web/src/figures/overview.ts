@@ -1,4 +1,4 @@
-// All heads of all layers at a glance: a grid that is walked with the arrow keys.
+// All heads of all layers at a glance: a grid that the arrow keys move through.
 import { select } from "d3-selection";
 import { symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle, type SymbolType } from "d3-shape";
 import { add } from "./add.js";
@@ -8,7 +8,7 @@ import { mainTargetOf, mainTargets, rowOf, type MainTarget } from "./attention-w
 import { links } from "./parts.js";
 import type { InsideText } from "./words.js";
 
-/** In units of the picture, which is as wide as there is room. */
+/** In units of the picture, which fills the available width. */
 const cell = 28;
 const nameWidth = 28;
 const namesHeight = 18;
@@ -20,7 +20,7 @@ const signs: Readonly<Record<MainTarget, SymbolType>> = {
   elsewhere: symbolDiamond,
 };
 
-/** A sign whose area is `share` of that of a whole one. */
+/** A sign with `share` of the full area. */
 const signOf = (glance: MainTarget, share: number) => symbol(signs[glance], 30 + 230 * share)() ?? "";
 
 interface Seen {
@@ -40,7 +40,7 @@ export class Overview {
   private readonly text: InsideText;
   private readonly figure: Figure;
   private readonly onChoose: (place: HeadPlace) => void;
-  /** [nLayer][nHead]; empty rows for layers that have not come. */
+  /** [nLayer][nHead]; empty rows for layers that have not arrived. */
   private seen: (readonly Seen[])[] = [];
   private heads = 0;
   private chosen: HeadPlace = { layer: 0, head: 0 };
@@ -65,7 +65,7 @@ export class Overview {
     details.addEventListener("toggle", () => this.write());
   }
 
-  /** Of another token, or of another model: nothing has been seen yet. */
+  /** Starts another token or model, without values so far. */
   begin(layers: number, heads: number): void {
     this.seen = Array.from({ length: layers }, () => []);
     this.heads = heads;
@@ -181,7 +181,7 @@ export class Overview {
       .attr("d", ({ seen }) => (seen ? signOf(seen.glance, seen.share) : null));
   }
 
-  /** The table, once somebody reads it: of a large model it has a thousand cells. */
+  /** Creates the table when it is opened: for a large model it has a thousand cells. */
   private write(): void {
     if (!this.figure.details.open) return;
     const { text } = this;

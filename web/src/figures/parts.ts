@@ -1,12 +1,12 @@
-// The parts of GPT-2, and what they are called.
+// The parts of GPT-2 and their names.
 import type { ModelConfig } from "../client/index.js";
 import type { InsideText } from "./words.js";
 
-/** In the order in which a token meets them. */
+/** In the order in which a token passes them. */
 export const parts = ["embedding", "positions", "residual", "attention", "mlp", "unembedding"] as const;
 export type Part = (typeof parts)[number];
 
-/** What is known of the model, and of the token that was chosen. */
+/** Facts about the model and the chosen token. */
 export interface Facts extends ModelConfig {
   token: string;
   id: number;

@@ -1,20 +1,20 @@
-// Checks what a caller gives `update`, and finds the text of each token.
+// Checks the arguments of `update`, and finds the text of each token.
 import type { Model, TokenIds } from "../client/index.js";
 import { describeValue, readCount, refuse } from "../shared/refuse.js";
 
-/** What has been read of the tokens that the model looks at. */
+/** The tokens in the model's context. */
 export interface InspectedTokens {
-  /** Token ids up to the chosen token, which is the last; as many as the context holds. */
+  /** Token ids up to the chosen token, which is the last; at most as many as fit the context. */
   ids: readonly number[];
-  /** Index of the first of them in the ids that were given. */
+  /** Index of the first of them in the caller's ids. */
   first: number;
   /** The text of each of them. */
   texts: readonly string[];
-  /** The text of the token after them; undefined where none was given. */
+  /** The text of the token after them; undefined if there is none. */
   next: string | undefined;
 }
 
-/** Index of the chosen token; throws where `ids` and `position` name none. */
+/** Index of the chosen token; throws if `ids` and `position` name none. */
 function readPosition(ids: unknown, position: unknown): number {
   if (!Array.isArray(ids) && !ArrayBuffer.isView(ids))
     return refuse(`ids is ${describeValue(ids)}, expected token ids`);
@@ -35,7 +35,7 @@ async function textsOf(
   return ids.map((id) => textOf.get(id) ?? "");
 }
 
-/** The token of `ids` at `position`, with those before it that fit in the context of `model`. */
+/** The token of `ids` at `position`, with those before it that fit the context of `model`. */
 export async function readTokens(
   model: Pick<Model, "info" | "detokenize">,
   ids: TokenIds,
@@ -48,7 +48,7 @@ export async function readTokens(
     refuse(`texts has ${given.length} texts for ${ids.length} ids, expected one for each id`);
   const first = Math.max(0, last + 1 - model.info.config.nPositions);
   const count = last + 1 - first;
-  const shown = Array.from(ids, Number).slice(first, last + 2); // with the token that comes next
+  const shown = Array.from(ids, Number).slice(first, last + 2); // including the next token
   const texts = given?.slice(first, last + 2) ?? (await textsOf(model, shown, signal));
   return { ids: shown.slice(0, count), first, texts: texts.slice(0, count), next: texts[count] };
 }

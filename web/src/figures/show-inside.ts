@@ -1,4 +1,4 @@
-// Draws how a model gets from a token to the next. Feeds the pictures, and keeps the chosen head.
+// Draws how a model gets from a token to the next. Updates the pictures, and keeps the selected head.
 import type { Model, TokenIds } from "../client/index.js";
 import { describeValue, refuse } from "../shared/refuse.js";
 import { followingController } from "../shared/unless-aborted.js";
@@ -92,7 +92,7 @@ class Inside implements InsideView {
   private readonly heads: HTMLSelectElement;
   private running: AbortController | undefined;
   private seen: InspectedTokens | undefined;
-  /** Of each layer that has come, [nHead, ids]. */
+  /** [nHead, ids] for each layer that has arrived. */
   private attention: (Float32Array | undefined)[] = [];
 
   constructor(parent: Element, { words, language, head, legend, onHead }: InsideOptions) {
@@ -126,7 +126,7 @@ class Inside implements InsideView {
     this.resizing.observe(root);
   }
 
-  /** A list to choose a layer or a head from. */
+  /** A list to select a layer or a head. */
   private addChoice(
     name: string,
     placeOf: (index: number, place: HeadPlace) => HeadPlace,
@@ -180,7 +180,7 @@ class Inside implements InsideView {
     });
   }
 
-  /** Prepares the pictures for a token; returns the head that is chosen. */
+  /** Prepares the pictures for a token; returns the selected head. */
   private begin({ info: { config } }: InsideToken["model"], seen: InspectedTokens): HeadPlace {
     const { nLayer, nHead } = config;
     const { ids, texts } = seen;

@@ -1,4 +1,4 @@
-// The style of the figures. Colours come from the site's own, so that they fit light and dark alike.
+// The style of the figures. Colours derive from the site's own, so that they fit light and dark pages.
 
 export const insideStyle = `
 :host {
@@ -102,7 +102,7 @@ button.part[aria-pressed="true"] {
   background: color-mix(in srgb, var(--mark) 20%, transparent);
   font-weight: 700;
 }
-/* At the percentages that the lines in diagram.ts have. */
+/* At the percentages of the lines in diagram.ts. */
 [data-part="embedding"] {
   inset: 55% 76% 19% 0;
 }
@@ -121,7 +121,7 @@ button.part[aria-pressed="true"] {
 [data-part="unembedding"] {
   inset: 55% 0 19% 76%;
 }
-/* Where the longest name does not fit into its box, as with large text in a narrow window: the parts alone. */
+/* If the longest name does not fit its box, as with large text in a narrow window: only the parts. */
 @container (max-width: 18rem) {
   .diagram {
     display: flex;
@@ -239,7 +239,7 @@ figcaption .finding {
   color: inherit;
   font: inherit;
 }
-/* The list that opens has the browser's own background. */
+/* The open list has the browser's own background. */
 .controls option {
   background: Canvas;
   color: CanvasText;
@@ -288,7 +288,7 @@ figcaption .finding {
 .signs svg {
   width: 1.25em;
 }
-/* Told apart by their shapes, too. */
+/* Shapes distinguish them, too. */
 .sign.first {
   fill: var(--quiet);
 }

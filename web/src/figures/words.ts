@@ -1,4 +1,4 @@
-// The words of the figures: English is built in, others can be given.
+// The words of the figures: English is built in, and others can be given.
 import { formatIn, percentIn } from "../shared/numbers.js";
 import { fillPhrase, type PhraseOf } from "../shared/phrases.js";
 import { describeValue, refuse } from "../shared/refuse.js";
@@ -80,7 +80,7 @@ export type InsideWords = {
   readonly [Key in keyof typeof insideWords]: (typeof insideWords)[Key] extends string ? string : PhraseForms;
 };
 
-/** `words` as a caller gave them. */
+/** Checks `words` from a caller. */
 export function readWords(words: unknown): Partial<InsideWords> {
   if (words === undefined || words === null) return {};
   if (typeof words !== "object" || Array.isArray(words))
@@ -96,7 +96,7 @@ export function readWords(words: unknown): Partial<InsideWords> {
   return words;
 }
 
-/** `language` as a caller gave it: English by default. */
+/** Checks `language` from a caller: English by default. */
 export function readLanguage(language: unknown): string {
   if (language === undefined || language === null) return "en";
   try {
@@ -107,12 +107,12 @@ export function readLanguage(language: unknown): string {
   return refuse(`language is ${describeValue(language)}, expected a BCP 47 tag such as "de" or "en-GB"`);
 }
 
-/** What a figure says, in one language. */
+/** The texts of a figure in one language. */
 export class InsideText {
   private readonly words: Partial<InsideWords>;
   private readonly language: string;
 
-  /** `words` that are missing are English. `language` is a BCP 47 tag: it decides how numbers are written. */
+  /** Missing `words` are English. `language` is a BCP 47 tag that determines how numbers are written. */
   constructor(words: Partial<InsideWords>, language: string) {
     this.words = words;
     this.language = language;
@@ -123,7 +123,7 @@ export class InsideText {
       formatIn(this.language, { maximumFractionDigits: 0 }).format(value),
     );
 
-  /** A share of one: "82%", "3.1%", "< 0.1%". */
+  /** A fraction as a percentage: "82%", "3.1%", "< 0.1%". */
   percent(share: number): string {
     return percentIn(this.language, share);
   }

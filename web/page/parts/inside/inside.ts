@@ -17,13 +17,13 @@ import "./inside.css";
 
 export interface InsideSetting {
   queue: RequestQueue;
-  /** Calls `listener` when there is another model, or none, until what it gives is called. */
+  /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
   isWriting: () => boolean;
   fail: (error: unknown) => void;
 }
 
-/** After the caret has come to rest. */
+/** Milliseconds that the caret must rest. */
 const lookAfterMs = 120;
 
 export class Inside {
@@ -35,7 +35,7 @@ export class Inside {
   private readonly token: HTMLElement;
   private readonly status: HTMLElement;
   private readonly progress: HTMLProgressElement;
-  /** Ends what is under way, and begins it again. */
+  /** Cancels the inspection, or starts it again. */
   private readonly button: HTMLButtonElement;
   private readonly before: HTMLButtonElement;
   private readonly element: HTMLElement;
@@ -91,12 +91,12 @@ export class Inside {
     this.open();
   }
 
-  /** The head that is chosen. */
+  /** The selected head. */
   get head(): HeadPlace | undefined {
     return this.figures.head;
   }
 
-  /** What the tints of the text mean. */
+  /** The legend of the text's tints. */
   private makeLegend(): HTMLElement {
     const legend = document.createElement("p");
     legend.className = "tints quiet";
@@ -112,7 +112,7 @@ export class Inside {
     this.lookSoon(lookAfterMs);
   }
 
-  /** Nothing is asked for until it is opened again. */
+  /** Requests nothing until it is opened again. */
   close(): void {
     this.isOpen = false;
     this.drop();
@@ -132,7 +132,7 @@ export class Inside {
     if (!docChanged && !selectionSet && !isCut) return;
     const token = this.tokenHere();
     if (token && token.value === this.shown) return;
-    this.element.classList.add("stale"); // until the pictures of this token come
+    this.element.classList.add("stale"); // until the pictures of this token arrive
     this.lookSoon(lookAfterMs);
   }
 
@@ -141,7 +141,7 @@ export class Inside {
     return tokenAt(state.field(scoredField), state.selection.main.head);
   }
 
-  /** Looks at what is at the caret by then, instead of what is looked at now. */
+  /** Inspects the token at the caret after `ms`, instead of the current one. */
   private lookSoon(ms: number): void {
     if (!this.isOpen) return;
     this.request.schedule(
@@ -155,7 +155,7 @@ export class Inside {
     const { state } = this.view;
     if (!model.info.hasTokenizer) return this.rest(phrase("noTokenizer"), false);
     const tokens = this.tokensToCaret();
-    // Where it is not known yet how the text is cut, this is called again once it is.
+    // While the tokens are unknown, this is called again when they arrive.
     if (!tokens) return this.rest(state.doc.length === 0 ? phrase("empty") : phrase("cutting"), false);
     const next = this.tokenBehind(tokens.at(-1)?.to ?? 0);
     const shown = next ? [...tokens, next] : tokens;
@@ -195,7 +195,7 @@ export class Inside {
     return offset < state.doc.length ? tokenAt(state.field(scoredField), offset + 1) : undefined;
   }
 
-  /** Says which token the model inspects. */
+  /** Shows which token the model inspects. */
   private begin(text: string, position: number, scored: Scored | undefined): void {
     const { state } = this.view;
     this.shown = scored;
@@ -212,7 +212,7 @@ export class Inside {
     this.button.textContent = phrase("cancel");
   }
 
-  /** Nothing is under way: says why, or how it went. */
+  /** Shows the reason why nothing is running, or the result. */
   private rest(sentence: string, canRepeat: boolean): void {
     this.isBusy = false;
     this.status.textContent = sentence;
@@ -227,13 +227,13 @@ export class Inside {
     this.end(phrase("stopped"));
   }
 
-  /** Before all has been seen. */
+  /** Ends the inspection before all layers are shown. */
   private end(sentence: string): void {
     if (!this.hasSeen) this.figures.clear();
     this.rest(sentence, true);
   }
 
-  /** What was seen holds no longer; its room stays, so that nothing moves. */
+  /** Clears the pictures but keeps their room, so that nothing moves. */
   private drop(): void {
     this.request.stop();
     this.shown = undefined;
@@ -243,7 +243,7 @@ export class Inside {
     this.rest("", false);
   }
 
-  /** Moves the caret to the token before, or after, the one at it. */
+  /** Moves the caret to the previous or next token. */
   private step(by: -1 | 1): void {
     const { state } = this.view;
     const here = this.tokenHere();

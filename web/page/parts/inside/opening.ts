@@ -1,4 +1,4 @@
-// Opens what looks into the model when its view is chosen: it is fetched then, as few visitors ask for it.
+// Opens the view inside the model when it is selected. Its code is fetched then, because few visitors use it.
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { HeadPlace } from "../../../src/figures/index.js";
@@ -15,9 +15,9 @@ class Opening implements PluginValue {
   private readonly setting: OpeningSetting;
   private inside: Inside | undefined;
   private isComing = false;
-  /** Another text is shown, with an opening of its own. */
+  /** Another text is shown, which has its own instance. */
   private isGone = false;
-  /** The head that was chosen there. */
+  /** The head that was selected there. */
   private head: HeadPlace | undefined;
 
   constructor(view: EditorView, setting: OpeningSetting) {
@@ -26,7 +26,7 @@ class Opening implements PluginValue {
     keepTranslated(this, () => this.renew());
   }
 
-  /** In the page's language: what was seen is looked at again. */
+  /** Shows it again in the page's language: the token is inspected again. */
   private renew(): void {
     const { inside } = this;
     if (!inside) return;

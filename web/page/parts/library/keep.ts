@@ -1,4 +1,4 @@
-// Keeps the text of this tab on the device. Fetched with the editor, as the first paint does without it.
+// Keeps the text of this tab on the device. Fetched with the editor, because the first paint does not need it.
 import type { GenerateOptions } from "../../../src/client/index.js";
 import type { Writing } from "../../assistant/writing.js";
 import type { Surface } from "../../document/surface.js";
@@ -10,12 +10,12 @@ import type { PageState } from "../../state/page-state.js";
 import { hideUnstored, showUnstored } from "./notice.js";
 
 export interface KeptOptions {
-  /** What the visitor set. */
+  /** The options that the visitor set. */
   peek: (which: "own") => GenerateOptions | undefined;
   show: (options: GenerateOptions) => void;
 }
 
-/** With each text its options and its seed are stored. */
+/** Stores options and seed with each text. */
 export function keepTexts(state: PageState, surface: Surface, options: KeptOptions, writing: Writing): Tab {
   return new Tab({
     surface,

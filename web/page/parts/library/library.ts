@@ -12,15 +12,15 @@ import "./library.css";
 export interface LibrarySetting {
   place: HTMLElement;
   texts: Pick<Texts, "list" | "current" | "rename" | "duplicate" | "remove" | "exportAll" | "importAll">;
-  /** Shows a text, or a new one; false: another tab has it. */
+  /** Shows a text, or a new one; returns false if another tab has it. */
   open: (id?: string) => Promise<boolean>;
-  /** The model writes no more when it resolves. */
+  /** Stops the model; resolves when it has stopped. */
   stop: () => Promise<void>;
-  /** Says what is shown now, and leads back to it. */
+  /** Announces what is shown now, and offers the way back. */
   leave: (sentence: () => string) => void;
 }
 
-/** After the last letter of what is looked for. */
+/** Milliseconds after the last letter of the search. */
 const searchAfterMs = 150;
 
 type Said = (() => string) | undefined;
@@ -29,9 +29,9 @@ export class Library {
   private readonly setting: LibrarySetting;
   private all: readonly ListedText[] = [];
   private readonly rows = new Map<string, Row>();
-  /** What was deleted last, and may come back. */
+  /** The last deleted text, which may be restored. */
   private removal: (Removal & { text: ListedText }) | undefined;
-  /** Settles when all that was asked for is done: one thing at a time. */
+  /** Settles when all requested actions are done: they run one at a time. */
   private done: Promise<void> = Promise.resolve();
   private readonly search = document.createElement("input");
   private readonly list = document.createElement("ul");
@@ -66,7 +66,7 @@ export class Library {
     });
     search.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || search.value === "") return;
-      event.stopPropagation(); // it does only that
+      event.stopPropagation(); // Escape must not have another effect
       event.preventDefault();
       search.value = "";
       this.sayFound();
@@ -98,7 +98,7 @@ export class Library {
     });
   }
 
-  /** Reads all texts anew. */
+  /** Reads all texts again. */
   async refresh(): Promise<void> {
     try {
       this.all = await this.setting.texts.list();
@@ -110,7 +110,7 @@ export class Library {
     }
   }
 
-  /** The text of this tab was changed, or is another one. */
+  /** The text of this tab was changed or replaced. */
   async refreshCurrent(): Promise<void> {
     const { current } = this.setting.texts;
     const listed = this.all.find(({ where }) => where === "here");
@@ -119,7 +119,7 @@ export class Library {
     this.draw();
   }
 
-  /** The page is left: what was deleted is deleted for good. */
+  /** Called when the page is left: the last deletion becomes permanent. */
   finish(): void {
     void this.settle().catch(() => undefined);
   }
@@ -143,7 +143,7 @@ export class Library {
       rows.set(text.id, row);
       row.update(text, passage);
       const there = list.children[place];
-      if (there !== row.item) list.insertBefore(row.item, there ?? null); // one that stays keeps the focus
+      if (there !== row.item) list.insertBefore(row.item, there ?? null); // a row that stays in place keeps the focus
     }
     list.hidden = found.length === 0;
     setTranslatedText(this.none, () => {
@@ -163,7 +163,7 @@ export class Library {
     setTranslatedText(this.status, sentence ?? (() => ""));
   }
 
-  /** Does one thing after the other. What was deleted before is deleted for good. */
+  /** Runs actions one after another. An earlier deletion becomes permanent. */
   private act(action: () => Promise<Said>): void {
     this.done = this.done
       .then(async () => {
@@ -184,7 +184,7 @@ export class Library {
   private async open(text: ListedText | undefined): Promise<Said> {
     const { open, stop, leave } = this.setting;
     const name = text ? shownName(text) : phrase("newText");
-    await stop(); // what the model writes belongs to the text that is left
+    await stop(); // the rest of the model's text belongs to the text that is left
     if (text?.where !== "here" && !(await open(text?.id))) return () => phrase("inOtherTab", { name });
     leave(() => phrase("opened", { name }));
     return undefined;
@@ -228,7 +228,7 @@ export class Library {
       const { added, known } = await this.setting.texts.importAll(await file.text());
       return () => phrase("imported", { count: added, known });
     } finally {
-      this.files.value = ""; // the same file may be chosen again
+      this.files.value = ""; // so that the same file can be chosen again
     }
   }
 }

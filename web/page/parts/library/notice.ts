@@ -1,4 +1,4 @@
-// Says that the text cannot be stored on this device, and offers it as a file.
+// Shows that the text cannot be stored on this device, and offers it as a file.
 import { hideKeepingFocus } from "../../dom/buttons.js";
 import { download } from "../../dom/download.js";
 import { elements as ui } from "../../dom/elements.js";
@@ -11,14 +11,14 @@ function saveAsFile(text: string): void {
   download(fileName(text, "txt"), [new Blob([text])], "text/plain;charset=utf-8");
 }
 
-/** Says why the text is not stored, until `hideUnstored`; offers what `textNow` gives as a file. */
+/** Shows why the text is not stored, until `hideUnstored`. Offers the result of `textNow` as a file. */
 export function showUnstored(error: unknown, textNow: () => string): void {
   setTranslatedText(ui.unstoredText, () => phrase("unstored", { why: reasonOf(error) }));
   ui.unstoredSave.onclick = () => saveAsFile(textNow());
   ui.unstored.hidden = false;
 }
 
-/** To be called when the text is stored again. */
+/** Call this when the text is stored again. */
 export function hideUnstored(): void {
   if (!ui.unstored.hidden) hideKeepingFocus(ui.unstored, ui.generate);
 }

@@ -11,12 +11,12 @@ import type { Library } from "./library.js";
 export interface LibraryPlace {
   state: PageState;
   writing: Writing;
-  /** undefined: what stores the texts could not be fetched. */
+  /** undefined if the module that stores the texts could not be fetched. */
   tab: () => Tab | undefined;
   focusText: () => void;
 }
 
-/** After a change of the text. */
+/** Milliseconds after a change of the text. */
 const refreshAfterMs = 600;
 
 async function makeLibrary({ state, writing, tab, focusText }: LibraryPlace): Promise<Library> {
@@ -33,7 +33,7 @@ async function makeLibrary({ state, writing, tab, focusText }: LibraryPlace): Pr
     stop: writing.stop,
     leave: (sentence) => {
       state.say(sentence);
-      if (!matchMedia("(min-width: 64rem)").matches) state.panel.value = undefined; // it covers the text
+      if (!matchMedia("(min-width: 64rem)").matches) state.panel.value = undefined; // the panel covers the text
       if (!isTouched()) focusText();
     },
   });
@@ -57,7 +57,7 @@ export function offerLibrary(place: LibraryPlace): void {
   };
   ui.library.addEventListener("toggle", show);
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") show(); // other tabs may have changed what there is
+    if (document.visibilityState === "visible") show(); // other tabs may have changed the texts
   });
   onChange(place.state.text, () => {
     clearTimeout(timer);

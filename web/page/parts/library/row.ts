@@ -1,4 +1,4 @@
-// One text of the list: its name, when it was changed, how long it is, and what is done with it.
+// One row of the list: a text's name, time of change, length and actions.
 import { askName } from "../../dom/ask-name.js";
 import { plainButton } from "../../dom/buttons.js";
 import { formatAgo } from "../../language/ago.js";
@@ -60,7 +60,7 @@ export class Row {
     this.showMore(false);
   }
 
-  /** Shows the text as it is now, in the page's language, with what was found in it. */
+  /** Shows the current text in the page's language, with the search result in it. */
   update(text: ListedText, passage: Passage | undefined): void {
     if (text.text !== this.text.text) this.words = countWords(text.text);
     this.text = text;

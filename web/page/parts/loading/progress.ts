@@ -1,4 +1,4 @@
-// How far a model's loading has come, and the model that waits to be used.
+// Shows the progress of a model's load, and the model that waits to be used.
 import { hideKeepingFocus, onPress } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { formatLeft } from "../../language/format.js";
@@ -7,7 +7,7 @@ import { phrase } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type Arrival, type LoadingShown, type PageState } from "../../state/page-state.js";
 
-/** After so long without a byte the page says so; slow connections still bring some. */
+/** After this long without a byte the page shows a message; slow connections still deliver some. */
 const stallMs = 15_000;
 
 function showBytes({ latest }: LoadingShown): void {
@@ -26,7 +26,7 @@ function showBytes({ latest }: LoadingShown): void {
       : phrase("progress", bytes);
 }
 
-/** Where the focus goes that was in the progress: to the way on, where there is one. */
+/** Where the focus moves from the progress: to the button of an error, if there is one. */
 function nextFocus({ problem }: PageState): HTMLElement {
   const { value } = problem;
   if (!value) return ui.generate;
