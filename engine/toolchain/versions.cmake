@@ -1,5 +1,5 @@
-# The libraries that this project is compiled with, none of which it carries: in which versions it is known to work, and
-# where their headers are. Emscripten's version is checked by emscripten.mjs.
+# Checks the versions of the libraries that the project needs, which are not part of the repository, and finds their
+# headers. emscripten.mjs checks Emscripten's version.
 
 # gpt2_check_version(NAME FOUND LEAST BELOW WHERE): stops unless LEAST <= FOUND < BELOW.
 function(gpt2_check_version name found least below where)

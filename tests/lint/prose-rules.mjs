@@ -124,23 +124,27 @@ export const longSentencesIn = (text) =>
 /** Begins an item of a list, or a tag. */
 const item = /^([-@]|\d+\.) ?/;
 
+/** How a comment line begins: in code, and in CMake and YAML. */
+const lineComments = { "//": /^\s*\/\/ ?(.*)$/, "#": /^\s*#(?!!) ?(.*)$/ };
+
 /**
- * The comments of a source file: runs of `//` lines, and `/** … *\/`. Each tag, item of a list and empty line begins a new
- * block. Lines that are indented within a comment are formulas, drawings or code, and are left out. Code between backticks
- * counts as one word.
+ * The comments of a source file: runs of lines that begin with `mark`, and `/* … *\/`. Each tag, item of a list and empty line
+ * begins a new block. Lines that are indented within a comment are formulas, drawings or code, and are left out. Code between
+ * backticks counts as one word.
  * @param {string} source
+ * @param {"//" | "#"} mark
  * @returns {Block[]}
  */
-export function commentsOf(source) {
+export function commentsOf(source, mark = "//") {
   /** @type {Block[]} */
   const blocks = [];
   let isOpen = false; // whether the next line of a comment continues the last block
   let isDoc = false;
   for (const [index, line] of source.split("\n").entries()) {
-    const opens = /^\s*\/\*\*(.*)$/.exec(line);
+    const opens = mark === "//" ? /^\s*\/\*+(?!\/)(.*)$/.exec(line) : null;
     const text = isDoc
-      ? line.replace(/^\s*\*(?!\/) ?/, "")
-      : (opens?.[1] ?? /^\s*\/\/ ?(.*)$/.exec(line)?.[1]);
+      ? line.replace(/^\s*(?:\*(?!\/) ?| {3})/, "")
+      : (opens?.[1] ?? lineComments[mark].exec(line)?.[1]);
     if (opens) isOpen = false;
     if (opens || isDoc) isDoc = !line.includes("*/");
     const last = blocks.at(-1);

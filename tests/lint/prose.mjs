@@ -27,7 +27,8 @@ export function problemsInSource(file) {
   const found = source
     .split("\n")
     .flatMap((text, index) => phrasesIn(text).map((problem) => `${file}:${index + 1}: ${problem}`));
-  const long = commentsOf(source).flatMap(({ line, text }) =>
+  const mark = /(\.(cmake|yml)|CMakeLists\.txt)$/.test(file) ? "#" : "//";
+  const long = commentsOf(source, mark).flatMap(({ line, text }) =>
     longSentencesIn(text).map((problem) => `${file}:${line}: ${problem}`),
   );
   return [...found, ...long];

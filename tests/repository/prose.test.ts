@@ -101,6 +101,19 @@ const five = "// no";
     expect(commentsOf(long).flatMap(({ text }) => longSentencesIn(text))).toHaveLength(1);
   });
 
+  it("the prose lint reads the comments of CSS, CMake and YAML", () => {
+    const css = "a {\n  color: red; /* not this */\n}\n  /* One is\n     one. */\n/* Two. */\n";
+    expect(commentsOf(css)).toEqual([
+      { line: 4, text: "One is one." },
+      { line: 6, text: "Two." },
+    ]);
+    const cmake = "#!/bin/sh\n# One is\n# one.\nset(x 1)  # not this\n  # Two.\n";
+    expect(commentsOf(cmake, "#")).toEqual([
+      { line: 2, text: "One is one." },
+      { line: 5, text: "Two." },
+    ]);
+  });
+
   it("the prose lint reads paragraphs, items and cells of tables, and no code", () => {
     const markdown =
       "---\ntitle: x\n---\n# A `b`\n\n- item\n\n| one | two |\n| --- | --- |\n| three | |\n\n```js\ncode\n```\n";
