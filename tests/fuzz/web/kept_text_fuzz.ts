@@ -11,8 +11,8 @@ import {
 } from "../../../web/page/document/alternatives.js";
 import { closeRun, runs } from "../../../web/page/document/run.js";
 import { branchSteps, changeTree, goToBranch, treeField } from "../../../web/page/document/steps.js";
-import { moveToNewBranch, parseTree } from "../../../web/page/document/tree.js";
-import { keepHistory, withHistory } from "../../../web/page/document/kept-history.js";
+import { moveToNewBranch } from "../../../web/page/document/tree.js";
+import { keepHistory, openKept } from "../../../web/page/document/kept-history.js";
 import { parseKept } from "../../../web/page/document/parse-kept.js";
 import {
   addWritten,
@@ -25,7 +25,7 @@ import { afterChange, parseLastChange } from "../../../web/page/library/last-cha
 import { parseFile, toFile } from "../../../web/page/library/text-file.js";
 import { fuzzTarget } from "./target.js";
 
-const extensions = (tree: unknown) => [writtenTracking, history(), branchSteps(parseTree(tree))];
+const extensions = [writtenTracking, history(), branchSteps(undefined)];
 
 const alternatives = {
   all: [
@@ -48,7 +48,7 @@ function recordOf(state: EditorState) {
 
 /** The records of a text that grows, is branched, and is undone. */
 function makeRecords(): unknown[] {
-  let state = EditorState.create({ doc: "Once upon a time", extensions: extensions(undefined) });
+  let state = EditorState.create({ doc: "Once upon a time", extensions });
   const records: unknown[] = [recordOf(state)];
   const make = (spec: TransactionSpec) => {
     state = state.update(spec, { annotations: isolateHistory.of("full") }).state;
@@ -94,12 +94,7 @@ function walk(begin: EditorState): EditorState {
 function stateOf(value: unknown): EditorState | undefined {
   const kept = parseKept(value);
   if (!kept) return undefined;
-  const all = extensions(kept.tree);
-  const caret = Math.min(kept.caret, kept.text.length);
-  const plain = EditorState.create({ doc: kept.text, extensions: all });
-  const state = withHistory(kept.text, caret, kept.history, all) ?? plain;
-  const parts = kept.written.filter(([, to]) => to <= state.doc.length);
-  return state.update({ effects: addWritten.of(rangesOfParts(parts)) }).state;
+  return openKept(kept, []);
 }
 
 interface Damage {

@@ -2,23 +2,24 @@
 import { history, isolateHistory, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { beforeEach, describe, expect, it } from "vitest";
+import { alternativesField } from "../../../web/page/document/alternatives.js";
+import { runs } from "../../../web/page/document/run.js";
 import { branchSteps, changeTree, goToBranch, treeField } from "../../../web/page/document/steps.js";
 import {
   withCurrentText,
   moveToNewBranch,
-  parseTree,
   moveToBranch,
-  type Tree,
   type TreeChange,
 } from "../../../web/page/document/tree.js";
-import { keepHistory, withHistory } from "../../../web/page/document/kept-history.js";
+import { keepHistory, openKept } from "../../../web/page/document/kept-history.js";
+import { parseKept } from "../../../web/page/document/parse-kept.js";
 import { toKeptText, writtenTracking } from "../../../web/page/document/written.js";
 
-const extensions = (tree?: Tree) => [writtenTracking, history(), branchSteps(tree)];
+const extensions = [writtenTracking, history(), branchSteps(undefined)];
 
 /** A text with its branches, and what its visitor does. */
 class Surface {
-  state = EditorState.create({ doc: "first", extensions: extensions() });
+  state = EditorState.create({ doc: "first", extensions });
 
   get tree() {
     return this.state.field(treeField);
@@ -70,11 +71,10 @@ class Surface {
   redo = () => this.run(redo);
 
   reload() {
-    const kept: unknown = JSON.parse(JSON.stringify({ history: keepHistory(this.state), tree: this.tree }));
-    const { history: steps, tree } = kept as { history: unknown; tree: unknown };
-    const state = withHistory(this.text, 0, steps, extensions(parseTree(tree)));
-    if (!state) throw new Error("no history was kept");
-    this.state = state;
+    const { state, tree } = this;
+    const record = { ...toKeptText(state), history: keepHistory(state), tree };
+    const kept = parseKept(JSON.parse(JSON.stringify(record))) ?? expect.fail("the record is invalid");
+    this.state = openKept(kept, [runs, alternativesField]);
   }
 }
 

@@ -2,7 +2,7 @@
 import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
-import { keepHistory, withHistory } from "../../../web/page/document/kept-history.js";
+import { keepHistory, openKept } from "../../../web/page/document/kept-history.js";
 import { parseKept } from "../../../web/page/document/parse-kept.js";
 import { growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
 import { toKeptText, writingLanguage, writtenTracking } from "../../../web/page/document/written.js";
@@ -42,7 +42,7 @@ it("text that is undone and redone after a reload keeps its language, too", () =
   undo({ state, ...dispatch });
   undo({ state, ...dispatch });
   const kept = JSON.parse(JSON.stringify(keepHistory(state))) as unknown;
-  state = withHistory(state.doc.toString(), 0, kept, extensions) ?? expect.fail("nothing was kept");
+  state = openKept({ ...toKeptText(state), history: kept }, []);
   redo({ state, ...dispatch });
   redo({ state, ...dispatch });
   expect(toKeptText(state).written).toEqual(parts);

@@ -1,7 +1,6 @@
 // The editor: one text that the visitor and the model write, with one undo history. It is loaded after the first
 // paint.
 import {
-  history,
   historyKeymap,
   isolateHistory,
   redo,
@@ -10,7 +9,7 @@ import {
   undo,
   undoDepth,
 } from "@codemirror/commands";
-import { Compartment, EditorState, type Extension, type StateEffect } from "@codemirror/state";
+import { Compartment, type EditorState, type Extension, type StateEffect } from "@codemirror/state";
 import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/view";
 import type { Token } from "../../src/client/index.js";
 import {
@@ -20,21 +19,21 @@ import {
   parseAlternatives,
   toAlternative,
 } from "./alternatives.js";
-import { branchSteps, treeField } from "./steps.js";
-import { parseTree, type Tree } from "./tree.js";
+import { treeField } from "./steps.js";
+import { type Tree } from "./tree.js";
 import type { KeptText, TextLanguage } from "./kept-text.js";
 import { searchAndReplace, openSearchByKey } from "./find.js";
 import { Follower, coveredBy, margin } from "./follower.js";
 import { differenceOf } from "./difference.js";
 import { asLines, type Piece } from "./pieces.js";
 import { inkDecorations } from "./inks.js";
-import { keepHistory, withHistory } from "./kept-history.js";
+import { keepHistory, openKept } from "./kept-history.js";
 import { tabAfterEscape } from "./tab-after-escape.js";
 import { paragraphs } from "./paragraphs.js";
 import { pasteHtml } from "./paste-html.js";
 import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
 import { modeField, setMode } from "./view-mode.js";
-import { addWritten, toKeptText, rangesOfParts, writingLanguage, writtenTracking } from "./written.js";
+import { addWritten, toKeptText, rangesOfParts, writingLanguage } from "./written.js";
 
 export interface EditorSetting {
   parent: HTMLElement;
@@ -81,16 +80,12 @@ export class Editor {
   /** A text with all that can be undone and all branches. */
   private stateOf(kept: KeptText): EditorState {
     const { dock, modelsLanguage, onUpdate, extensions = [] } = this.setting;
-    const caret = Math.min(kept.caret, kept.text.length);
     const all: Extension = [
       extensions,
-      writtenTracking,
       runs,
       alternativesField.init(() => parseAlternatives(kept.alternatives)),
       writingLanguage.of(modelsLanguage),
       inkDecorations,
-      history(),
-      branchSteps(parseTree(kept.tree)),
       tabAfterEscape,
       searchAndReplace,
       paragraphs,
@@ -116,21 +111,13 @@ export class Editor {
         },
       }),
     ];
-    return (
-      withHistory(kept.text, caret, kept.history, all) ??
-      EditorState.create({ doc: kept.text, extensions: all })
-    );
+    return openKept(kept, all);
   }
 
-  /** Puts the rest of `kept` into the editor that shows its text. */
+  /** Marks what was written last, and makes the change that was typed before there was an editor. */
   private complete(kept: KeptText): void {
-    const { length } = this;
-    this.view.dispatch({
-      selection: { anchor: Math.min(kept.caret, length) },
-      effects: addWritten.of(writtenIn(kept, length)),
-    });
     const [from, to] = kept.run ?? [0, 0];
-    if (from < to && to <= length) this.view.dispatch(closeRun({ from, to, stage: "closed" }));
+    if (from < to && to <= this.length) this.view.dispatch(closeRun({ from, to, stage: "closed" }));
     this.type(kept);
   }
 

@@ -1,121 +1,166 @@
-// The stored undo history: CodeMirror's JSON, and what that JSON leaves out. It leaves out who wrote the text of each
-// step, and which branch the step leads to.
-import { historyField } from "@codemirror/commands";
+// The stored history. CodeMirror's own JSON leaves out effects, which say who wrote the text of a step and which branch the
+// step shows. So each step is stored as the transaction that takes it, and the history is made again by taking all steps.
+import { history, historyField, isolateHistory, redo, undo } from "@codemirror/commands";
 import {
   EditorState,
-  type ChangeDesc,
-  type ChangeSet,
-  type EditorSelection,
+  RangeSet,
+  StateEffect,
+  type ChangeSpec,
   type Extension,
-  type StateEffect,
+  type StateCommand,
+  type Transaction,
+  type TransactionSpec,
 } from "@codemirror/state";
-import { changeTree, goToBranch } from "./steps.js";
-import { parseChange, parseMove, type Move, type TreeChange } from "./tree.js";
+import type { KeptText, Part } from "./kept-text.js";
 import { isOffset, parseParts } from "./parse-kept.js";
-import { addWritten, partsOfAll, rangesOfParts } from "./written.js";
-import type { Part } from "./kept-text.js";
+import { asLines } from "./pieces.js";
+import { branchSteps, changeTree, goToBranch, treeField } from "./steps.js";
+import {
+  parseChange as parseTreeChange,
+  parseMove,
+  parseTree,
+  type Move,
+  type Tree,
+  type TreeChange,
+} from "./tree.js";
+import {
+  addWritten,
+  partsOfAll,
+  rangesOfParts,
+  writtenField,
+  writtenTracking,
+  type Written,
+} from "./written.js";
 
-/** CodeMirror's names for the steps to undo and to redo. */
-const stacks = ["done", "undone"] as const;
-type Stacks<Step> = Readonly<Record<(typeof stacks)[number], readonly Step[]>>;
+interface KeptStep {
+  /** Offsets in the text before the step. */
+  changes: readonly (readonly [from: number, to: number, insert: string])[];
+  selection: readonly [anchor: number, head: number];
+  /** The ranges that it gives back to the models. */
+  written: readonly Readonly<Part>[];
+  /** What it does to the branches, if anything. */
+  branches: Move | TreeChange | null;
+}
 
+/** The steps that Undo and Redo would take, the nearest first. */
 export interface KeptHistory {
-  steps: unknown;
-  /** For each step, the ranges that it restores as the models'. */
-  written: Stacks<readonly Readonly<Part>[]>;
-  /**
-   * For each step, how undoing or redoing it affects the branches: it switches branch, changes the tree, or neither.
-   */
-  moves: Stacks<Move | TreeChange | null>;
+  undo: readonly KeptStep[];
+  redo: readonly KeptStep[];
 }
 
-interface Step {
-  readonly effects: StateEffect<unknown>[];
-  readonly changes?: ChangeSet;
-  readonly mapped?: ChangeDesc;
-  readonly startSelection?: EditorSelection;
-  readonly selectionsAfter: readonly EditorSelection[];
+function keepStep({ changes, newSelection, effects }: Transaction): KeptStep {
+  const { anchor, head } = newSelection.main;
+  const [branches = null] = effects.flatMap((effect) =>
+    effect.is(goToBranch) || effect.is(changeTree) ? [effect.value] : [],
+  );
+  const written = partsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
+  const all: [number, number, string][] = [];
+  changes.iterChanges((from, to, _from, _to, inserted) => all.push([from, to, inserted.toString()]));
+  return { changes: all, selection: [anchor, head], written, branches };
 }
 
-const fields = { history: historyField };
-const stepsOf = (state: EditorState) => state.field(historyField) as Stacks<Step>;
+/** Calls `command` until it has nothing left to do. Returns its transactions. */
+function takeAll(state: EditorState, command: StateCommand): Transaction[] {
+  const taken: Transaction[] = [];
+  const dispatch = (transaction: Transaction) => {
+    taken.push(transaction);
+    ({ state } = transaction);
+  };
+  while (command({ state, dispatch }));
+  return taken;
+}
 
 export function keepHistory(state: EditorState): KeptHistory {
-  const { history: steps } = state.toJSON(fields) as { history: unknown };
-  const { done, undone } = stepsOf(state);
-  const writtenBy = ({ effects }: Step) =>
-    partsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
-  const moveBy = ({ effects }: Step) =>
-    effects.flatMap((effect) => (effect.is(goToBranch) || effect.is(changeTree) ? effect.value : []))[0] ??
-    null;
-  return {
-    steps,
-    written: { done: done.map(writtenBy), undone: undone.map(writtenBy) },
-    moves: { done: done.map(moveBy), undone: undone.map(moveBy) },
-  };
+  // The other extensions would only compute what no step needs.
+  const bare = state.update({ effects: StateEffect.reconfigure.of(history()) }).state;
+  return { undo: takeAll(bare, undo).map(keepStep), redo: takeAll(bare, redo).map(keepStep) };
 }
 
-/**
- * The length of the text after each step of a stack, whose last step is taken first. Throws if the steps do not fit a
- * text of `length`, as CodeMirror would when it takes one.
- */
-function lengthsAfter(steps: readonly Step[], length: number): number[] {
-  const lengths: number[] = [];
-  const expectInside = ({ ranges, main }: EditorSelection, end: number) => {
-    const isInside = ranges.every(({ from, to }) => isOffset(from) && isOffset(to) && to <= end);
-    if (!isInside || !ranges.includes(main)) throw new RangeError("outside the text");
-  };
-  for (const { changes, mapped, startSelection, selectionsAfter } of [...steps].reverse()) {
-    const isWhole = Boolean(changes) === Boolean(startSelection);
-    if (!isWhole || mapped || (changes && changes.length !== length)) throw new RangeError("of another text");
-    for (const selection of selectionsAfter) expectInside(selection, length);
-    length = changes?.newLength ?? length;
-    if (startSelection) expectInside(startSelection, length);
-    lengths.unshift(length);
-  }
-  return lengths;
+function parseChange(value: unknown): ChangeSpec {
+  const [from, to, insert] = Array.isArray(value) ? (value as unknown[]) : [];
+  if (!isOffset(from) || !isOffset(to) || typeof insert !== "string")
+    throw new TypeError("a change is not [from, to, insert]");
+  return { from, to, insert };
 }
 
-/** Throws if CodeMirror's JSON of changes has invalid lengths, which CodeMirror itself does not check. */
-function expectLengths(stack: unknown): void {
-  for (const { changes } of (Array.isArray(stack) ? stack : []) as { changes?: unknown }[]) {
-    const sections: unknown[] = Array.isArray(changes) ? changes : [];
-    if (!sections.every((each) => isOffset(Array.isArray(each) ? each[0] : each)))
-      throw new RangeError("a length that is none");
-  }
+const listIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** Throws if the step is invalid or does not fit the text. */
+function parseStep(value: unknown, before: EditorState): TransactionSpec {
+  const step = Object(value) as Partial<Record<keyof KeptStep, unknown>>;
+  const changes = before.changes(listIn(step.changes).map(parseChange));
+  const [anchor, head] = listIn(step.selection);
+  if (!isOffset(anchor) || !isOffset(head)) throw new TypeError("a selection is not [anchor, head]");
+  const parts = parseParts(step.written).filter(([, to]) => to <= changes.newLength);
+  const move = parseMove(step.branches);
+  const treeChange = parseTreeChange(step.branches);
+  const effects = [
+    ...(parts.length > 0 ? [addWritten.of(rangesOfParts(parts))] : []),
+    ...(move ? [goToBranch.of(move)] : []),
+    ...(treeChange ? [changeTree.of(treeChange)] : []),
+  ];
+  return { changes, selection: { anchor, head }, effects };
 }
 
-const valueAt = (all: unknown, place: number): unknown => (Array.isArray(all) ? all[place] : undefined);
+/** CodeMirror's history holds no more steps. */
+const mostSteps = 120;
 
-/** The state of `doc` with the history in `kept`; undefined if it has none or another release stored it. */
-export function withHistory(
-  doc: string,
-  caret: number,
-  kept: unknown,
-  extensions: Extension,
-): EditorState | undefined {
-  const { steps, written, moves } = (kept ?? {}) as Partial<
-    Record<keyof KeptHistory, Record<string, unknown>>
-  >;
-  if (!steps) return undefined;
+/** Makes each of `steps` an edit, and so a step of the history. */
+function edit(begin: EditorState, steps: readonly ((before: EditorState) => TransactionSpec)[]): EditorState {
+  return steps.reduce(
+    (before, step) => before.update(step(before), { annotations: isolateHistory.of("full") }).state,
+    begin,
+  );
+}
+
+const parseSteps = (value: unknown) =>
+  listIn(value)
+    .slice(0, mostSteps)
+    .map((step) => (before: EditorState) => parseStep(step, before));
+
+/** What a text needs so that Undo and Redo keep its authors and its branches. */
+const tracking = (written: RangeSet<Written>, tree: Tree | undefined): Extension => [
+  history(),
+  writtenTracking,
+  writtenField.init(() => written),
+  branchSteps(tree),
+];
+
+/** Another page of the host may have stored anything. */
+type StoredHistory = Partial<Record<keyof KeptHistory, unknown>>;
+
+/** `text` with its stored history. Throws if the history is invalid. */
+function withHistory(text: EditorState, kept: StoredHistory): EditorState {
+  const first = edit(text, parseSteps(kept.undo));
+  const begin = EditorState.create({
+    doc: first.doc,
+    selection: first.selection,
+    extensions: tracking(first.field(writtenField), first.field(treeField)),
+  });
+  const steps = takeAll(first, undo).map(({ changes, newSelection: selection, effects }) => () => ({
+    changes,
+    selection,
+    effects,
+  }));
+  const undone = parseSteps(kept.redo);
+  let state = edit(edit(begin, steps), undone);
+  for (let left = undone.length; left > 0; left -= 1)
+    undo({ state, dispatch: (transaction) => ({ state } = transaction) });
+  if (!state.doc.eq(text.doc)) throw new RangeError("the steps are those of another text");
+  return state;
+}
+
+/** The state of a stored text, with its history unless that is invalid. */
+export function openKept(kept: KeptText, extensions: Extension): EditorState {
+  const doc = asLines(kept.text);
+  const written = rangesOfParts(kept.written.filter(([, to]) => to <= doc.length));
+  const selection = { anchor: Math.min(kept.caret, doc.length) };
+  const all = tracking(RangeSet.of(written, true), parseTree(kept.tree));
+  const open = (more: Extension) => EditorState.create({ doc, selection, extensions: [all, more] });
   try {
-    const selection = { ranges: [{ anchor: caret, head: caret }], main: 0 };
-    const state = EditorState.fromJSON({ doc, selection, history: steps }, { extensions }, fields);
-    for (const stack of stacks) {
-      expectLengths(steps[stack]);
-      const lengths = lengthsAfter(stepsOf(state)[stack], doc.length);
-      for (const [place, { effects }] of stepsOf(state)[stack].entries()) {
-        const all = parseParts(valueAt(written?.[stack], place));
-        const parts = all.filter(([, to]) => to <= (lengths[place] ?? 0));
-        if (parts.length > 0) effects.push(addWritten.of(rangesOfParts(parts)));
-        const move = parseMove(valueAt(moves?.[stack], place));
-        if (move) effects.push(goToBranch.of(move));
-        const change = parseChange(valueAt(moves?.[stack], place));
-        if (change) effects.push(changeTree.of(change));
-      }
-    }
-    return state;
+    const steps = withHistory(open([]), Object(kept.history) as StoredHistory).field(historyField);
+    return open([historyField.init(() => steps), extensions]);
   } catch {
-    return undefined;
+    return open(extensions);
   }
 }
