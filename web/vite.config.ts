@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig, type Plugin, type Rolldown } from "vite";
 import { collectPackages, noticesFile, noticesText, packagesIn } from "./scripts/notices.mjs";
 import { buildOneFilePage } from "./scripts/one-file-page.mjs";
 import { releaseName } from "./scripts/release.mjs";
@@ -217,6 +217,14 @@ const policyWith = (scriptHash: string) =>
     "form-action 'none'",
   ].join("; ");
 
+/** Lets the browser fetch a chunk together with the page's own script: over a slow line that saves a round trip. */
+function preloadOf(bundle: Rolldown.OutputBundle, name: string) {
+  const chunk = Object.values(bundle).find((part) => part.type === "chunk" && part.name === name);
+  if (!chunk) throw new Error(`the build has no chunk "${name}", expected one to preload`);
+  const attrs = { rel: "modulepreload", href: `./${chunk.fileName}` };
+  return { tag: "link", attrs, injectTo: "head" as const };
+}
+
 /**
  * The script that chooses the language, and the policy that allows it: first in the page, because a policy applies to
  * what follows it.
@@ -233,7 +241,8 @@ function headOfPage(): Plugin {
         if (!bundle) return changed;
         const content = policyWith(createHash("sha256").update(script).digest("base64"));
         const attrs = { "http-equiv": "Content-Security-Policy", content };
-        return { html: changed, tags: [{ tag: "meta", attrs, injectTo: "head-prepend" as const }] };
+        const policy = { tag: "meta", attrs, injectTo: "head-prepend" as const };
+        return { html: changed, tags: [policy, preloadOf(bundle, "first-visit")] };
       },
     },
   };

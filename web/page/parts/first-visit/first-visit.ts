@@ -11,7 +11,6 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 import { hasFlag, storeFlag } from "../../state/stored-flags.js";
 import written from "./example.json";
-import "./first-visit.css";
 
 /** The name under which the browser keeps that this page has had its model. */
 const flag = "had-model";
