@@ -157,6 +157,17 @@ test("Another keeps the previous text: buttons, arrow keys and a reload lead bac
   await expect(place).toBeHidden(); // that is another place
 });
 
+test("if Another writes the same text, the status says why and the count stays", async ({ page }) => {
+  await open(page);
+  await setOption(page, "Tokens", "8");
+  await setOption(page, "Temperature", "0");
+  const first = await generate(page);
+  await page.getByRole("button", { name: "Another" }).click();
+  await expect(page.locator("#finish")).toContainText("This is the same text again.", { timeout: 30_000 });
+  expect(await textOf(page)).toBe(first);
+  await expect(page.locator("#alternative")).toBeHidden();
+});
+
 test("the line under the title names the model, and offers GPT-2 itself with its size and speed", async ({
   page,
 }) => {

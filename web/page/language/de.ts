@@ -136,6 +136,8 @@ export const start: Translated<Sections["start"]> = {
     one: "Das erste Token passt nicht mehr in den Kontext.",
     other: "Die ersten {count} Token passen nicht mehr in den Kontext.",
   },
+  sameText:
+    "Das ist noch einmal derselbe Text. Lösche den Startwert oder erhöhe die Temperatur, dann entsteht ein anderer.",
   busy: "Das Modell schreibt noch: Halte es zuerst mit Esc oder „Stopp“ an.",
   stoppedAtOnce: "Vor dem ersten Token angehalten.",
   stopped: { one: "Nach {count} Token angehalten.", other: "Nach {count} Token angehalten." },

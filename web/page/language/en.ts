@@ -156,6 +156,7 @@ export const start = {
     one: "The first token no longer fits into the context.",
     other: "The first {count} tokens no longer fit into the context.",
   },
+  sameText: "This is the same text again. For another one, clear the seed or raise the temperature.",
   busy: "Still writing: stop it first, with Esc or Stop.",
   stoppedAtOnce: "Stopped before the first token.",
   stopped: { one: "Stopped after {count} token.", other: "Stopped after {count} tokens." },

@@ -36,6 +36,17 @@ function showEnabled(isBusy: boolean, { state, surface }: BarSetting): void {
   state.tokensPerSecond.value = undefined;
 }
 
+/** Writes over the last run. A fixed seed, or a low temperature, gives the same text: then the status says why. */
+async function writeAnother({ state, surface, writing }: BarSetting): Promise<void> {
+  const runText = () => {
+    const { current: editor } = surface;
+    return editor?.run && editor.textBefore(editor.run.to).slice(editor.run.from);
+  };
+  const before = runText();
+  const written = await writing.write(overLastRun);
+  if (written?.hasEnded && runText() === before) state.say(() => phrase("sameText"));
+}
+
 export function offerBar(setting: BarSetting): void {
   const { state, surface, writing, beginWith } = setting;
   // Listens to clicks: in a sandbox without allow-forms, a form does not fire its submit event.
@@ -46,7 +57,7 @@ export function offerBar(setting: BarSetting): void {
     else void writing.write(atCaret);
   });
   onPress(ui.continue, () => void writing.write(atEnd));
-  onPress(ui.regenerate, () => void writing.write(overLastRun));
+  onPress(ui.regenerate, () => void writeAnother(setting));
   const show = () => showEnabled(state.activity.peek().kind === "writing", setting);
   onPress(ui.undo, () => surface.current?.undo());
   onPress(ui.redo, () => surface.current?.redo());
