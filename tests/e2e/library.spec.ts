@@ -2,7 +2,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test, type Locator, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
-import { expectReady, generate, open, openSection, setOption, setText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  open,
+  openSection,
+  setOption,
+  setText,
+  startLongText,
+  textOf,
+} from "./page.js";
 import { storedTexts } from "./stored-texts.js";
 
 const panel = (page: Page) => page.locator("#library-panel");
@@ -133,37 +142,72 @@ test("a deleted text comes back by Undo, and goes for good when something else i
   await expect.poll(() => names(page)).toEqual(["The second."]);
 });
 
-test("a text that another tab has is neither opened nor deleted; its new name shows there", async ({
+test("each text has its own options, branches and seed; the model stops before another one is opened", async ({
   page,
-  context,
 }) => {
   await open(page);
-  await write(page, "Of the first tab.", "Of the second tab.");
-  await row(page, "Of the first tab.").getByRole("button").first().click();
-  await expect.poll(() => textOf(page)).toBe("Of the first tab.");
-  const other = await context.newPage();
-  await open(other);
-  expect(await textOf(other)).toBe("Of the second tab.");
-  await openSection(other, "library");
-  await expect(row(other, "Of the first tab.")).toContainText("open in another tab");
-  await row(other, "Of the first tab.").getByRole("button").first().click();
-  const refused = "Of the first tab. is open in another tab: close it there first.";
-  await expect(status(other)).toHaveText(refused);
-  expect(await textOf(other)).toBe("Of the second tab.");
-  await choose(other, "Of the first tab.", "Delete");
-  await expect(status(other)).toHaveText(refused);
-  await expect(row(other, "Of the first tab.")).toBeVisible();
-  await rename(other, "Of the first tab.", "Renamed");
-  await page.bringToFront();
-  await page.locator("#library summary").click();
-  await page.locator("#library summary").click();
-  await expect(row(page, "Renamed")).toContainText("open");
-  await setText(page, "Of the first tab, changed.");
-  await page.reload();
-  await expectReady(page);
+  await setOption(page, "Seed", "7");
+  await setOption(page, "Tokens", "8");
+  await generate(page);
+  await page.locator("#editor .models").first().click();
+  await page.locator("#token li button[aria-pressed=false]").first().click();
+  await expect(page.locator("#branches")).toBeVisible();
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  const first = await textOf(page);
   await openSection(page, "library");
-  await expect(row(page, "Renamed")).toBeVisible();
+  await press(page, "New text");
+  await expect.poll(() => textOf(page)).toBe("");
+  await expect(page.locator("#branches")).toBeHidden();
+  await setText(page, "Once there was");
+  await setOption(page, "Seed", "");
+  await startLongText(page);
+  await panel(page).locator("li button").filter({ hasText: "Once upon" }).click();
+  await expect.poll(() => textOf(page)).toBe(first);
+  await expect(page.locator("#branches")).toBeVisible();
+  await expect(page.locator("#option-seed")).toHaveValue("7");
+  await expect(page.locator("#generate")).toHaveText("Write on");
+  await expect(row(page, "Once there was")).toHaveCount(0);
+  const second = panel(page).locator("li button").filter({ hasText: "Once there was" });
+  await second.click();
+  await expect.poll(() => textOf(page)).toMatch(/^Once there was ./);
+  await expect(page.locator("#option-seed")).toHaveValue("");
+  await expect(page.locator("#editor .models").first()).toBeVisible();
 });
+
+for (const how of ["with locks", "without locks, as on a host without TLS"])
+  test(`${how}, a text that another tab has is neither opened nor deleted; its new name shows there`, async ({
+    page,
+    context,
+  }) => {
+    if (how !== "with locks")
+      await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, "locks"));
+    await open(page);
+    await write(page, "Of the first tab.", "Of the second tab.");
+    await row(page, "Of the first tab.").getByRole("button").first().click();
+    await expect.poll(() => textOf(page)).toBe("Of the first tab.");
+    const other = await context.newPage();
+    await open(other);
+    expect(await textOf(other)).toBe("Of the second tab.");
+    await openSection(other, "library");
+    await expect(row(other, "Of the first tab.")).toContainText("open in another tab");
+    await row(other, "Of the first tab.").getByRole("button").first().click();
+    const refused = "Of the first tab. is open in another tab: close it there first.";
+    await expect(status(other)).toHaveText(refused);
+    expect(await textOf(other)).toBe("Of the second tab.");
+    await choose(other, "Of the first tab.", "Delete");
+    await expect(status(other)).toHaveText(refused);
+    await expect(row(other, "Of the first tab.")).toBeVisible();
+    await rename(other, "Of the first tab.", "Renamed");
+    await page.bringToFront();
+    await page.locator("#library summary").click();
+    await page.locator("#library summary").click();
+    await expect(row(page, "Renamed")).toContainText("open");
+    await setText(page, "Of the first tab, changed.");
+    await page.reload();
+    await expectReady(page);
+    await openSection(page, "library");
+    await expect(row(page, "Renamed")).toBeVisible();
+  });
 
 test("all texts go into one file, and come back from it as new ones, each once", async ({
   page,

@@ -27,5 +27,6 @@ export function askName(
   });
   field.addEventListener("blur", () => finish(true));
   item.replaceChildren(field);
+  field.focus();
   field.select();
 }

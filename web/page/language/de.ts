@@ -70,6 +70,7 @@ export const page: Translated<Sections["page"]> = {
   branches: "Zweige",
   panel: "Texte, Einstellungen, Teilen, Sichern und Gerät",
   library: "Deine Texte",
+  libraryItem: "Deine Texte…",
   close: "Schließen",
   options: "Einstellungen",
   optionsItem: "Einstellungen…",

@@ -71,6 +71,7 @@ export const page = {
   branches: "Branches",
   panel: "Texts, options, share, save and device",
   library: "Your texts",
+  libraryItem: "Your texts…",
   close: "Close",
   options: "Options",
   optionsItem: "Options…",

@@ -165,6 +165,7 @@ export class Tab {
     const { own, setting } = this;
     const isBlank = setting.surface.kept.text.trim() === "" && own?.version === 0;
     if (own && !isBlank && (this.isChanged || own.version !== own.stored.version)) await this.storeWhole();
+    this.isChanged = false;
   }
 
   /**

@@ -2,6 +2,7 @@
 import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
 import { download } from "../../dom/download.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
+import { phrase as ofEditor } from "../../language/editor.js";
 import { phrase } from "../../language/library.js";
 import { find } from "../../library/search.js";
 import type { ListedText, Removal, Texts } from "../../library/texts.js";
@@ -28,6 +29,8 @@ type Said = (() => string) | undefined;
 export class Library {
   private readonly setting: LibrarySetting;
   private all: readonly ListedText[] = [];
+  /** Why the texts cannot be listed. */
+  private failure: { readonly error: unknown } | undefined;
   private readonly rows = new Map<string, Row>();
   /** The last deleted text, which may be restored. */
   private removal: (Removal & { text: ListedText }) | undefined;
@@ -46,9 +49,8 @@ export class Library {
     rename: ({ id }, name) => this.act(() => this.setting.texts.rename(id, name).then(() => undefined)),
     duplicate: ({ id, ...text }) =>
       this.act(async () => {
-        const name = phrase("copyOf", { name: shownName(text) });
-        await this.setting.texts.duplicate(id, name);
-        return () => name;
+        await this.setting.texts.duplicate(id, phrase("copyOf", { name: shownName(text) }));
+        return () => ofEditor("copied");
       }),
     remove: (text) => this.act(() => this.remove(text)),
   };
@@ -102,12 +104,12 @@ export class Library {
   async refresh(): Promise<void> {
     try {
       this.all = await this.setting.texts.list();
-      this.draw();
+      this.failure = undefined;
     } catch (error) {
       this.all = [];
-      this.draw();
-      setTranslatedText(this.none, () => phrase("notListed", { why: reasonOf(error) }));
+      this.failure = { error };
     }
+    this.draw();
   }
 
   /** The text of this tab was changed or replaced. */
@@ -147,6 +149,7 @@ export class Library {
     }
     list.hidden = found.length === 0;
     setTranslatedText(this.none, () => {
+      if (this.failure) return phrase("notListed", { why: reasonOf(this.failure.error) });
       if (query !== "") return found.length === 0 ? phrase("missing", { query }) : "";
       return this.all.length < 2 ? phrase("alone") : "";
     });

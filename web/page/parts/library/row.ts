@@ -87,10 +87,10 @@ export class Row {
 
   private askName(): void {
     const name = shownName(this.text);
+    this.showMore(false);
     askName(this.head, name, ofEditor("nameOf", { name }), (next) => {
       const hadFocus = this.head.contains(document.activeElement);
       this.head.replaceChildren(this.open, this.more);
-      this.showMore(false);
       if (hadFocus) this.more.focus();
       if (next !== undefined && next !== name) this.actions.rename(this.text, next);
     });
