@@ -37,7 +37,7 @@ test("the panel shows what runs here, and compares it with the memory's limit", 
   await expect(row(page, "Threads")).toHaveText(/^\d+ of \d+ cores: /);
   await expect(row(page, "Memory")).toHaveText(/^\d+ MB: \d+ MB of weights, /);
   await expect(row(page, "Network")).toHaveText(
-    /^None: nothing that you write leaves this device\. For this model 13 MB came from localhost:\d+\.$/,
+    /^None: nothing that you write leaves this device\. 13 MB came from localhost:\d+ for this model\.$/,
   );
   await generate(page);
   await expect(row(page, "Speed")).toHaveText(/^[\d.]+ tokens\/s$/);
@@ -55,7 +55,7 @@ test("writing interrupts a measurement, and none can start meanwhile", async ({ 
   await page.goto("./?threads=1");
   await expectReady(page);
   await openPanel(page);
-  await expect(row(page, "Threads")).toHaveText(/^1 of \d+ cores, as the address of this page asks\.$/);
+  await expect(row(page, "Threads")).toHaveText(/^1 of \d+ cores, as set in the address of this page\.$/);
   await prepareLongText(page);
   await page.getByRole("button", { name: "Measure speed" }).click();
   await expect(page.getByText("Measuring, a few seconds…")).toBeVisible();
@@ -151,6 +151,6 @@ test("the self-test fails if a build computes something else, is damaged, or the
     `FAILED  threads-relaxed, arithmetic in floats, odd sizes: expected 0123456789abcdef, found ${floats}`,
   ]);
   await expect(page.locator(".self-test")).toContainText("most likely a bug of the browser");
-  await expect(page.getByRole("link", { name: "bugs of Chromium" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "bug tracker of Chromium" })).toBeVisible();
   await expectAccessible(page);
 });

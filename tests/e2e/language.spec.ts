@@ -239,7 +239,7 @@ test("the model keeps writing while the language changes, and Inside is computed
   await expect(page.locator("#editor .cm-placeholder")).toHaveText("Fang irgendwo an…");
   await setText(page, "A cat sat");
   await page.getByRole("tab", { name: "Innen" }).click();
-  await expect(page.locator("#inside [role=status]").first()).toContainText("Angesehen: ", {
+  await expect(page.locator("#inside [role=status]").first()).toContainText("Untersucht: ", {
     timeout: 30_000,
   });
   await page.getByRole("combobox", { name: "Kopf" }).selectOption("2");

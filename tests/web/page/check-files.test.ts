@@ -26,7 +26,7 @@ it.each([
   [{ "a.gguf": "GGUF", "b.gguf": "GGUF" }, "there are 2 GGUF files (a.gguf, b.gguf), expected one"],
   [{ "config.json": "<html>", "model.safetensors": "" }, "config.json cannot be read"],
   [{ "config.json": "[]", "model.safetensors": "" }, "config.json cannot be read"],
-  [{ "config.json": '{"model_type":"llama"}', "model.safetensors": "" }, "of a model of the kind “llama”"],
+  [{ "config.json": '{"model_type":"llama"}', "model.safetensors": "" }, "to a “llama” model"],
   [{ "config.json": gpt2, "vocab.json": "{}" }, "there are no weights beside config.json"],
 ])("files that are no model are refused: %j", async (contents, sentence) => {
   await expect(check(contents)).rejects.toThrow(sentence);

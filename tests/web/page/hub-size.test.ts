@@ -93,5 +93,5 @@ it.each([
 
 it("a model of another kind is refused with a message", async () => {
   const { refusal } = await ask("user/tale", { config: { model_type: "llama" } });
-  expect(refusal?.()).toBe("user/tale is a model of the kind “llama”; this page runs GPT-2 only.");
+  expect(refusal?.()).toBe("user/tale is a “llama” model; this page runs only GPT-2.");
 });

@@ -157,5 +157,5 @@ it("says why the texts cannot be listed, and why nothing was changed", async () 
 it("an empty library says what it is for", async () => {
   const { library } = mount({ list: () => Promise.resolve(all.slice(2)) });
   await library.refresh();
-  expect(part(":scope > p").textContent).toBe("Whatever you write is kept here, on this device.");
+  expect(part(":scope > p").textContent).toBe("Everything you write is kept here, on this device.");
 });

@@ -14,7 +14,7 @@ export const page: Translated<Sections["page"]> = {
 
   chosen: "Modell:",
   demoTold: ": Kindergeschichten, 12 Millionen Parameter",
-  useGpt2: "GPT-2 selbst nehmen",
+  useGpt2: "GPT-2 selbst verwenden",
   gpt2Told: "124 Millionen Parameter, 548 MB von huggingface.co",
   onThisSite: "Auf dieser Website",
   fromHub: "Vom Hugging Face Hub",
@@ -130,8 +130,8 @@ export const start: Translated<Sections["start"]> = {
     other: "Fertig, {count} Token: Das Modell hat den Text beendet.",
   },
   "finish.stop": {
-    one: "Fertig, {count} Token: Der Stopptext kam.",
-    other: "Fertig, {count} Token: Der Stopptext kam.",
+    one: "Fertig, {count} Token: Der Stopptext ist erschienen.",
+    other: "Fertig, {count} Token: Der Stopptext ist erschienen.",
   },
   dropped: {
     one: "Das erste Token passt nicht mehr in den Kontext.",
@@ -181,10 +181,10 @@ export const models: Translated<Sections["models"]> = {
     "huggingface.co ist nicht erreichbar: Prüfe deine Verbindung oder versuche es später noch einmal.",
   refusing: "huggingface.co antwortet mit dem Fehler {status}: Versuche es später noch einmal.",
   absent: "Bei huggingface.co gibt es kein öffentliches Modell {name}: Stimmt der Name?",
-  otherKind: "{name} ist ein Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2.",
+  otherKind: "{name} ist ein Modell vom Typ „{kind}“; auf dieser Seite läuft nur GPT-2.",
   noGguf: "{name} ist keine GGUF-Datei, auch wenn sie so heißt",
   noConfig: "config.json kann nicht gelesen werden: Sie ist beschädigt oder enthält etwas anderes",
-  otherFiles: "sie gehören zu einem Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2",
+  otherFiles: "sie gehören zu einem Modell vom Typ „{kind}“; auf dieser Seite läuft nur GPT-2",
   noWeights: "neben config.json liegen keine Gewichte; erwartet wird model.safetensors, ganz oder in Stücken",
   severalModels:
     "das sind {count} Modelle ({list}), aber nur eines kann geladen werden: Zieh eines davon hierher",
@@ -333,7 +333,7 @@ export const editor: Translated<Sections["editor"]> = {
   presetNow: "Einstellungen: {preset}",
   ownPreset: "eigene",
 
-  readAloud: "Beim Schreiben vorlesen",
+  readAloud: "Während des Schreibens vorlesen",
   readAloudHelp: "Screenreader lesen jeden neuen Satz vor, sonst nur das Ende",
   sameAgain: "Noch einmal dasselbe: {seed}",
   sameAgainHelp: "Setzt den Startwert {seed}, mit dem der letzte Text entstand",
@@ -452,12 +452,12 @@ export const device: Translated<Sections["device"]> = {
   thisFile: "dieser Datei",
 
   ofCores: "{threads} von {cores} Kernen",
-  asAddressAsks: "{threads}, wie es die Adresse dieser Seite verlangt.",
+  asAddressAsks: "{threads}, wie in der Adresse dieser Seite festgelegt.",
   oneThread: "1. {why}",
   lostThreads: "{threads}. {why}",
   noThreads: "{threads}: Diese Variante der Engine hat keine Threads.",
   notFaster: "{threads}: Mehr waren laut Messung auf diesem Gerät nicht schneller.",
-  allThreads: "{threads}: alle, die es gibt.",
+  allThreads: "{threads}: alle verfügbaren.",
 
   memory: "{memory}: {weights} für die Gewichte, {context} für den Text, dazu die Engine.",
 
@@ -468,7 +468,7 @@ export const device: Translated<Sections["device"]> = {
   usage: "Diese Website belegt insgesamt {usage} von {quota}, die der Browser erlaubt.",
   persisted: "Der Browser behält alles, bis du es entfernst.",
 
-  fetched: "Für dieses Modell kamen {bytes} von {host}.",
+  fetched: "Für dieses Modell wurden {bytes} von {host} heruntergeladen.",
   fromStore: "Dieses Modell war hier gespeichert: Dafür wurde nichts heruntergeladen.",
   notFetched: "Für dieses Modell wurde nichts heruntergeladen.",
   otherHosts: "Andere kontaktierte Server: {list}.",
@@ -491,7 +491,7 @@ export const device: Translated<Sections["device"]> = {
   failed: "Nicht bestanden: {failed} von {count} Proben.",
   likelyBug:
     "Die Engine berechnet überall dieselben Bits; sehr wahrscheinlich ist es also ein Fehler des Browsers. Aktualisiere ihn und prüfe noch einmal; bleibt es dabei, schick den Bericht an die Betreiber dieser Seite und an die",
-  bugs: "Fehlerliste von {name}",
+  bugs: "Fehlerdatenbank von {name}",
   report: "Bericht der Selbstprüfung",
   copyReport: "Bericht kopieren",
   reportCopied: "Kopiert.",
@@ -526,11 +526,11 @@ export const inside: Translated<Sections["inside"]> = {
   cutting: "Der Blick ins Innere folgt, sobald der Text in Token zerlegt ist.",
   reading: "Der Text wird bis zum Token gelesen…",
   looking: "Die anderen Schichten folgen…",
-  seen: "Angesehen: {layers} Schichten zu je {heads} Köpfen.",
+  seen: "Untersucht: {layers} Schichten mit je {heads} Köpfen.",
   window: "Das Modell sieht die letzten {tokens} Token bis dorthin: Mehr fasst sein Kontext nicht.",
   stopped: "Abgebrochen.",
   failed: "Es kann nichts angezeigt werden.",
-  noTokenizer: "Dieses Modell hat keinen Tokenizer: Es gibt keine Token anzusehen.",
+  noTokenizer: "Dieses Modell hat keinen Tokenizer: Es gibt keine Token zu betrachten.",
 
   tints: "Nach denselben Gewichten ist der Text getönt:",
   "band.0": "50\u00a0% und mehr",

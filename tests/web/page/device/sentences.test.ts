@@ -17,9 +17,9 @@ describe("the sentence about threads", () => {
 
   it("the sentence about threads says what limits them", () => {
     expect(threadsSentence(facts)).toContain("2 of 8 cores: more were not faster");
-    expect(threadsSentence({ ...facts, cores: 2 })).toBe("2 of 2 cores: all there are.");
-    expect(threadsSentence({ ...facts, isForced: true })).toContain("as the address of this page asks");
-    expect(threadsSentence({ ...facts, cores: undefined })).toBe("2: all there are.");
+    expect(threadsSentence({ ...facts, cores: 2 })).toBe("2 of 2 cores: all that are available.");
+    expect(threadsSentence({ ...facts, isForced: true })).toContain("as set in the address of this page");
+    expect(threadsSentence({ ...facts, cores: undefined })).toBe("2: all that are available.");
     const none = { threads: { has: false, reason: "The host sends no headers.", remedy: null } };
     const one = { threads: 1, variant: "simd", notice: null } as const;
     expect(threadsSentence({ ...facts, info: one, environment: none })).toBe("1. The host sends no headers.");
@@ -33,13 +33,13 @@ describe("the network", () => {
   it("without network use the sentence about the network says so, whatever came before", () => {
     const none = "None: nothing that you write leaves this device. ";
     expect(networkSentence({ network: 13e6, cache: 0 }, "example.org", [])).toBe(
-      `${none}For this model 13 MB came from example.org.`,
+      `${none}13 MB came from example.org for this model.`,
     );
     expect(networkSentence({ network: 0, cache: 13e6 }, "example.org", ["huggingface.co"])).toBe(
-      `${none}This model was stored here: nothing was fetched for it. Other hosts that were contacted: huggingface.co.`,
+      `${none}This model was stored on this device: nothing was fetched for it. Other hosts that were contacted: huggingface.co.`,
     );
     expect(networkSentence({ network: 0, cache: 0 }, "", [])).toBe(
-      `${none}For this model nothing was fetched.`,
+      `${none}Nothing was fetched for this model.`,
     );
   });
 });
@@ -57,7 +57,7 @@ describe("the storage", () => {
   it("the sentence about the storage names what is stored, or says why nothing is", () => {
     const models = [{ id: "https://example.org/models/gpt2-q8/", bytes: 132e6 }];
     expect(storageSentence(info, models)).toBe(
-      "132 MB of models are stored (gpt2-q8, 132 MB). This site uses 150 MB of the 10.0 GB that the browser allows.",
+      "Models of 132 MB are stored (gpt2-q8, 132 MB). This site uses 150 MB of the 10.0 GB that the browser allows.",
     );
     expect(storageSentence({ ...info, persisted: true, usage: null }, [])).toBe(
       "No models are stored except this page's own. The browser keeps it until you remove it.",
