@@ -15,7 +15,7 @@ const loads: readonly (readonly [files: readonly string[], when: string])[] = [
   [["gpt2-page-sources.js", "gpt2-sources.js"], "for a model of a hub or of files, or with an own `fetch`"],
   [["gpt2-convert.js"], "to convert a model while it is read, or to read its `tokenizer.json`"],
   [["gpt2-languages.js"], "for a tokenizer with other rules than GPT-2's"],
-  [["gpt2-environment.js"], "when it is asked for"],
+  [["gpt2-environment.js"], "on first use"],
   [["gpt2-fill.js"], "when a model fills in"],
   [["gpt2-figures.js"], "with an app that shows figures"],
   [["gpt2-inspect.js"], "for `model.inspect`"],
