@@ -37,7 +37,7 @@ import { offerSavingWithText } from "./parts/save-file/with-text.js";
 import { offerSharing } from "./parts/share/sharing.js";
 import { offerStage } from "./parts/stage/stage.js";
 import { offerReadingAloud } from "./parts/status/read-aloud.js";
-import { speech } from "./parts/status/speech.js";
+import type { LateSpeech } from "./parts/status/with-speech.js";
 import { showFacts, showModel } from "./parts/status/facts.js";
 import { suggesting } from "./parts/suggestions/suggesting.js";
 import { seeing } from "./parts/token/seeing.js";
@@ -50,15 +50,16 @@ export interface Page {
   loading: Loading;
   writing: Writing;
   options: LateOptions;
+  speech: LateSpeech;
   /** undefined if the module that stores the texts could not be fetched. */
   tab: () => Tab | undefined;
 }
 
 /** `changed` is called after each change of the text. */
 export function createEditor(page: Page, kept: KeptText, changed: () => void): Editor {
-  const { state, loading, writing, options } = page;
+  const { state, loading, writing, options, speech } = page;
   const needModel = loading.need;
-  options.come(offerOptions(state));
+  options.come(offerOptions(ui, state));
   const say = (sentence?: () => string) => state.say(sentence);
   const isWriting = () => state.activity.peek().kind === "writing";
   const hasModel = () => state.loaded.peek() !== undefined;
@@ -71,8 +72,8 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   const goOn = () => void writing.write(atEnd);
   const noteChange = (letters?: number) => page.tab()?.noteChange(letters);
   state.chosen.subscribe((chosen) => (ui.spoken.lang = languageOf(chosen)));
-  showFacts(state);
-  offerLanguages(state);
+  showFacts(ui, state);
+  offerLanguages(ui, state);
   const modelsLanguage = () => languageOf(state.chosen.peek());
   const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
   const focusText = () => editor.focus();
@@ -100,13 +101,13 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
         needModel,
         queue,
         say,
-        speak: (sentence) => speech.notice(sentence),
+        speak: speech.notice,
         fail: (error) => writing.showFailure(error, (why) => phrase("nothingSuggested", { why })),
       }),
       prefilling(queue),
       questionNote(notes, focusText),
       foreignNote(notes, modelsLanguage, focusText),
-      livePicture({ queue, onModelChange, peek: () => options.peek() }),
+      livePicture({ ui, queue, onModelChange, peek: () => options.peek() }),
       seeing({
         panel: ui.token,
         dock: ui.dock,
@@ -120,6 +121,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
       }),
       lookingInside({
         root: ui.inside,
+        dock: ui.dock,
         queue,
         onModelChange,
         isWriting,
@@ -145,22 +147,22 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   keepAboveKeyboard(ui.dock);
   offerKeys(ui.keys);
   offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, goOn });
-  offerSavingWithText(state, () => page.tab()?.textToSave());
-  offerSavingText(() => ({
+  offerSavingWithText(ui, state, () => page.tab()?.textToSave());
+  offerSavingText(ui, () => ({
     kept: editor.kept,
     tree: branching.all,
     model: (writing.lastWritten?.model ?? state.chosen.peek()).name,
   }));
-  offerCopying(state, editor);
-  offerAlternatives(state, editor);
-  offerSaving(state);
-  offerDevice(state, () => showModel(state));
-  offerMenu();
-  offerPanel(state);
+  offerCopying(ui, state, editor);
+  offerAlternatives(ui, state, editor);
+  offerSaving(ui, state);
+  offerDevice(ui, state, () => showModel(ui, state));
+  offerMenu(ui);
+  offerPanel(ui, state);
   offerLibrary({ state, writing, tab: page.tab, focusText });
   offerSharing({ state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
   ui.options.addEventListener("input", () => noteChange());
-  offerSameSeed(state, writing);
-  offerReadingAloud();
+  offerSameSeed(ui.controls, state, writing);
+  offerReadingAloud(ui.controls, speech);
   return editor;
 }

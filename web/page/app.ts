@@ -13,7 +13,7 @@ import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
 import { showLoading } from "./parts/loading/progress.js";
 import { LateOptions } from "./parts/options/late-options.js";
-import { voice, withSpeech } from "./parts/status/with-speech.js";
+import { LateSpeech } from "./parts/status/with-speech.js";
 import { showStatus } from "./parts/status/status.js";
 import { messageOf } from "./state/errors.js";
 import { PageState, type ChosenModel } from "./state/page-state.js";
@@ -24,14 +24,15 @@ function begin(first: ChosenModel): void {
   const { words } = currentLanguage.peek();
   if (words) translatePage(words.page);
   delete document.documentElement.dataset.awaits;
-  showStatus(state);
+  const speech = new LateSpeech(ui.spoken);
+  showStatus(ui, state, speech);
   const options = new LateOptions();
   const surface: Surface = new Surface({
     field: ui.draft,
     parent: ui.editor,
     bring: async () => {
       const { createEditor } = await import("./after-paint.js");
-      const page = { state, loading, writing, options, tab: () => tab };
+      const page = { state, loading, writing, options, speech, tab: () => tab };
       return (kept, onChange) => createEditor(page, kept, onChange);
     },
     onChange: () => (state.text.value += 1),
@@ -43,7 +44,7 @@ function begin(first: ChosenModel): void {
     needModel: loading.need,
     forgetModel: () => loading.forget(),
     readOptions: () => options.read(),
-    voice,
+    voice: speech,
   });
   showLoading(state, loading.cancel);
   /** Starts a new text. The current one stays stored, and Undo brings it back. */
@@ -61,11 +62,10 @@ function begin(first: ChosenModel): void {
       return atEnd(editor);
     });
   };
-  const speak = (sentence: string) => withSpeech((speech) => speech.notice(sentence));
   const sayMissing = (error: unknown) => state.showError(() => phrase("noPart", { why: messageOf(error) }));
   if (first.isOwn)
     import("./parts/first-visit/first-visit.js")
-      .then(({ welcome }) => welcome({ state, surface, goOnWith, speak }))
+      .then(({ welcome }) => welcome({ state, surface, goOnWith, speak: speech.notice }))
       .catch(() => undefined); // the page does without
   const stored = import("./parts/library/keep.js")
     .then(({ keepTexts }) => {
@@ -74,7 +74,7 @@ function begin(first: ChosenModel): void {
     })
     .catch(sayMissing);
   surface.awaitStored(stored);
-  offerBar({ state, surface, writing, beginWith: (text) => void beginWith(text) });
+  offerBar({ ui, state, surface, writing, beginWith: (text) => void beginWith(text) });
   requestAnimationFrame(() => {
     surface.need().catch(() => undefined); // parts that need the editor report the error
     import("./parts/chooser/chooser.js")

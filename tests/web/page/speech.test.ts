@@ -1,12 +1,8 @@
 // @vitest-environment happy-dom
 // What is said to those who hear the page, and when.
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-
-const html = readFileSync(resolve(import.meta.dirname, "../../../web/page/index.html"), "utf8");
-document.body.innerHTML = html.slice(html.indexOf("<main>"), html.indexOf("</main>") + "</main>".length);
-const { Speech, speech } = await import("../../../web/page/parts/status/speech.js");
+import { Speech, speechIn } from "../../../web/page/parts/status/speech.js";
+import { mountMarkup } from "../support/page-part.js";
 
 const story = "Once upon a time there was a dog. It was big and red. It ran to the sea, and swam. The e";
 
@@ -89,6 +85,7 @@ describe("what is said", () => {
 
   it("each utterance is appended in its own language", () => {
     document.documentElement.lang = "de";
+    const speech = speechIn(mountMarkup("spoken").spoken);
     speech.add("A dog came. ");
     speech.status("Fertig.");
     vi.runAllTimers();

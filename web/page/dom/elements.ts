@@ -1,4 +1,4 @@
-// The page's elements, typed. Each is named by its id without the hyphens.
+// The page's elements, typed. Each is named by its id without the hyphens. A part receives those that it needs.
 
 /** tests/web/page/elements.test.ts compares these with index.html. */
 export interface Elements {

@@ -1,14 +1,25 @@
 // The buttons, keys and swipes that switch between the alternatives at one place. Mounted with the editor.
 import type { Editor } from "../../document/editor.js";
 import { hideKeepingFocus, onPress, setEnabled } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { listenForSwipes } from "../../dom/swipe.js";
 import { phrase } from "../../language/editor.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 
+type AlternativesElements = Pick<
+  Elements,
+  "alternatives" | "alternative" | "earlier" | "later" | "generate" | "editor"
+>;
+
+type AlternativesEditor = Pick<Editor, "alternative" | "showAlternative">;
+
 /** While another alternative is written, the buttons keep their places. */
-function show(isBusy: boolean, { alternative: now }: Editor): void {
+function show(
+  ui: AlternativesElements,
+  isBusy: boolean,
+  { alternative: now }: Pick<Editor, "alternative">,
+): void {
   for (const button of [ui.earlier, ui.later]) setEnabled(button, !isBusy && now !== undefined);
   if (!now) {
     if (!isBusy) hideKeepingFocus(ui.alternatives, ui.generate);
@@ -18,7 +29,11 @@ function show(isBusy: boolean, { alternative: now }: Editor): void {
   setTranslatedText(ui.alternative, () => phrase("alternative", { place: now.place + 1, count: now.count }));
 }
 
-export function offerAlternatives(state: PageState, editor: Editor): void {
+export function offerAlternatives(
+  ui: AlternativesElements,
+  state: PageState,
+  editor: AlternativesEditor,
+): void {
   const isBusy = () => state.activity.peek().kind === "writing";
 
   /** Shows the next or previous alternative; returns false if there is none. */
@@ -42,7 +57,7 @@ export function offerAlternatives(state: PageState, editor: Editor): void {
     if (step(by)) event.preventDefault();
   });
   listenForSwipes(ui.editor, (by) => void step(by));
-  const showNow = () => show(isBusy(), editor);
+  const showNow = () => show(ui, isBusy(), editor);
   state.text.subscribe(showNow);
   state.activity.subscribe(showNow);
 }

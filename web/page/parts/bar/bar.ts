@@ -2,20 +2,24 @@
 import { overLastRun, atCaret, atEnd, type Writing } from "../../assistant/writing.js";
 import type { Surface } from "../../document/surface.js";
 import { hideKeepingFocus, onPress, setEnabled } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 
 export interface BarSetting {
+  ui: Pick<
+    Elements,
+    "generate" | "openings" | "continue" | "regenerate" | "copy" | "share" | "undo" | "redo"
+  >;
   state: PageState;
-  surface: Surface;
-  writing: Writing;
+  surface: Pick<Surface, "current" | "kept">;
+  writing: Pick<Writing, "write" | "stop">;
   /** Starts a new text with these words. */
   beginWith: (text: string) => void;
 }
 
-function showEnabled(isBusy: boolean, { state, surface }: BarSetting): void {
+function showEnabled(isBusy: boolean, { ui, state, surface }: BarSetting): void {
   const editor = surface.current;
   const run = editor?.run;
   const hasText = editor ? editor.length > 0 : surface.kept.text !== "";
@@ -48,7 +52,7 @@ async function writeAnother({ state, surface, writing }: BarSetting): Promise<vo
 }
 
 export function offerBar(setting: BarSetting): void {
-  const { state, surface, writing, beginWith } = setting;
+  const { ui, state, surface, writing, beginWith } = setting;
   // Listens to clicks: in a sandbox without allow-forms, a form does not fire its submit event.
   ui.generate.addEventListener("click", (event) => {
     event.preventDefault();

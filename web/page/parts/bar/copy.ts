@@ -1,11 +1,11 @@
 // Copies the text. Mounted with the editor.
 import type { Editor } from "../../document/editor.js";
 import { onPress } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import type { PageState } from "../../state/page-state.js";
 
-async function copy(state: PageState, editor: Editor): Promise<void> {
+async function copy(state: PageState, editor: Pick<Editor, "text" | "selectAll">): Promise<void> {
   try {
     await navigator.clipboard.writeText(editor.text);
     state.say(() => phrase("copied"));
@@ -16,5 +16,8 @@ async function copy(state: PageState, editor: Editor): Promise<void> {
   }
 }
 
-export const offerCopying = (state: PageState, editor: Editor): void =>
-  onPress(ui.copy, () => void copy(state, editor));
+export const offerCopying = (
+  ui: Pick<Elements, "copy">,
+  state: PageState,
+  editor: Pick<Editor, "text" | "selectAll">,
+): void => onPress(ui.copy, () => void copy(state, editor));

@@ -1,11 +1,13 @@
 // The menu beside the buttons, for less frequent actions. On a small screen it also holds Undo and Redo.
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 
 /** From this width on, the row has room for Undo and Redo. */
 const roomy = "(min-width: 40rem)";
 
+type MenuElements = Pick<Elements, "menu" | "menuButton" | "undo" | "redo">;
+
 /** Keeps Undo and Redo in the row if there is room. */
-function placeSteps(): void {
+function placeSteps(ui: MenuElements): void {
   const query = matchMedia(roomy);
   const place = () => {
     if (query.matches) ui.menuButton.before(ui.undo, ui.redo);
@@ -16,7 +18,7 @@ function placeSteps(): void {
 }
 
 /** Opens the menu above its button. Choosing an item, Escape, or a press outside closes it. */
-export function offerMenu(): void {
+export function offerMenu(ui: MenuElements): void {
   const { menu, menuButton } = ui;
   const items = () => [...menu.querySelectorAll<HTMLButtonElement>("button")];
   const isOpen = () => menu.dataset.open !== undefined;
@@ -38,7 +40,7 @@ export function offerMenu(): void {
     items()[0]?.focus();
   }
 
-  placeSteps();
+  placeSteps(ui);
   menuButton.classList.remove("later");
   menuButton.addEventListener("click", () => show(!isOpen()));
   menu.addEventListener("click", () => show(false), { capture: true }); // closes the menu before the item's action moves the focus

@@ -1,17 +1,21 @@
 // The panel "Engine and device", fetched when it is opened.
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/start.js";
 import { messageOf } from "../../state/errors.js";
 import type { PageState } from "../../state/page-state.js";
 import type { Panel } from "./panel.js";
 
 /** Shows the panel whenever it is opened; `showModel` updates the page's line about the model. */
-export function offerDevice(state: PageState, showModel: () => void): void {
+export function offerDevice(
+  ui: Pick<Elements, "device" | "devicePanel">,
+  state: PageState,
+  showModel: () => void,
+): void {
   let panel: Panel | undefined;
   const show = () => {
     if (!ui.device.open) return;
     import("./panel.js").then(
-      ({ Panel }) => (panel ??= new Panel(ui.devicePanel, state, showModel)).show(),
+      ({ Panel }) => (panel ??= new Panel(ui, state, showModel)).show(),
       (error: unknown) => {
         ui.devicePanel.textContent = phrase("noPart", { why: messageOf(error) });
       },

@@ -2,7 +2,7 @@
 import { explainEnvironment, listModels, storage } from "../../../src/client/index.js";
 import { release } from "../../../src/shared/release.js";
 import { plainButton, setEnabled } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/device.js";
 import { formatRate } from "../../language/format.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
@@ -43,7 +43,11 @@ export class Panel {
   private readonly state: PageState;
   private readonly showModel: () => void;
 
-  constructor(place: HTMLElement, state: PageState, showModel: () => void) {
+  constructor(
+    { device, devicePanel }: Pick<Elements, "device" | "devicePanel">,
+    state: PageState,
+    showModel: () => void,
+  ) {
     this.state = state;
     this.showModel = showModel;
     const list = document.createElement("dl");
@@ -69,9 +73,9 @@ export class Panel {
     const test = document.createElement("div");
     test.className = "self-test";
     const selfTest = new SelfTestPanel(test, state);
-    place.replaceChildren(list, buttons, test, title, this.given);
-    ui.device.addEventListener("toggle", () => {
-      if (ui.device.open) return;
+    devicePanel.replaceChildren(list, buttons, test, title, this.given);
+    device.addEventListener("toggle", () => {
+      if (device.open) return;
       this.measuring?.abort();
       selfTest.stop();
     });

@@ -7,7 +7,6 @@ import { visible } from "../../../src/shared/visible.js";
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
 import { coveredBy } from "../../document/follower.js";
-import { elements as ui } from "../../dom/elements.js";
 import { attentionBands, setAttention } from "../../document/attention.js";
 import { countTokens, scoredField, tokenAt, tokensBefore, type Scored } from "../../document/scored.js";
 import { phrase } from "../../language/inside.js";
@@ -16,6 +15,8 @@ import { add } from "./add.js";
 import "./inside.css";
 
 export interface InsideSetting {
+  /** Covers the lower end of the window. */
+  dock: HTMLElement;
   queue: RequestQueue;
   /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
@@ -79,10 +80,10 @@ export class Inside {
       onHead: (attention) => view.dispatch({ effects: setAttention.of(attention) }),
     });
     this.resizing = new ResizeObserver(() => {
-      root.style.setProperty("--dock", `${coveredBy(ui.dock)}px`);
+      root.style.setProperty("--dock", `${coveredBy(setting.dock)}px`);
     });
     this.resizing.observe(root);
-    this.resizing.observe(ui.dock);
+    this.resizing.observe(setting.dock);
     this.forget = setting.onModelChange(() => {
       view.dispatch({ effects: setAttention.of(null) });
       this.drop();

@@ -1,5 +1,5 @@
 // Lets the visitor change the language of the page.
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import type { PageState } from "../../state/page-state.js";
 import { messageOf } from "../../state/errors.js";
 import { languages, type Language } from "../../language/languages.js";
@@ -7,27 +7,30 @@ import { phrase } from "../../language/start.js";
 import { currentLanguage } from "../../language/translation.js";
 
 /** If the words cannot be fetched, the page keeps its language. */
-async function change(state: PageState): Promise<void> {
+async function change(select: HTMLSelectElement, state: PageState): Promise<void> {
   try {
     const { changeLanguage } = await import("../../language/change-language.js");
-    await changeLanguage(ui.language.value as Language);
+    await changeLanguage(select.value as Language);
   } catch (error) {
-    ui.language.value = currentLanguage.peek().language;
+    select.value = currentLanguage.peek().language;
     state.showError(() => phrase("noPart", { why: messageOf(error) }));
   }
 }
 
-export function offerLanguages(state: PageState): void {
+export function offerLanguages({ language: select }: Pick<Elements, "language">, state: PageState): void {
   const { language } = currentLanguage.peek();
   const names = Object.entries(languages) as [Language, string][];
-  ui.language.append(
+  select.append(
     ...names.map(([value, name]) => {
-      const option = new Option(name, value, false, value === language);
+      const option = document.createElement("option");
+      option.value = value;
+      option.text = name;
+      option.selected = value === language;
       option.lang = value;
       return option;
     }),
   );
-  ui.language.hidden = false;
+  select.hidden = false;
   let changed = Promise.resolve();
-  ui.language.addEventListener("change", () => void (changed = changed.then(() => change(state))));
+  select.addEventListener("change", () => void (changed = changed.then(() => change(select, state))));
 }

@@ -3,7 +3,7 @@ import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { GenerateOptions, GenerationDefaults, Model } from "../../../src/client/index.js";
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { predict, type Prediction } from "../../assistant/predict.js";
 import { draw } from "./picture.js";
@@ -13,6 +13,7 @@ import { withSpecialTokens } from "../../assistant/special-tokens.js";
 const askAfterMs = 300;
 
 export interface LivePictureSetting {
+  ui: Pick<Elements, "controls" | "options" | "picture" | "pictureBars" | "pictureWords">;
   queue: RequestQueue;
   /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
@@ -35,8 +36,8 @@ class LivePicture implements PluginValue {
     this.request = setting.queue.requests("picture", () => {});
     const { signal } = this.gone;
     keepTranslated(this, () => this.show());
-    ui.controls.addEventListener("input", () => this.show(), { signal });
-    ui.options.addEventListener("toggle", () => this.askSoon(view, 0), { signal });
+    setting.ui.controls.addEventListener("input", () => this.show(), { signal });
+    setting.ui.options.addEventListener("toggle", () => this.askSoon(view, 0), { signal });
     const forget = setting.onModelChange(() => {
       this.prediction = undefined;
       this.show();
@@ -55,7 +56,7 @@ class LivePicture implements PluginValue {
   }
 
   private askSoon({ state }: EditorView, ms: number): void {
-    if (!ui.options.open) return this.request.stop();
+    if (!this.setting.ui.options.open) return this.request.stop();
     this.request.schedule(ms, async (model, signal) => {
       if (!model.info.hasTokenizer) return;
       const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), {
@@ -72,6 +73,7 @@ class LivePicture implements PluginValue {
 
   private show(): void {
     const { prediction, model } = this;
+    const { ui } = this.setting;
     const set = (this.drawn = this.setting.peek() ?? this.drawn);
     ui.picture.hidden = !prediction || !model;
     if (!prediction || !model || !set) return;

@@ -1,6 +1,6 @@
 // Creates the page's Options panel.
 import { plainButton } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
@@ -8,7 +8,10 @@ import { presets } from "./option-list.js";
 import { OptionsPanel } from "./options-panel.js";
 
 /** Creates the panel, labels all its options, and shows each model's defaults. */
-export function offerOptions(state: PageState): OptionsPanel {
+export function offerOptions(
+  ui: Pick<Elements, "options" | "controls" | "presets">,
+  state: PageState,
+): OptionsPanel {
   const options = new OptionsPanel(() => {
     state.panel.value = "options";
     ui.options.open = true; // if the panel is already open

@@ -2,14 +2,13 @@
 import { effect } from "@preact/signals-core";
 import type { Writing } from "../../assistant/writing.js";
 import { plainButton, setEnabled } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 
-/** Offers the button beside the field once there is a seed. */
-export function offerSameSeed(state: PageState, writing: Writing): void {
-  const field = ui.controls.querySelector<HTMLInputElement>("#option-seed");
+/** Offers the button beside the field for the seed, which is in `controls`, once there is a seed. */
+export function offerSameSeed(controls: HTMLElement, state: PageState, writing: Writing): void {
+  const field = controls.querySelector<HTMLInputElement>("#option-seed");
   const button = plainButton("", () => {
     if (!field) return;
     field.value = String(writing.lastSeed);

@@ -1,15 +1,20 @@
 // The side panel: the library, options, sharing, saving and the device, one section each. On a small screen it covers the text.
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { panelSections, type PageState, type PanelSection } from "../../state/page-state.js";
 
-const sectionsOf = () => ui.panel.querySelectorAll("details");
+type PanelElements = Pick<
+  Elements,
+  "panel" | "panelClose" | "menu" | "menuButton" | "libraryOpen" | "presetShown"
+>;
+
 const isSection = (name: string | undefined): name is PanelSection =>
   panelSections.some((each) => each === name);
 
 /** Opens the panel from the menu, from the status line, and if a value is refused. Escape or its button close it. */
-export function offerPanel(state: PageState): void {
+export function offerPanel(ui: PanelElements, state: PageState): void {
+  const sectionsOf = () => ui.panel.querySelectorAll("details");
   /** The element that had the focus before the panel was opened. */
   let opener: HTMLElement = ui.menuButton;
 

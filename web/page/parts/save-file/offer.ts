@@ -1,7 +1,7 @@
 // Offers "Save as one file", whose code is fetched on first use.
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { onPress, setEnabled } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { isAbort, messageOf } from "../../state/errors.js";
@@ -13,14 +13,17 @@ function folderOf({ loaded, chosen }: PageState): URL | undefined {
   return loaded.peek() && folder !== undefined ? new URL(folder, baseAddress()) : undefined;
 }
 
+/** What shows how the saving goes. */
+export type SaveElements = Pick<Elements, "save" | "saveStatus">;
+
 /** Saves the page with the loaded model, and with `text` if given. Shows the progress. */
-export async function saveModel(state: PageState, text?: string): Promise<void> {
+export async function saveModel(ui: SaveElements, state: PageState, text?: string): Promise<void> {
   const folder = folderOf(state);
   if (!folder || ui.save.ariaDisabled === "true") return;
   setEnabled(ui.save, false);
   try {
     const { save } = await import("./saving.js");
-    await save(folder, text);
+    await save(folder, ui.saveStatus, text);
   } catch (error) {
     setTranslatedText(ui.saveStatus, () =>
       isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) }),
@@ -31,8 +34,8 @@ export async function saveModel(state: PageState, text?: string): Promise<void> 
 }
 
 /** Offers to save the page while a model of this host is loaded. */
-export function offerSaving(state: PageState): void {
-  onPress(ui.save, () => void saveModel(state));
+export function offerSaving(ui: SaveElements & Pick<Elements, "saving">, state: PageState): void {
+  onPress(ui.save, () => void saveModel(ui, state));
   state.loaded.subscribe((model) => {
     if (!model) return;
     ui.saving.hidden = folderOf(state) === undefined;

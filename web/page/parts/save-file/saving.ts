@@ -2,7 +2,6 @@
 // Fetched on first use.
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { download } from "../../dom/download.js";
-import { elements as ui } from "../../dom/elements.js";
 import { composeOneFile, modelFiles } from "./one-file.mjs";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/editor.js";
@@ -62,7 +61,7 @@ async function ask(url: URL): Promise<Response | undefined> {
 /**
  * Saves the page with the model in `folder`, and with `text` if given. Rejects if that fails or the visitor cancels.
  */
-export async function save(folder: URL, text?: string): Promise<void> {
+export async function save(folder: URL, status: HTMLElement, text?: string): Promise<void> {
   const name = `${folder.pathname.split("/").at(-2) ?? "model"}.html`.replace(/^(?!gpt)/i, "gpt2-");
   const target = await openTarget(name);
   let written = 0;
@@ -80,12 +79,12 @@ export async function save(folder: URL, text?: string): Promise<void> {
     for await (const part of parts) {
       await target.write(part);
       written += part.length;
-      setTranslatedText(ui.saveStatus, () => phrase("collecting", { bytes: formatBytes(written) }));
+      setTranslatedText(status, () => phrase("collecting", { bytes: formatBytes(written) }));
     }
     await target.close();
   } catch (error) {
     await target.abort().catch(() => undefined);
     throw error;
   }
-  setTranslatedText(ui.saveStatus, () => phrase("saved", { name, bytes: formatBytes(written) }));
+  setTranslatedText(status, () => phrase("saved", { name, bytes: formatBytes(written) }));
 }

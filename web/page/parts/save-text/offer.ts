@@ -3,7 +3,7 @@ import type { Tree } from "../../document/tree.js";
 import { plainButton } from "../../dom/buttons.js";
 import { download } from "../../dom/download.js";
 import type { KeptText } from "../../document/kept-text.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { setTranslatedText, keepTranslated } from "../../language/keep-translated.js";
 import { alternativesOf, fileName } from "../../library/alternatives.js";
@@ -45,7 +45,10 @@ function contentOf(ending: Ending, { kept, tree, model }: SavedText): string {
 }
 
 /** Offers the formats; reads the text with `saved` when one is chosen. */
-export function offerSavingText(saved: () => SavedText): void {
+export function offerSavingText(
+  ui: Pick<Elements, "textSavingFormats" | "textSavingStatus">,
+  saved: () => SavedText,
+): void {
   for (const { ending, type } of formats) {
     const button = plainButton("", () => {
       const now = saved();

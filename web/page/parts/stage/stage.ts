@@ -26,7 +26,7 @@ async function fillScreen(isOn: () => boolean): Promise<void> {
 export interface StageSetting {
   enter: HTMLButtonElement;
   leave: HTMLButtonElement;
-  editor: Editor;
+  editor: Pick<Editor, "undo" | "focus" | "showCaret"> & { view: Pick<Editor["view"], "requestMeasure"> };
   /** Lets the model continue at the end of the text. */
   goOn: () => void;
 }

@@ -1,14 +1,17 @@
 // Shows the facts about the model and its speed.
 import { effect } from "@preact/signals-core";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { formatMs, formatRate } from "../../language/format.js";
 import { formatLarge } from "../../language/numbers.js";
 import { phrase } from "../../language/start.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 
+/** What shows the facts about the model. */
+type ModelElements = Pick<Elements, "engine" | "model" | "notice">;
+
 /** Shows the facts about the model, which can change while it works, for example after a thread is lost. */
-export function showModel({ loaded }: PageState): void {
+export function showModel(ui: ModelElements, { loaded }: PageState): void {
   const model = loaded.peek();
   if (!model) return;
   const { info } = model;
@@ -21,10 +24,13 @@ export function showModel({ loaded }: PageState): void {
   ui.notice.hidden = notices.length === 0;
 }
 
-export function showFacts(state: PageState): void {
-  keepTranslated(ui.model, () => showModel(state));
+export function showFacts(
+  ui: ModelElements & Pick<Elements, "speed" | "firstToken">,
+  state: PageState,
+): void {
+  keepTranslated(ui.model, () => showModel(ui, state));
   effect(() => {
-    if (state.loaded.value && !state.isWriting) showModel(state);
+    if (state.loaded.value && !state.isWriting) showModel(ui, state);
   });
   onChange(state.tokensPerSecond, (rate) =>
     setTranslatedText(ui.speed, () => (rate === undefined ? "" : formatRate(rate))),

@@ -1,11 +1,11 @@
 // The option that lets a screen reader announce the model's text while it is written. The browser keeps the choice.
-import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { hasFlag, storeFlag } from "../../state/stored-flags.js";
-import { silence, speech } from "./speech.js";
+import { silence, type Speech } from "./speech.js";
 
-export function offerReadingAloud(): void {
+/** Adds the option to `controls`; switching it off hushes `speech`. */
+export function offerReadingAloud(controls: HTMLElement, speech: Pick<Speech, "hush">): void {
   const control = document.createElement("div");
   control.className = "control";
   const label = document.createElement("label");
@@ -23,5 +23,5 @@ export function offerReadingAloud(): void {
     if (!box.checked) speech.hush();
   });
   control.append(label, box, help);
-  ui.controls.append(control);
+  controls.append(control);
 }

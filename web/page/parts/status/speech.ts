@@ -1,6 +1,5 @@
 // What a screen reader announces: whole sentences, one after another, at reading pace. A sentence that replaces another too
 // soon is never heard, and a second live region would be announced before the sentences that still wait.
-import { elements as ui } from "../../dom/elements.js";
 import { hasFlag } from "../../state/stored-flags.js";
 
 const sentenceEnd = /[.!?…]["”’')\]]*\s|\n/g;
@@ -94,13 +93,17 @@ export class Speech {
 const mostShown = 20;
 
 /** Appends an utterance: a screen reader finishes one before it begins the next. */
-function show({ text, kind }: Utterance): void {
+function show(spoken: HTMLElement, { text, kind }: Utterance): void {
   const said = document.createElement("div");
   said.textContent = text;
   if (kind !== "text") said.lang = document.documentElement.lang; // the rest is in the model's
-  ui.spoken.append(said);
-  while (ui.spoken.childElementCount > mostShown) ui.spoken.firstElementChild?.remove();
+  spoken.append(said);
+  while (spoken.childElementCount > mostShown) spoken.firstElementChild?.remove();
 }
 
-/** The page's own. aloud.ts passes it to the parts that come with the first paint. */
-export const speech = new Speech(show, () => hasFlag(silence));
+/** Announces in the live region `spoken`, unless the visitor has switched that off. */
+export const speechIn = (spoken: HTMLElement): Speech =>
+  new Speech(
+    (utterance) => show(spoken, utterance),
+    () => hasFlag(silence),
+  );

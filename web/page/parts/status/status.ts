@@ -1,13 +1,18 @@
 // The status line, and the errors with a button that helps.
 import { effect } from "@preact/signals-core";
 import { hideKeepingFocus } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type PageState, type Problem } from "../../state/page-state.js";
-import { withSpeech } from "./with-speech.js";
+import type { LateSpeech } from "./with-speech.js";
+
+type ErrorElements = Pick<
+  Elements,
+  "error" | "errorText" | "errorRepair" | "errorReset" | "loading" | "loadingCancel" | "generate"
+>;
 
 /** Shows or hides the error. If the focus was in it, it moves to the running work. */
-function showProblem(problem: Problem | undefined): void {
+function showProblem(ui: ErrorElements, problem: Problem | undefined): void {
   if (!problem) return hideKeepingFocus(ui.error, ui.loading.hidden ? ui.generate : ui.loadingCancel);
   const { sentence, repair, canReset } = problem;
   setTranslatedText(ui.errorText, sentence);
@@ -21,7 +26,11 @@ function showProblem(problem: Problem | undefined): void {
   ui.error.hidden = false;
 }
 
-export function showStatus(state: PageState): void {
+export function showStatus(
+  ui: ErrorElements & Pick<Elements, "finish">,
+  state: PageState,
+  speech: Pick<LateSpeech, "status">,
+): void {
   let shown: (() => string) | undefined;
   // A sentence that counts the time is shown anew each time that changes, but announced once.
   effect(() => {
@@ -29,8 +38,8 @@ export function showStatus(state: PageState): void {
     const said = sentence();
     const isNew = sentence !== shown && said !== ui.finish.textContent;
     shown = sentence;
-    if (isNew) withSpeech((speech) => speech.status(said)); // announced after the model's text
+    if (isNew) speech.status(said); // announced after the model's text
     setTranslatedText(ui.finish, sentence);
   });
-  onChange(state.problem, showProblem);
+  onChange(state.problem, (problem) => showProblem(ui, problem));
 }

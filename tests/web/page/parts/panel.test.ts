@@ -1,32 +1,25 @@
 // @vitest-environment happy-dom
-// The side panel and the menu that opens it, in the page as index.html has it.
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { beforeEach, expect, it, vi } from "vitest";
+// The side panel and the menu that opens it, alone.
+import { expect, it } from "vitest";
+import { offerMenu } from "../../../../web/page/parts/bar/menu.js";
+import { offerPanel } from "../../../../web/page/parts/panel/panel.js";
+import { makeState, mountMarkup, pressKey } from "../../support/page-part.js";
 
-const html = readFileSync(resolve(import.meta.dirname, "../../../web/page/index.html"), "utf8");
 const part = (selector: string) => document.querySelector<HTMLElement>(selector) ?? document.body;
-const pressKey = (on: HTMLElement, key: string) =>
-  on.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 
-async function open() {
-  const { PageState } = await import("../../../web/page/state/page-state.js");
-  const { offerMenu } = await import("../../../web/page/parts/bar/menu.js");
-  const { offerPanel } = await import("../../../web/page/parts/panel/panel.js");
-  const state = new PageState({ source: "models/demo/", name: "demo" });
+function open() {
+  const ui = mountMarkup(
+    ...(["panel", "panelClose", "menu", "menuButton", "libraryOpen", "presetShown", "undo", "redo"] as const),
+  );
+  const state = makeState();
   state.preset.value = () => "Wild";
-  offerMenu();
-  offerPanel(state);
+  offerMenu(ui);
+  offerPanel(ui, state);
   return state;
 }
 
-beforeEach(() => {
-  vi.resetModules();
-  document.body.innerHTML = /<body>(.*)<script type="module"/s.exec(html)?.[1] ?? "";
-});
-
-it("the panel opens at the section chosen in the menu, and Escape returns the focus", async () => {
-  const state = await open();
+it("the panel opens at the section chosen in the menu, and Escape returns the focus", () => {
+  const state = open();
   part("#menu-button").click();
   expect(part("#menu").hidden).toBe(false);
   expect(part("#menu-button").ariaExpanded).toBe("true");
@@ -42,8 +35,8 @@ it("the panel opens at the section chosen in the menu, and Escape returns the fo
   expect(document.activeElement).toBe(part("#menu-button"));
 });
 
-it("the panel's line names the preset, and opens the options", async () => {
-  const state = await open();
+it("the panel's line names the preset, and opens the options", () => {
+  const state = open();
   expect(part("#preset-shown").textContent).toBe("Wild");
   state.preset.value = () => "Precise";
   expect(part("#preset-shown").ariaLabel).toBe("Options: Precise");
@@ -54,8 +47,8 @@ it("the panel's line names the preset, and opens the options", async () => {
   expect(document.activeElement).toBe(part("#preset-shown"));
 });
 
-it("the arrow keys move within the menu, and Escape closes only the menu", async () => {
-  const state = await open();
+it("the arrow keys move within the menu, and Escape closes only the menu", () => {
+  const state = open();
   part("#menu-button").click();
   const items = [...part("#menu").querySelectorAll("button")];
   expect(document.activeElement).toBe(items[0]);

@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 // The list of branches: one button each, by the words that tell them apart.
 import { expect, it, vi } from "vitest";
-import { showBranches, wordsOf, type BranchActions } from "../../../web/page/parts/branches/list.js";
-import type { Branch, Tree } from "../../../web/page/document/tree.js";
+import { showBranches, wordsOf, type BranchActions } from "../../../../web/page/parts/branches/list.js";
+import type { Branch, Tree } from "../../../../web/page/document/tree.js";
 
 const branch = (id: number, parent: number | null, text: string): Branch => ({
   id,

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { ChosenModel } from "../../../web/page/state/page-state.js";
+import type { ChosenModel } from "../../../../web/page/state/page-state.js";
 
 /** A model that was loaded: its memory, and how often it was given back. */
 function makeModel(name: string, memoryBytes = 50e6) {
@@ -63,14 +63,14 @@ const { asked, loadModel } = vi.hoisted(() => {
 });
 const settle = () => new Promise((later) => setTimeout(later));
 
-vi.mock("../../../web/src/client/index.js", () => ({ loadModel, InvalidArgumentError: RangeError }));
-vi.mock("../../../web/page/models/host.js", () => ({
+vi.mock("../../../../web/src/client/index.js", () => ({ loadModel, InvalidArgumentError: RangeError }));
+vi.mock("../../../../web/page/models/host.js", () => ({
   storesModel: () => true,
   modelFetch: undefined,
   prepareHost: async () => {},
   afterLoad: () => {},
 }));
-const page = readFileSync(resolve(import.meta.dirname, "../../../web/page/index.html"), "utf8");
+const page = readFileSync(resolve(import.meta.dirname, "../../../../web/page/index.html"), "utf8");
 const better: ChosenModel = { source: "hf:user/better", name: "user/better" };
 const best: ChosenModel = { source: "hf:user/best", name: "user/best" };
 const coming = () => sessionStorage.getItem(`gpt2-coming ${location.pathname}`);
@@ -79,13 +79,14 @@ const textOf = (id: string) => document.getElementById(id)?.textContent ?? "";
 
 /** The parts that show what is loaded, with the demo loaded. */
 async function open(memoryBytes?: number) {
-  const { PageState } = await import("../../../web/page/state/page-state.js");
-  const { Loading } = await import("../../../web/page/models/loading.js");
-  const { showLoading } = await import("../../../web/page/parts/loading/progress.js");
-  const { showStatus } = await import("../../../web/page/parts/status/status.js");
+  const { PageState } = await import("../../../../web/page/state/page-state.js");
+  const { Loading } = await import("../../../../web/page/models/loading.js");
+  const { showLoading } = await import("../../../../web/page/parts/loading/progress.js");
+  const { showStatus } = await import("../../../../web/page/parts/status/status.js");
   const page = new PageState({ source: "models/demo/", name: "demo" });
   const loading = new Loading(page, () => "");
-  showStatus(page);
+  const { elements } = await import("../../../../web/page/dom/elements.js");
+  showStatus(elements, page, { status: () => {} });
   showLoading(page, loading.cancel);
   const state = {
     stops: 0,

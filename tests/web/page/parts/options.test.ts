@@ -1,9 +1,11 @@
 // @vitest-environment happy-dom
 // What is put into the options, by a link or a reload, and what is read from them again.
 import { beforeEach, expect, it } from "vitest";
-import type { GenerationDefaults } from "../../../web/src/client/index.js";
-import { presets } from "../../../web/page/parts/options/option-list.js";
-import { OptionsPanel } from "../../../web/page/parts/options/options-panel.js";
+import type { GenerationDefaults } from "../../../../web/src/client/index.js";
+import { presets } from "../../../../web/page/parts/options/option-list.js";
+import { offerOptions } from "../../../../web/page/parts/options/options.js";
+import { OptionsPanel } from "../../../../web/page/parts/options/options-panel.js";
+import { makeState, mountMarkup } from "../../support/page-part.js";
 
 const defaults: GenerationDefaults = {
   maxNewTokens: 64,
@@ -75,4 +77,17 @@ it("the options panel keeps its values when the language changes", () => {
   panel.read();
   panel.label();
   expect(panel.peek()).toBeUndefined();
+});
+
+it("a preset's button sets its values, and the state names the preset", () => {
+  const ui = mountMarkup("options", "controls", "presets");
+  const state = makeState();
+  const options = offerOptions(ui, state);
+  expect(state.preset.value()).toBe("Balanced");
+  [...ui.presets.querySelectorAll("button")].at(-1)?.click();
+  expect(state.preset.value()).toBe("Wild");
+  expect(options.peek("own")).toMatchObject(presets.at(-1)?.numbers ?? {});
+  options.show({ temperature: 0.123 });
+  ui.controls.dispatchEvent(new Event("input"));
+  expect(state.preset.value()).toBe("your own");
 });

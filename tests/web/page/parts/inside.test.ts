@@ -1,0 +1,40 @@
+// @vitest-environment happy-dom
+// The tab "Inside" alone, in an editor with a queue of its own. The figures have tests of theirs.
+import { EditorState } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { beforeEach, expect, it, vi } from "vitest";
+import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
+import { attentionField } from "../../../../web/page/document/attention.js";
+import { scoredField } from "../../../../web/page/document/scored.js";
+import { modeField, setMode } from "../../../../web/page/document/view-mode.js";
+import { lookingInside } from "../../../../web/page/parts/inside/opening.js";
+import { FakeObserver } from "../../support/element-page.js";
+import { mountMarkup } from "../../support/page-part.js";
+
+beforeEach(() => vi.stubGlobal("ResizeObserver", FakeObserver));
+
+it("the tab opens with its view, and says what it waits for until there is a model", async () => {
+  const { inside: root, dock } = mountMarkup("inside", "dock");
+  const setting = {
+    ...{ root, dock, queue: new RequestQueue(() => undefined), onModelChange: () => () => {} },
+    ...{ isWriting: () => false, fail: vi.fn() },
+  };
+  const view = new EditorView({
+    state: EditorState.create({
+      extensions: [modeField, scoredField, attentionField, lookingInside(setting)],
+    }),
+    parent: document.body,
+  });
+  expect(root.hidden).toBe(true);
+  view.dispatch({ effects: setMode.of("inside") });
+  expect(root.hidden).toBe(false);
+  await vi.waitUntil(() => root.querySelector(".inside-state p")?.textContent);
+  expect(root.querySelector(".inside-state p")?.textContent).toBe(
+    "Looks inside as soon as the model is loaded.",
+  );
+  expect(root.querySelector(".inside-figures > div")?.shadowRoot).toBeTruthy();
+  view.dispatch({ effects: setMode.of("text") });
+  expect(root.hidden).toBe(true);
+  expect(setting.fail).not.toHaveBeenCalled();
+  view.destroy();
+});

@@ -1,0 +1,26 @@
+// @vitest-environment happy-dom
+// The choice of views alone, with an editor that has nothing but them.
+import { EditorState } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { expect, it } from "vitest";
+import { attentionField } from "../../../../web/page/document/attention.js";
+import { modeField } from "../../../../web/page/document/view-mode.js";
+import { offerViews } from "../../../../web/page/parts/token/views.js";
+import { mountMarkup } from "../../support/page-part.js";
+
+it("a tab shows its view, its legend, and its name in the address", () => {
+  const ui = mountMarkup("tabs", "surface", "legend", "scored");
+  const view = new EditorView({
+    state: EditorState.create({ extensions: [modeField, attentionField] }),
+    parent: document.body,
+  });
+  offerViews({ tabs: { list: ui.tabs, panel: ui.surface }, legend: ui.legend, scored: ui.scored }, view);
+  expect(ui.legend.hidden).toBe(true);
+  ui.tabs.querySelector<HTMLElement>("#tab-rank")?.click();
+  expect(view.state.field(modeField)).toBe("rank");
+  expect(ui.tabs.querySelector<HTMLElement>("#tab-rank")?.ariaSelected).toBe("true");
+  expect([ui.legend.hidden, ui.legend.lastElementChild]).toEqual([false, ui.scored]);
+  expect(location.hash).toBe("#view=rank");
+  ui.tabs.querySelector<HTMLElement>("#tab-text")?.click();
+  expect([ui.legend.hidden, location.hash]).toEqual([true, ""]);
+});
