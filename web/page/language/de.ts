@@ -111,7 +111,7 @@ export const start: Translated<Sections["start"]> = {
   loading: "Das Modell wird geladen",
   startingEngine: "Die Engine startet",
   progress: "{loaded} von {total}",
-  pace: "{loaded} von {total}, noch etwa {time}",
+  pace: "{loaded} von {total}, noch {time}",
   engine: { one: "{variant}, {count} Thread", other: "{variant}, {count} Threads" },
   model: "{count}, {weights}",
   notStored: "Dieses Modell wird nicht für den nächsten Besuch gespeichert: {why}.",
