@@ -118,16 +118,16 @@ void LayerNorm_Simd128(const float* x, const float* gain, const float* bias, flo
 void GeluTanh_Simd128(float* x, std::size_t n) {
   Transform(x, n, [](v128_t v) {
     const v128_t cube = wasm_f32x4_mul(wasm_f32x4_mul(v, v), v);
-    const v128_t inner = wasm_f32x4_add(v, wasm_f32x4_mul(Splat(kGeluCubic), cube));
-    const v128_t u = wasm_f32x4_mul(Splat(kTwoSqrt2OverPi), inner);
-    return wasm_f32x4_div(v, wasm_f32x4_add(Splat(1.0f), Exp(wasm_f32x4_neg(u))));
+    const v128_t inner = wasm_f32x4_add(v, wasm_f32x4_mul(Constant(kGeluCubic), cube));
+    const v128_t u = wasm_f32x4_mul(Constant(kTwoSqrt2OverPi), inner);
+    return wasm_f32x4_div(v, wasm_f32x4_add(Constant(kOne), Exp(wasm_f32x4_neg(u))));
   });
 }
 
 void GeluErf_Simd128(float* x, std::size_t n) {
   Transform(x, n, [](v128_t v) {
-    const v128_t erf = Erf(wasm_f32x4_mul(v, Splat(kSqrtHalf)));
-    return wasm_f32x4_mul(wasm_f32x4_mul(Splat(0.5f), v), wasm_f32x4_add(Splat(1.0f), erf));
+    const v128_t erf = Erf(wasm_f32x4_mul(v, Constant(kSqrtHalf)));
+    return wasm_f32x4_mul(wasm_f32x4_mul(Splat(0.5f), v), wasm_f32x4_add(Constant(kOne), erf));
   });
 }
 
@@ -138,7 +138,7 @@ void Relu_Simd128(float* x, std::size_t n) {
 void Swish_Simd128(float* x, float beta, std::size_t n) {
   Transform(x, n, [beta](v128_t v) {
     const v128_t scaled = wasm_f32x4_mul(Splat(beta), v);
-    return wasm_f32x4_div(v, wasm_f32x4_add(Splat(1.0f), Exp(wasm_f32x4_neg(scaled))));
+    return wasm_f32x4_div(v, wasm_f32x4_add(Constant(kOne), Exp(wasm_f32x4_neg(scaled))));
   });
 }
 

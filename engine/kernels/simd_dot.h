@@ -90,21 +90,19 @@ struct PlainDot {
   }
 
   struct SignedGroup {
-    alignas(16) std::int16_t codes[kGroup];
+    v128_t steps[kGroupSteps];  // not split when it is loaded: V8's revectorizer stops there
   };
   using Input = v128_t;
 
   static SignedGroup PrepareGroup(const std::int8_t* codes) {
     SignedGroup group;
-    for (std::size_t i = 0; i < kGroup; i += 8) {
-      wasm_v128_store(group.codes + i, wasm_i16x8_load8x8(codes + i));
+    for (std::size_t step = 0; step < kGroupSteps; ++step) {
+      group.steps[step] = LoadNonNegative(codes + step * kStepInputs);
     }
     return group;
   }
 
-  static Input LoadInput(const SignedGroup& group, std::size_t step) {
-    return wasm_v128_load64_splat(group.codes + step * kStepInputs);
-  }
+  static Input LoadInput(const SignedGroup& group, std::size_t step) { return group.steps[step]; }
 
   static void Add(Sum& sum, const Weights& w, Input input) {
     sum.low = wasm_i32x4_add(sum.low, wasm_i32x4_dot_i16x8(w.low, input));
@@ -149,9 +147,10 @@ struct PlainDot {
   }
   static v128_t FinishNibbles(NibbleSum sum, const std::int32_t* /*offset*/) { return sum; }
 
-  static Nibbles LoadNibbles(const void* codes) {
+  v128_t mask = HiddenI16x8<15>();
+
+  Nibbles LoadNibbles(const void* codes) const {
     const v128_t v = wasm_v128_load(codes);
-    const v128_t mask = wasm_i16x8_splat(15);
     return {{{wasm_v128_and(v, mask), wasm_v128_and(wasm_u16x8_shr(v, 8), mask)},
              {wasm_v128_and(wasm_u16x8_shr(v, 4), mask), wasm_u16x8_shr(v, 12)}}};
   }

@@ -16,6 +16,13 @@ inline v128_t Splat(float value) {
   return wasm_f32x4_splat(value);
 }
 
+// A constant that is read from memory: one instruction. V8 on x64 makes a constant that it knows
+// anew in every turn of a loop, in three or four. `value` has static storage.
+inline v128_t Constant(const volatile float& value) {
+  return Splat(value);
+}
+inline constexpr float kOne = 1.0f;
+
 inline v128_t MulAdd(v128_t a, v128_t b, v128_t c) {  // two roundings, never fused
   return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
 }
@@ -53,23 +60,23 @@ inline void Transform(float* x, std::size_t n, F f) {
 }
 
 inline v128_t Exp(v128_t x) {
-  x = wasm_f32x4_pmin(wasm_f32x4_pmax(Splat(kExpMin), x), Splat(kExpMax));
-  const v128_t n = wasm_f32x4_nearest(wasm_f32x4_mul(x, Splat(kLog2E)));
-  const v128_t r = wasm_f32x4_sub(wasm_f32x4_sub(x, wasm_f32x4_mul(n, Splat(kLn2High))),
-                                  wasm_f32x4_mul(n, Splat(kLn2Low)));
-  v128_t p = Splat(kExpPolynomial[0]);
-  for (int i = 1; i < 6; ++i) p = MulAdd(p, r, Splat(kExpPolynomial[i]));
-  const v128_t mantissa = wasm_f32x4_add(MulAdd(p, wasm_f32x4_mul(r, r), r), Splat(1.0f));
+  x = wasm_f32x4_pmin(wasm_f32x4_pmax(Constant(kExpMin), x), Constant(kExpMax));
+  const v128_t n = wasm_f32x4_nearest(wasm_f32x4_mul(x, Constant(kLog2E)));
+  const v128_t r = wasm_f32x4_sub(wasm_f32x4_sub(x, wasm_f32x4_mul(n, Constant(kLn2High))),
+                                  wasm_f32x4_mul(n, Constant(kLn2Low)));
+  v128_t p = Constant(kExpPolynomial[0]);
+  for (int i = 1; i < 6; ++i) p = MulAdd(p, r, Constant(kExpPolynomial[i]));
+  const v128_t mantissa = wasm_f32x4_add(MulAdd(p, wasm_f32x4_mul(r, r), r), Constant(kOne));
   const v128_t exponent = wasm_i32x4_shl(wasm_i32x4_trunc_sat_f32x4(n), 23);
   return wasm_i32x4_add(mantissa, exponent);
 }
 
 inline v128_t Erf(v128_t x) {
   const v128_t a = wasm_f32x4_abs(x);
-  const v128_t one = Splat(1.0f);
-  const v128_t t = wasm_f32x4_div(one, wasm_f32x4_add(one, wasm_f32x4_mul(Splat(kErfP), a)));
-  v128_t p = Splat(kErfPolynomial[0]);
-  for (int i = 1; i < 5; ++i) p = MulAdd(p, t, Splat(kErfPolynomial[i]));
+  const v128_t one = Constant(kOne);
+  const v128_t t = wasm_f32x4_div(one, MulAdd(Constant(kErfP), a, one));
+  v128_t p = Constant(kErfPolynomial[0]);
+  for (int i = 1; i < 5; ++i) p = MulAdd(p, t, Constant(kErfPolynomial[i]));
   const v128_t tail =
       wasm_f32x4_mul(wasm_f32x4_mul(p, t), Exp(wasm_f32x4_neg(wasm_f32x4_mul(a, a))));
   const v128_t sign_bit = Splat(-0.0f);
