@@ -10,7 +10,7 @@ import { formatLeft } from "../../language/format.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 import { hasFlag, storeFlag } from "../../state/stored-flags.js";
-import written from "./example.json";
+import { prompt, text as continuation } from "./example.json";
 
 /** The name under which the browser keeps that this page has had its model. */
 const flag = "had-model";
@@ -31,8 +31,8 @@ export interface FirstVisitSetting {
 }
 
 function exampleText(): KeptText {
-  const text = written.prompt + written.text;
-  return { text, caret: text.length, written: [[written.prompt.length, text.length, "en"]] };
+  const text = prompt + continuation;
+  return { text, caret: text.length, written: [[prompt.length, text.length, "en"]] };
 }
 
 function makeExample(goOn: () => void) {
@@ -43,8 +43,8 @@ function makeExample(goOn: () => void) {
   text.lang = "en";
   const models = document.createElement("span");
   models.className = "models";
-  models.textContent = written.text;
-  text.append(written.prompt, models);
+  models.textContent = continuation;
+  text.append(prompt, models);
   const button = plainButton("", goOn);
   setTranslatedText(button, () => phrase("goOnWith"));
   const figure = document.createElement("figure");
