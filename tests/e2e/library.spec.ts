@@ -312,3 +312,21 @@ for (const [width, height] of [
     expect(await textOf(page)).toBe("The first.");
   });
 }
+
+test("the page as one file on a disk keeps several texts, too", async ({ page }) => {
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (/^update listener/.test(message.text())) problems.push(message.text());
+  });
+  await page.goto(new URL("../../web/dist/one-file.html", import.meta.url).href);
+  await setText(page, "The first.");
+  await page.locator("#library-open").click();
+  await expect(row(page, "The first.")).toBeVisible();
+  await press(page, "New text");
+  await expect.poll(() => textOf(page)).toBe("");
+  await setText(page, "The second.");
+  await row(page, "The first.").getByRole("button").first().click();
+  await expect.poll(() => textOf(page)).toBe("The first.");
+  await expect.poll(async () => (await names(page)).sort()).toEqual(["The first.", "The second."]);
+  expect(problems).toEqual([]);
+});

@@ -150,8 +150,10 @@ class Sharing {
 export function offerSharing(setting: SharingSetting): void {
   const { state } = setting;
   const sharing = new Sharing(setting);
-  if (location.protocol === "file:")
-    for (const part of [ui.sharing, ui.menu.querySelector('[data-section="sharing"]')]) part?.remove();
+  if (location.protocol === "file:") {
+    ui.sharing.hidden = true; // not removed: the bar looks its button up
+    ui.menu.querySelector('[data-section="sharing"]')?.remove();
+  }
   onPress(ui.share, () => {
     sharing.copyLink().catch((error: unknown) => {
       setTranslatedText(ui.shareStatus, () => phrase("noLink", { why: messageOf(error) }));
