@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 // The list of texts, mounted alone with texts that are made up.
 import { beforeEach, expect, it, vi } from "vitest";
-import { Library, type LibrarySetting } from "../../../web/page/parts/library/library.js";
-import type { ListedText } from "../../../web/page/library/texts.js";
+import { Library, type LibrarySetting } from "../../../../web/page/parts/library/library.js";
+import type { ListedText } from "../../../../web/page/library/texts.js";
 
 const all: ListedText[] = [
   { id: "a", name: "Cats", text: "A cat sat here.", changed: Date.now() - 7_200_000, where: "here" },
