@@ -9,7 +9,6 @@ export default defineConfig({
       "weights_tools/**/*.test.ts",
       "repository/**/*.test.ts",
       "text/**/*.test.ts",
-      "mutate/**/*.test.ts",
       "toolchain/**/*.test.ts",
     ],
     testTimeout: 60_000,

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <new>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,14 +21,6 @@ namespace {
 // which has no engine to reply for, returns null.
 using Operation = FunctionRef<Status(Gpt2Engine& engine)>;
 using Question = FunctionRef<Status(Gpt2Engine& engine, JsonWriter& out)>;
-
-Status WriteResult(Gpt2Engine& engine, Question question) {
-  engine.reply = R"({"result":)";
-  JsonWriter out(engine.reply);
-  GPT2_TRY(question(engine, out));
-  engine.reply += '}';
-  return Done{};
-}
 
 // Ends a load. Later calls report that without needing memory.
 void EndLoad(Gpt2Engine& engine) {
@@ -51,20 +42,15 @@ const char* OutOfMemory(Gpt2Engine& engine) {
 
 // Null, or the error.
 const char* Run(Gpt2Engine* engine, Operation operation) {
-  try {
-    const Status status = operation(*engine);
-    return status.ok() ? nullptr : WriteError(status.error(), engine->reply);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(*engine);
-  } catch (const std::length_error&) {  // from a string or vector larger than any memory
-    return OutOfMemory(*engine);
-  }
+  const char* error = RunFor(engine->reply, [&] { return operation(*engine); });
+  return error == kOutOfMemoryReply ? OutOfMemory(*engine) : error;
 }
 
 // The result, or the error.
 const char* Answer(Gpt2Engine* engine, Question question) {
-  const char* error = Run(engine, [&](Gpt2Engine& e) { return WriteResult(e, question); });
-  return error != nullptr ? error : engine->reply.c_str();
+  const char* answer =
+      AnswerFor(engine->reply, [&](JsonWriter& out) { return question(*engine, out); });
+  return answer == kOutOfMemoryReply ? OutOfMemory(*engine) : answer;
 }
 
 // As Run, for calls that begin or continue a load. An error ends the load; after a call out of
@@ -149,8 +135,9 @@ const char* gpt2_load_step(Gpt2Engine* engine) {
 }
 
 const char* gpt2_load_end(Gpt2Engine* engine) {
-  const char* error =
-      ContinueLoad(engine, [](Gpt2Engine& e) { return gpt2::WriteResult(e, &gpt2::LoadEnd); });
+  const char* error = ContinueLoad(engine, [](Gpt2Engine& e) {
+    return gpt2::WriteResult(e.reply, [&](JsonWriter& out) { return gpt2::LoadEnd(e, out); });
+  });
   return error != nullptr ? error : engine->reply.c_str();
 }
 

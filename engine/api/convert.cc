@@ -7,7 +7,6 @@
 #include <new>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,20 +47,22 @@ const char* OutOfMemory(Gpt2Converter& owner) {
 
 // Null, or the error.
 const char* Run(Gpt2Converter* owner, FunctionRef<Status()> operation) {
-  try {
-    const Status status = operation();
-    return status.ok() ? nullptr : WriteError(status.error(), owner->reply);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(*owner);
-  } catch (const std::length_error&) {  // from a string or vector larger than any memory
-    return OutOfMemory(*owner);
-  }
+  const char* error = RunFor(owner->reply, operation);
+  return error == kOutOfMemoryReply ? OutOfMemory(*owner) : error;
 }
+
+// The result, or the error.
+const char* Answer(Gpt2Converter* owner, FunctionRef<Status(JsonWriter& out)> operation) {
+  const char* answer = AnswerFor(owner->reply, operation);
+  return answer == kOutOfMemoryReply ? OutOfMemory(*owner) : answer;
+}
+
+constexpr const char* kNotBegun = "no conversion has begun";
 
 // As Run, but requires a running conversion.
 const char* RunWith(Gpt2Converter* owner, FunctionRef<Status(Converter& converter)> operation) {
   return Run(owner, [&]() -> Status {
-    if (!owner->converter) return Misuse("no conversion has begun");
+    if (!owner->converter) return Misuse(kNotBegun);
     return operation(*owner->converter);
   });
 }
@@ -106,36 +107,24 @@ Status Begin(Gpt2Converter& owner, std::string_view config, std::string_view hea
 }
 
 // The bytes that the last added file needs.
-Status ReplyWanted(Gpt2Converter& owner) {
-  owner.reply = R"({"result":)";
-  JsonWriter out(owner.reply);
+void WriteWanted(const Gpt2Converter& owner, JsonWriter& out) {
   if (const auto& wanted = owner.torch_files.back().wanted()) {
     out.Open('{').Member("from", wanted->begin).Member("size", wanted->size).Close('}');
   } else {
     out.Null();
   }
-  owner.reply += '}';
-  return Done{};
 }
 
-Status ReplyTokenizer(Gpt2Converter& owner, std::string_view files_json, std::size_t vocab_size) {
+Status WriteTokenizerOf(std::string_view files_json, std::size_t vocab_size, JsonWriter& out) {
   GPT2_ASSIGN(const ParsedJson files, ParseJson(files_json, "the files"));
-  const auto text = [&](std::string_view name) -> std::string_view {
-    const Json* const file = FindMember(*files, name);
-    const auto* const found = file == nullptr ? nullptr : file->get_ptr<const std::string*>();
-    return found == nullptr ? std::string_view() : *found;
-  };
-  owner.reply = R"({"result":)";
-  JsonWriter out(owner.reply);
-  GPT2_TRY(WriteTokenizer({.tokenizer = text("tokenizer.json"),
-                           .vocab = text("vocab.json"),
-                           .merges = text("merges.txt"),
-                           .tokenizer_config = text("tokenizer_config.json"),
-                           .special_tokens_map = text("special_tokens_map.json"),
-                           .added_tokens = text("added_tokens.json")},
-                          vocab_size, out));
-  owner.reply += '}';
-  return Done{};
+  const auto text = [&](std::string_view name) { return TextOfFile(*files, name); };
+  return WriteTokenizer({.tokenizer = text("tokenizer.json"),
+                         .vocab = text("vocab.json"),
+                         .merges = text("merges.txt"),
+                         .tokenizer_config = text("tokenizer_config.json"),
+                         .special_tokens_map = text("special_tokens_map.json"),
+                         .added_tokens = text("added_tokens.json")},
+                        vocab_size, out);
 }
 
 }  // namespace
@@ -157,26 +146,28 @@ void gpt2_converter_destroy(Gpt2Converter* converter) {
 
 const char* gpt2_converter_torch_file(Gpt2Converter* converter, const char* name, size_t name_size,
                                       double file_size) {
-  const char* error = gpt2::Run(converter, [&]() -> Status {
+  return gpt2::Answer(converter, [&](JsonWriter& out) -> Status {
     constexpr double kMostBytes = 9007199254740992.0;  // 2^53: exact in a double
     std::optional<uint64_t> size;
     if (file_size >= 0 && file_size <= kMostBytes) size = static_cast<uint64_t>(file_size);
     converter->torch_files.emplace_back(std::string(name, name_size), size);
-    return gpt2::ReplyWanted(*converter);
+    gpt2::WriteWanted(*converter, out);
+    return Done{};
   });
-  return error != nullptr ? error : converter->reply.c_str();
 }
 
 const char* gpt2_converter_torch_part(Gpt2Converter* converter, const uint8_t* bytes, size_t size) {
-  const char* error = gpt2::Run(converter, [&]() -> Status {
+  return gpt2::Answer(converter, [&](JsonWriter& out) -> Status {
     std::vector<gpt2::TorchFile>& files = converter->torch_files;
     if (files.empty() || !files.back().wanted()) return gpt2::Misuse("no part was asked for");
     Status status = files.back().Give({reinterpret_cast<const char*>(bytes), size});
-    if (status.ok()) return gpt2::ReplyWanted(*converter);
-    files.clear();
+    if (status.ok()) {
+      gpt2::WriteWanted(*converter, out);
+    } else {
+      files.clear();
+    }
     return status;
   });
-  return error != nullptr ? error : converter->reply.c_str();
 }
 
 const char* gpt2_converter_adapter(Gpt2Converter* converter, const char* config, size_t config_size,
@@ -218,10 +209,9 @@ const Gpt2Bytes* gpt2_converter_output(const Gpt2Converter* converter) {
 }
 
 const char* gpt2_converter_folder(Gpt2Converter* converter) {
-  const char* error = gpt2::RunWith(converter, [&](Converter& c) -> Status {
-    converter->reply = R"({"result":)";
-    JsonWriter out(converter->reply);
-    if (const gpt2::ConvertedFolder* const folder = c.folder()) {
+  return gpt2::Answer(converter, [&](JsonWriter& out) -> Status {
+    if (!converter->converter) return gpt2::Misuse(gpt2::kNotBegun);
+    if (const gpt2::ConvertedFolder* const folder = converter->converter->folder()) {
       const auto& [vocab, merges, tokenizer_config] = folder->vocabulary;
       out.Open('{').Member("config", folder->config).Member("vocab", vocab);
       out.Member("merges", merges).Member("tokenizerConfig", tokenizer_config);
@@ -229,17 +219,15 @@ const char* gpt2_converter_folder(Gpt2Converter* converter) {
     } else {
       out.Null();
     }
-    converter->reply += '}';
     return Done{};
   });
-  return error != nullptr ? error : converter->reply.c_str();
 }
 
 const char* gpt2_converter_tokenizer(Gpt2Converter* converter, const char* files, size_t files_size,
                                      size_t vocab_size) {
-  const char* error = gpt2::Run(
-      converter, [&] { return gpt2::ReplyTokenizer(*converter, {files, files_size}, vocab_size); });
-  return error != nullptr ? error : converter->reply.c_str();
+  return gpt2::Answer(converter, [&](JsonWriter& out) {
+    return gpt2::WriteTokenizerOf({files, files_size}, vocab_size, out);
+  });
 }
 
 const char* gpt2_converter_end(Gpt2Converter* converter) {

@@ -6,7 +6,6 @@
 #include <new>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,7 +13,6 @@
 
 #include "engine/api/reply.h"
 #include "engine/base/concat.h"
-#include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
@@ -33,24 +31,6 @@ struct Gpt2Languages {
 
 namespace gpt2 {
 namespace {
-
-// The reply of `operation`, which writes its result.
-const char* Reply(Gpt2Languages& owner, FunctionRef<Status(JsonWriter& out)> operation) {
-  try {
-    std::string reply;
-    JsonWriter out(reply);
-    out.Open('{').Key("result");
-    const Status status = operation(out);
-    if (!status.ok()) return WriteError(status.error(), owner.reply);
-    out.Close('}');
-    owner.reply = std::move(reply);
-    return owner.reply.c_str();
-  } catch (const std::bad_alloc&) {
-    return kOutOfMemoryReply;
-  } catch (const std::length_error&) {  // from a string or vector larger than any memory
-    return kOutOfMemoryReply;
-  }
-}
 
 Status NeedLanguage(const Gpt2Languages& owner) {
   if (owner.tokenizer) return Done{};
@@ -74,11 +54,7 @@ Result<std::string> BytesOfCharacters(std::string_view name, std::string_view te
 Status Read(Gpt2Languages& owner, std::string_view files_json, std::size_t vocab_size,
             JsonWriter& out) {
   GPT2_ASSIGN(const ParsedJson files, ParseJson(files_json, "the files"));
-  const auto text = [&](std::string_view name) -> std::string_view {
-    const Json* const file = FindMember(*files, name);
-    const auto* const found = file == nullptr ? nullptr : file->get_ptr<const std::string*>();
-    return found == nullptr ? std::string_view() : *found;
-  };
+  const auto text = [&](std::string_view name) { return TextOfFile(*files, name); };
   TokenizerFiles found{.tokenizer = text("tokenizer.json"),
                        .vocab = {},
                        .merges = {},
@@ -129,7 +105,7 @@ void gpt2_languages_destroy(Gpt2Languages* languages) {
 
 const char* gpt2_languages_read(Gpt2Languages* languages, const char* files, size_t files_size,
                                 size_t vocab_size) {
-  return gpt2::Reply(*languages, [&](JsonWriter& out) {
+  return gpt2::AnswerFor(languages->reply, [&](JsonWriter& out) {
     languages->tokenizer.reset();
     return gpt2::Read(*languages, {files, files_size}, vocab_size, out);
   });
@@ -137,7 +113,7 @@ const char* gpt2_languages_read(Gpt2Languages* languages, const char* files, siz
 
 const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, size_t size,
                                   int32_t special, int32_t ends) {
-  return gpt2::Reply(*languages, [&](JsonWriter& out) -> Status {
+  return gpt2::AnswerFor(languages->reply, [&](JsonWriter& out) -> Status {
     GPT2_TRY(gpt2::NeedLanguage(*languages));
     GPT2_ASSIGN(languages->ids,
                 languages->tokenizer->Encode(
@@ -155,7 +131,7 @@ const int32_t* gpt2_languages_ids(const Gpt2Languages* languages) {
 }
 
 const char* gpt2_languages_decode(Gpt2Languages* languages, const int32_t* ids, size_t count) {
-  return gpt2::Reply(*languages, [&](JsonWriter& out) -> Status {
+  return gpt2::AnswerFor(languages->reply, [&](JsonWriter& out) -> Status {
     GPT2_TRY(gpt2::NeedLanguage(*languages));
     GPT2_ASSIGN(const std::string text, languages->tokenizer->Decode({ids, count}));
     out.Value(text);

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "engine/base/function_ref.h"
 #include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/format/json_writer.h"
 
 namespace gpt2 {
 
@@ -16,7 +20,16 @@ inline constexpr const char* kOutOfMemoryReply =
 // An error in the caller's use of the API: `what`, as kInvalidArgument.
 Error Misuse(const std::string& what);
 
-// Writes `error` as a reply, and returns its text.
-const char* WriteError(const Error& error, std::string& reply);
+// Runs `operation`. Null, or the error: its text is in `reply`, unless it is kOutOfMemoryReply.
+const char* RunFor(std::string& reply, FunctionRef<Status()> operation);
+
+// Replies with the result that `operation` writes.
+Status WriteResult(std::string& reply, FunctionRef<Status(JsonWriter& out)> operation);
+
+// The same for a call: the result, or the error as RunFor has it.
+const char* AnswerFor(std::string& reply, FunctionRef<Status(JsonWriter& out)> operation);
+
+// The text of the file `name` in `files`, an object of texts by names; empty without it.
+std::string_view TextOfFile(const Json& files, std::string_view name);
 
 }  // namespace gpt2

@@ -64,6 +64,15 @@ const Json& TypeOf(const Json& json) {
   return type == nullptr ? none : *type;
 }
 
+Result<const Json*> ModelOf(const Json& json) {
+  GPT2_TRY(CheckMembers(json, "tokenizer",
+                        {"version", "truncation", "padding", "added_tokens", "normalizer",
+                         "pre_tokenizer", "post_processor", "decoder", "model"}));
+  const Json* const model = FindValue(json, "model");
+  if (model == nullptr) return Unsupported("model", Json(), "an object");
+  return model;
+}
+
 Status CheckPatternBytes(const std::string& field, const std::string& text) {
   if (!text.empty() && text.size() <= kMostAddedBytes) return Done{};
   return Bad(ErrorCode::kUnsupported,

@@ -33,6 +33,9 @@ Result<bool> ReadFlag(const Json& json, const std::string& field, const char* ke
 // The member "type", or null.
 const Json& TypeOf(const Json& json);
 
+// The member "model" of a whole tokenizer.json. Fails on a member that no tokenizer has.
+Result<const Json*> ModelOf(const Json& json);
+
 // Fails if a text to search for is empty or too long.
 Status CheckPatternBytes(const std::string& field, const std::string& text);
 

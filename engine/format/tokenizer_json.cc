@@ -153,11 +153,7 @@ Result<Tokenizer> ReadBytePairTokenizer(const Json& model, const Json* added, To
 Result<Tokenizer> ReadTokenizerJson(std::string_view text, std::size_t vocab_size) {
   GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, "tokenizer.json"));
   const Json& json = *parsed;
-  GPT2_TRY(field::CheckMembers(json, "tokenizer",
-                               {"version", "truncation", "padding", "added_tokens", "normalizer",
-                                "pre_tokenizer", "post_processor", "decoder", "model"}));
-  const Json* const model = field::FindValue(json, "model");
-  if (model == nullptr) return field::Unsupported("model", Json(), "an object");
+  GPT2_ASSIGN(const Json* const model, field::ModelOf(json));
   TokenizerRules rules;
   if (const Json* const normalizer = field::FindValue(json, "normalizer")) {
     GPT2_TRY(field::ForSteps(*normalizer, "normalizer", "normalizers",

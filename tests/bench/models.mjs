@@ -56,7 +56,7 @@ export function makeModel(format, name = `gpt2-${format}`, options = [], config 
  * Each tensor of the hub's GPT-2 124M, in its order; its mask buffers among them.
  * @returns {{ name: string, shape: number[] }[]}
  */
-function hubTensors() {
+export function hubTensors() {
   const d = gpt2Config.n_embd;
   const layers = Array.from({ length: gpt2Config.n_layer }, (_, i) => i)
     .map(String)

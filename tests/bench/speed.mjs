@@ -12,7 +12,7 @@ import { openBrowser } from "./browser.mjs";
 import { median } from "./figures.mjs";
 import { loadOurs, loadTransformers, loadWllama, runPeer } from "./in-page.mjs";
 import { gpt2Config, gpt2Sizes, makeModel, modelsFolder } from "./models.mjs";
-import { writeGguf } from "./peers/gguf.mjs";
+import { writeRandomGguf } from "./peers/gguf.mjs";
 import { installLlama, installPeers, llamaVersion, peersFolder, peerVersions } from "./peers/install.mjs";
 import { writeOnnxFolder } from "./peers/onnx.mjs";
 
@@ -239,7 +239,7 @@ const gzipBytes = (...files) =>
 
 function ggufOf(type) {
   const file = join(modelsFolder, `gpt2-${type}.gguf`);
-  if (!existsSync(file)) writeGguf(file, gpt2Config, type);
+  if (!existsSync(file)) writeRandomGguf(file, type);
   return file;
 }
 

@@ -25,15 +25,6 @@ inEveryBrowser("suggestions", (page) => {
     });
   }
 
-  test("a suggestion is no longer than maxlength allows", async () => {
-    await page.open(suggesting('maxlength="26"'));
-    const shown = (await page.evaluate("return suggest()")) as string;
-    expect(shown).toHaveLength(4);
-    await page.press("Tab");
-    expect(await value()).toBe(`One day, a little girl${shown}`);
-    expect(await page.evaluate("return heard.at(-1)")).toEqual(["gpt2-accept", shown]);
-  });
-
   test("undo removes only the suggestion, and then what was typed", async () => {
     await page.open(suggesting());
     await page.evaluate(`field.focus()`);
@@ -96,34 +87,6 @@ inEveryBrowser("suggestions", (page) => {
     });
   }
 
-  for (const [wrong, body, message] of [
-    ["an email field", inLine('type="email"'), /in <input id="f">: expected a <textarea>, or an <input> of/],
-    [
-      "an editor",
-      suggesting().replace(/<textarea.*textarea>/, '<div id="f" contenteditable></div>'),
-      /in <div/,
-    ],
-    [
-      "what is around an editor",
-      suggesting().replace(
-        /<textarea.*textarea>/,
-        '<div id="f"><div contenteditable id="inner"></div></div>',
-      ),
-      /in <div id="f">: .*for an editor, set the property "field"/,
-    ],
-    ["a wrong id", suggesting().replace('for="f"', 'for="g"'), /"for" is "g", but no element has this id/],
-    ["no id", suggesting().replace('for="f"', ""), /expected the attribute "for"/],
-  ] as const) {
-    test(`${wrong} as the field causes one message in the console`, async () => {
-      await page.open(body);
-      const warned = await page.evaluate(`
-        const target = document.getElementById("inner") ?? field;
-        for (let i = 0; i < 3; ++i) (target.focus(), target.blur());
-        return warned`);
-      expect(warned).toEqual([expect.stringMatching(message)]);
-    });
-  }
-
   test("behind a modal dialog a field gets no suggestions; an element inside the dialog suggests", async () => {
     const dialog = suggesting().replace("<form>", "<dialog><form>").replace("</form>", "</form></dialog>");
     await page.open(dialog);
@@ -137,18 +100,6 @@ inEveryBrowser("suggestions", (page) => {
     await page.evaluate(`
       document.querySelector("dialog").append(element);
       return suggest()`);
-  });
-
-  test("of two elements for one field, one suggests and the other reports the conflict", async () => {
-    await page.open(suggesting() + suggesting().replace(/<form>.*<.form>/s, ""));
-    await page.evaluate("await suggest()");
-    const others = await page.evaluate(`
-      const all = [...document.querySelectorAll("gpt2-autocomplete")];
-      return [all.map((each) => each.shadowRoot.querySelector(".ghost").textContent !== ""), warned]`);
-    expect(others).toEqual([
-      [true, false],
-      ["gpt2-autocomplete: another <gpt2-autocomplete> suggests in the same field"],
-    ]);
   });
 
   test("a suggestion disappears with its field, and works again when the field is back", async () => {

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { filesOf, makeAdapter } from "../web/support/adapter.js";
 import { readSafetensors } from "../web/support/safetensors.js";
-import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { hub, origin, useHub } from "./hub.js";
 import { inPage, native, root } from "./model.js";
 
 const tied = resolve(root, "tests/data/tiny-models/tied");
@@ -13,16 +13,11 @@ const tensors = readSafetensors(readFileSync(join(tied, "model.safetensors")));
 const scratch = mkdtempSync(join(tmpdir(), "gpt2-adapters-"));
 test.afterAll(() => rmSync(scratch, { recursive: true }));
 
-let hub: StandInHub;
-let origin: string;
-test.beforeEach(async ({ page }) => {
-  hub = new StandInHub();
-  origin = await hub.start();
+useHub();
+test.beforeEach(() => {
   for (const name of ["config.json", "model.safetensors"]) hub.files[name] = readFileSync(join(tied, name));
   Object.assign(hub.files, adapterOf(1));
-  await page.goto("./?model=none");
 });
-test.afterEach(() => hub.stop());
 
 /** An adapter whose values differ by `seed`, larger than the usual ones: it changes what is written. */
 function adapterOf(seed: number): Record<string, Buffer> {

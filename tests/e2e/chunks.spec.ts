@@ -16,39 +16,6 @@ test.beforeEach(async ({ page }) => {
   await page.goto(host.page);
 });
 
-test("a wrong argument of inspect is an error, and the model continues to work", async ({ page }) => {
-  const found = await inPage(
-    page,
-    async ({ loadModel, InvalidArgumentError, CapacityError, WorkerError }) => {
-      const model = await loadModel("models/demo/", { variant: "simd" });
-      const told = async (looking: Promise<unknown>) => {
-        const error = await looking.catch((thrown: unknown) => thrown);
-        const kinds = [InvalidArgumentError, CapacityError, WorkerError].map((kind) => error instanceof kind);
-        return [...kinds, (error as Error).message];
-      };
-      const long = Array.from({ length: model.info.config.nPositions + 1 }, () => 1);
-      const errors = [
-        await told(model.inspect("")),
-        await told(model.inspect("One day", { layer: 99 })),
-        await told(model.inspect("One day", { top: "all" } as object)),
-        await told(model.inspect(long)),
-      ];
-      const { ids } = await model.inspect("One day");
-      const same = (await model.tokenize("One day")).join() === ids.join();
-      await model.dispose();
-      return { errors, same };
-    },
-    undefined,
-  );
-  expect(found.errors).toEqual([
-    [true, false, false, "the text is empty"],
-    [true, false, false, expect.stringMatching(/^layer is 99, expected a whole number from 0 to \d+$/)],
-    [true, false, false, 'top is "all", expected a whole number from 0 to 100'],
-    [false, true, false, expect.stringMatching(/^sequence longer than model capacity: /)],
-  ]);
-  expect(found.same).toBe(true);
-});
-
 test("an invalid or forbidden source throws one of the module's own error classes", async ({ page }) => {
   const found = await inPage(
     page,

@@ -1,9 +1,8 @@
 // A GPT-BigCode in a page: it writes what the native tool writes, and fills in what is missing between two texts.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "@playwright/test";
-import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { hub, inFolder, origin, useHub } from "./hub.js";
 import { inPage, native, root } from "./model.js";
 
 const folder = resolve(root, "tests/data/tiny-models/bigcode-one-key-head");
@@ -35,26 +34,13 @@ function tokenizer(marks: readonly string[]) {
   };
 }
 
-let hub: StandInHub;
-let origin: string;
-test.beforeEach(async ({ page }) => {
-  hub = new StandInHub();
-  origin = await hub.start();
-  await page.goto("./?model=none");
-});
-test.afterEach(() => hub.stop());
+useHub();
 
-/** Puts the model on the hub and into a folder, and returns what `use` makes of the folder. */
+/** Puts the model on the hub, and returns what `use` makes of a folder of it. */
 function give<T>(marks: readonly string[], use: (folder: string) => T): T {
-  const copy = mkdtempSync(join(tmpdir(), "gpt2-code-"));
   for (const file of ["config.json", "model.safetensors"]) hub.files[file] = readFileSync(join(folder, file));
   hub.files["tokenizer.json"] = Buffer.from(JSON.stringify(tokenizer(marks)));
-  for (const [file, buffer] of Object.entries(hub.files)) writeFileSync(join(copy, file), buffer);
-  try {
-    return use(copy);
-  } finally {
-    rmSync(copy, { recursive: true });
-  }
+  return inFolder(use);
 }
 
 for (const mark of ["_", "-"]) {

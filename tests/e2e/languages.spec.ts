@@ -1,10 +1,9 @@
 // Models whose tokenizer has other rules than GPT-2's, in a page: what reads them comes for them alone, and the text is the native tool's.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
-import { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { charsmap, pieceTypes, sentencePieceFile } from "../support/sentence-piece.mjs";
+import { hub, inFolder, origin, useHub } from "./hub.js";
 import { inPage, native, root } from "./model.js";
 
 const tied = resolve(root, "tests/data/tiny-models/tied");
@@ -129,25 +128,14 @@ const kinds: { name: string; file: string; content: string | Buffer; prompt: str
   },
 ];
 
-let hub: StandInHub;
-let origin: string;
-test.beforeEach(async ({ page }) => {
-  hub = new StandInHub();
-  origin = await hub.start();
-  await page.goto("./?model=none");
-});
-test.afterEach(() => hub.stop());
+useHub();
 
-/** Puts the model with the file `name` on the hub and into a folder, and returns what the native tool writes from that. */
+/** Puts the model with the file `name` on the hub, and returns what the native tool writes from that. */
 function give(name: string, content: string | Buffer, prompt: string) {
   for (const file of ["config.json", "model.safetensors"]) hub.files[file] = readFileSync(join(tied, file));
   hub.files[name] = Buffer.from(content);
-  const folder = mkdtempSync(join(tmpdir(), "gpt2-languages-"));
-  for (const [file, buffer] of Object.entries(hub.files)) writeFileSync(join(folder, file), buffer);
   const call = ["--json", "--max-new-tokens", "12", "--temperature", "0"];
-  const written = native("generate", folder, "--prompt", prompt, ...call);
-  rmSync(folder, { recursive: true });
-  return written;
+  return inFolder((folder) => native("generate", folder, "--prompt", prompt, ...call));
 }
 
 const write = (page: Page, prompt: string, module = "gpt2.js") =>

@@ -18,33 +18,6 @@ async function countTokens(page: Page): Promise<void> {
   });
 }
 
-test("leaving the loop stops the model, and the next request works", async ({ page }) => {
-  const found = await withModel(
-    page,
-    {},
-    async (model, text) => {
-      const call = { maxNewTokens: 150, ignoreEos: true, seed: 1 };
-      const ids = await model.tokenize(text);
-      const whole = await model.complete(ids, call);
-      await model.complete("Something else", { maxNewTokens: 1 }); // the cache begins anew
-      const early: number[] = [];
-      for await (const token of model.generate(ids, { ...call, maxNewTokens: 4000 })) {
-        early.push(token.id);
-        if (early.length === 5) break;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 500)); // time to write on in
-      // What the cache knows of the whole text is how far the model has written.
-      const all = [...ids, ...whole.tokens.map(({ id }) => id)];
-      const { reusedTokens } = await model.complete(all, { maxNewTokens: 1 });
-      return { early, whole: whole.tokens.map(({ id }) => id), written: reusedTokens - ids.length };
-    },
-    prompt,
-  );
-  expect(found.early).toEqual(found.whole.slice(0, 5));
-  expect(found.written).toBeGreaterThanOrEqual(4);
-  expect(found.written).toBeLessThan(100);
-});
-
 test("generation pauses while its loop does not read, other requests run, and the text stays the same", async ({
   page,
 }) => {

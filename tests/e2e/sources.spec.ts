@@ -6,20 +6,14 @@ import { join, resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
 import { readSafetensors, writeSafetensors } from "../web/support/safetensors.js";
-import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
+import { commit } from "../weights_tools/stand-in-hub.js";
+import { hub, origin, useHub } from "./hub.js";
 import { demo, inPage, native, prompt, root } from "./model.js";
 
 const tied = resolve(root, "tests/data/tiny-models/tied");
 const call = { maxNewTokens: 12, temperature: 0 };
 
-let hub: StandInHub;
-let origin: string;
-test.beforeEach(async ({ page }) => {
-  hub = new StandInHub();
-  origin = await hub.start();
-  await page.goto("./?model=none");
-});
-test.afterEach(() => hub.stop());
+useHub();
 
 function give(folder: string, names = readdirSync(folder)): void {
   for (const name of names) hub.files[name] = readFileSync(resolve(folder, name));

@@ -7,7 +7,6 @@ import { deflateRawSync } from "node:zlib";
 import { expect, test } from "@playwright/test";
 import sirv from "sirv";
 import type * as Gpt2 from "../../web/src/client/index.js";
-import { writeOn } from "./page.js";
 
 const dist = resolve(import.meta.dirname, "../../web/dist");
 const tinyModels = resolve(import.meta.dirname, "../data/tiny-models");
@@ -50,17 +49,6 @@ test("an unchanged folder from the Hub loads; without a vocabulary the model wor
   expect(found.ids).toEqual(golden.ids);
   expect(found.hasTokenizer).toBe(false);
   expect(found.error).toContain("vocab.json");
-  await context.close();
-});
-
-test("a service worker brings threads to a host without headers, below a sub-path", async ({ browser }) => {
-  const context = await browser.newContext({ serviceWorkers: "allow" });
-  const page = await context.newPage();
-  await page.goto(`${origin}/some/where/`);
-  await expect(page.locator("#engine")).toContainText("threads-relaxed", { timeout: 30_000 });
-  await expect(page.locator("#notice")).toBeHidden();
-  await writeOn(page);
-  await expect(page.locator("#speed")).toContainText("tokens/s");
   await context.close();
 });
 

@@ -5,7 +5,6 @@ import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { withoutHash } from "../../web/scripts/hash-files.mjs";
 import { CountingHost, demoBytes, load, write } from "./counting-host.js";
-import { tryModel } from "./faulty-host.js";
 import { inPage, root } from "./model.js";
 
 test.describe.configure({ timeout: 120_000 }); // many loads in one test
@@ -197,29 +196,4 @@ test("a model that changed at its host is detected, and never mixed with the sto
   expect(notStored).toBeNull();
   expect(host.asked).toContain("models/demo/vocab.json");
   expect(host.weightBytes).toBe(demoBytes());
-});
-
-test("a page can list, keep and remove stored models", async ({ page }) => {
-  await tryModel(page);
-  const found = await inPage(
-    page,
-    async ({ keepModel, listModels, removeModel, storage }) => {
-      const listed = await listModels();
-      const before = await storage();
-      await keepModel("models/demo/");
-      const [kept] = await listModels();
-      const isGone = await removeModel("models/demo/");
-      return { listed, before, kept, isGone, left: await listModels(), after: await storage() };
-    },
-    undefined,
-  );
-  expect(found.listed).toHaveLength(1);
-  expect(found.listed[0]).toMatchObject({ isComplete: true, isKept: false });
-  expect(found.listed[0]?.id).toMatch(/\/models\/demo\/$/);
-  expect(found.listed[0]?.bytes).toBeGreaterThan(demoBytes());
-  expect(found.before).toMatchObject({ kind: "opfs", notice: null, modelBytes: found.listed[0]?.bytes });
-  expect(found.kept?.isKept).toBe(true);
-  expect(found.isGone).toBe(true);
-  expect(found.left).toEqual([]);
-  expect(found.after.modelBytes).toBe(0);
 });

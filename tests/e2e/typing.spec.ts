@@ -1,60 +1,6 @@
-// What an editor needs of the model. It needs words that continue where the text stops, prefill during typing, and the
-// score of each token.
+// What an editor needs of the model: prefill during typing, and what Inside shows.
 import { expect, test } from "@playwright/test";
-import { demo, native, withModel } from "./model.js";
-
-const texts = [
-  "Once upon a ti",
-  "One day, a little girl named Lily found a ",
-  "She was hap",
-  "The dog'",
-  "naïv",
-];
-
-test("heal continues a word in its middle as a brute force over the vocabulary does", async ({ page }) => {
-  const found = await withModel(
-    page,
-    { threads: 2, kv: "f32" },
-    async (model, prompts) => {
-      const ids = Array.from({ length: model.info.config.vocabSize }, (_, id) => id);
-      const vocabulary = await Promise.all(ids.map((id) => model.detokenize([id])));
-      return Promise.all(
-        prompts.map(async (prompt) => {
-          const options = { maxNewTokens: 8, temperature: 0, heal: true };
-          const written = await model.complete(prompt, options);
-          const given = await model.tokenize(prompt);
-          const kept = given.slice(0, given.length - written.healedTokens);
-          const bytes = await model.detokenize(given.slice(kept.length));
-          // Of all tokens of the vocabulary that may be first the one that the model finds likeliest after what was kept.
-          const mayBeNext = (id: number) => {
-            const text = vocabulary[id] ?? "";
-            const goesOn = text.startsWith(bytes) || bytes.startsWith(text);
-            return text !== "" && text !== "<|endoftext|>" && goesOn;
-          };
-          const plain = { maxNewTokens: 1, temperature: 0, logprobs: 100 };
-          const likeliest = (await model.complete(kept, plain)).tokens[0]?.top ?? [];
-          let best = likeliest.find(({ id }) => mayBeNext(id)) ?? { id: -1, text: "", logprob: -Infinity };
-          for (const id of best.id < 0 ? ids.filter(mayBeNext) : []) {
-            const logprob = (await model.score([...kept, id])).tokens.at(-1)?.logprob ?? -Infinity;
-            if (logprob > best.logprob) best = { id, text: "", logprob };
-          }
-          const whole = await model.detokenize([...kept, ...written.tokens.map(({ id }) => id)]);
-          return { ...written, best, bytes, whole };
-        }),
-      );
-    },
-    texts,
-  );
-  for (const [i, { text, tokens, healedTokens, best, whole }] of found.entries()) {
-    expect(healedTokens, texts[i]).toBeGreaterThan(0);
-    expect(tokens[0]?.id, texts[i]).toBe(best.id);
-    expect(whole).toBe(`${texts[i]}${text}`);
-    const options = ["--heal", "--temperature", "0", "--max-new-tokens", "8", "--kv", "f32", "--json"];
-    const expected = native("generate", demo, "--prompt", texts[i] ?? "", ...options);
-    expect(tokens.map(({ id }) => id)).toEqual(expected.ids);
-    expect(text).toBe(expected.text);
-  }
-});
+import { withModel } from "./model.js";
 
 test("a text that was prefilled while typed costs one step, with the same result", async ({ page }) => {
   const found = await withModel(

@@ -139,12 +139,7 @@ void CheckTokenizer(FuzzedDataProvider& input) {
           "does not name the file");
     return;
   }
-  const std::string text = input.ConsumeRemainingBytesAsString();
-  for (const SpecialTokens special : {SpecialTokens::kAsText, SpecialTokens::kAllowed}) {
-    const auto ids = tokenizer.value().Encode(text, special, TextEnds::kWithout);
-    if (!ids.ok()) continue;  // a word without a token
-    Check(tokenizer.value().Decode(ids.value()).ok(), "an id outside the vocabulary");
-  }
+  CheckRoundTrip(tokenizer.value(), input.ConsumeRemainingBytesAsString(), TextEnds::kWithout);
 }
 
 // Matches follow each other, and none is empty.

@@ -386,6 +386,7 @@ describe("a field that gets no suggestions", () => {
   it.each([
     ["email", /no suggestions in <input id="field">: expected a <textarea>, or an <input> of type text/],
     ["editor", /no suggestions in <div id="field">: .*for an editor, set the property "field"/],
+    ["around", /no suggestions in <div id="field">: .*for an editor, set the property "field"/],
     ["wrong", /"for" is "field", but no element has this id/],
     ["none", /expected the attribute "for" with the id of a field/],
   ])("a field that gets no suggestions is reported once in the console: %s", (kind, message) => {
@@ -395,10 +396,11 @@ describe("a field that gets no suggestions", () => {
     if (kind === "email") field.setAttribute("type", "email");
     if (kind === "wrong") field.id = "other";
     if (kind === "none") element.removeAttribute("for");
-    if (kind === "editor") {
-      target = document.createElement("div");
-      Object.assign(target, { id: "field", tabIndex: 0, contentEditable: "true" });
-      field.replaceWith(target);
+    if (kind === "editor" || kind === "around") {
+      const around = Object.assign(document.createElement("div"), { id: "field" });
+      target = kind === "editor" ? around : around.appendChild(document.createElement("div"));
+      Object.assign(target, { tabIndex: 0, contentEditable: "true" });
+      field.replaceWith(around);
     }
     for (let i = 0; i < 3; ++i) {
       target.focus();

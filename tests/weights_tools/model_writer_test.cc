@@ -114,53 +114,6 @@ TEST_F(ModelWriterTest, ValuesTooLargeForAScaleAreNamed) {
   EXPECT_NE(report.error().message.find("h.0.mlp.c_fc.weight\" row 5"), std::string::npos);
 }
 
-const std::string kSha256(64, '0');
-
-Json IndexOf(const std::vector<std::string>& paths) {
-  Json pieces = Json::array();
-  for (const std::string& path : paths) {
-    pieces.push_back({{"path", path}, {"size", 1}, {"sha256", kSha256}});
-  }
-  return {{"file", "model.safetensors"},
-          {"size", paths.size()},
-          {"sha256", kSha256},
-          {"pieces", pieces}};
-}
-
-TEST(WeightsIndexTest, PathsThatLeaveTheFolderAreRefused) {
-  EXPECT_TRUE(ReadWeightsIndex(IndexOf({"a", "b"}).dump()).ok());
-  using namespace std::string_literals;
-  for (const std::string& path :
-       {"../x"s, "/etc/passwd"s, "a/b"s, ".."s, "."s, ""s, "a\\b"s, "a\0b"s, "\0"s}) {
-    EXPECT_FALSE(ReadWeightsIndex(IndexOf({path}).dump()).ok()) << path;
-  }
-}
-
-TEST(WeightsIndexTest, ADuplicatePieceIsRefused) {
-  const auto index = ReadWeightsIndex(IndexOf({"a", "b", "a"}).dump());
-  ASSERT_FALSE(index.ok());
-  EXPECT_EQ(index.error().message, "weights.json lists \"a\" twice");
-}
-
-TEST(WeightsIndexTest, SizesThatDoNotAddUpAreRefused) {
-  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{1} << 53}) {
-    Json index = IndexOf({"a", "b", "c"});
-    index["pieces"][1]["size"] = size;
-    EXPECT_FALSE(ReadWeightsIndex(index.dump()).ok()) << size;
-  }
-  Json index = IndexOf({"a"});
-  index["pieces"][0]["size"] = -1;
-  EXPECT_FALSE(ReadWeightsIndex(index.dump()).ok());
-}
-
-TEST(WeightsIndexTest, AHashIsSixtyFourLowerCaseDigits) {
-  for (const std::string& hash : {std::string(), std::string(63, '0'), std::string(64, 'A')}) {
-    Json index = IndexOf({"a"});
-    index["pieces"][0]["sha256"] = hash;
-    EXPECT_FALSE(ReadWeightsIndex(index.dump()).ok()) << hash;
-  }
-}
-
 TEST(PieceBytes, AreFourMebibytesUnlessTheNumbersOfPiecesWouldNeedFourDigits) {
   constexpr std::uint64_t kMebi = 1 << 20;
   EXPECT_EQ(PieceBytes(1), 4 * kMebi);

@@ -43,7 +43,8 @@ it.each([
   ["no hash", withPiece({ sha256: undefined }), false],
   ["a hash in capitals", withPiece({ sha256: piece.sha256.toUpperCase() }), false],
   ["a hash that is too short", withPiece({ sha256: piece.sha256.slice(1) }), false],
-  ...["", ".", "..", ".hidden", "a/b", "a\\b", "a b", "a?b", "a%2e", "ä", "a\0"].map(
+  ["a size of 2^53", withPieces(piece, { ...empty, path: "b", size: 2 ** 53 }), false],
+  ...["", ".", "..", ".hidden", "../x", "/a", "a/b", "a\\b", "a b", "a?b", "a%2e", "ä", "a\0"].map(
     (path) => [`the name ${JSON.stringify(path)}`, withPiece({ path }), false] as const,
   ),
 ] as const)("%s", (_, text, isTaken) => {

@@ -1,5 +1,5 @@
 // Which files of a repository a model folder is made from.
-import { problemOfFileName } from "../../web/src/shared/file-names.mjs";
+import { problemOfFileName, tokenizerFiles } from "../../web/src/shared/file-names.mjs";
 import { FetchError, quoted, reasonOf } from "./messages.mjs";
 
 /** @typedef {import("./repository.mjs").HubFile} HubFile */
@@ -20,12 +20,7 @@ const weightsFiles = [
  */
 export const isShardList = (name) => weightsFiles.includes(name) && name.endsWith(".index.json");
 const optionalFiles = [
-  "tokenizer.json",
-  "vocab.json",
-  "merges.txt",
-  "vocab.txt",
-  "spiece.model",
-  "tokenizer.model",
+  ...tokenizerFiles,
   "tokenizer_config.json",
   "special_tokens_map.json",
   "added_tokens.json",

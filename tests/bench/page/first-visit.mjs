@@ -59,7 +59,7 @@ async function measure({ rounds = 3, build }) {
     slow.close();
   });
   const names = Object.keys(visits[0] ?? {});
-  const times = names.map((name) => [name, median(visits.map((each) => each[name]))]);
+  const times = names.map((name) => [name, median(visits.map((each) => each[name] ?? NaN))]);
   return { title: "Seconds of a first visit", rows: { "400 kbit/s": Object.fromEntries(times) } };
 }
 

@@ -38,15 +38,8 @@ function install(packages, options = []) {
   );
 }
 
-/**
- * Those of `names` that are not there yet.
- * @param {(keyof typeof peerVersions)[]} names
- */
-export function installPeers(
-  names = /** @type {(keyof typeof peerVersions)[]} */ (Object.keys(peerVersions)),
-) {
-  install(Object.fromEntries(names.map((name) => [name, peerVersions[name]])));
-}
+/** Installs wllama and transformers.js. */
+export const installPeers = () => install(peerVersions);
 
 /** The package with llama.cpp's libraries for this machine's processor. */
 function llamaLibraries() {

@@ -48,6 +48,13 @@ std::size_t Utf8Size(std::string_view text) {
   return size == shortest && !is_surrogate && value <= 0x10ffff ? size : 0;
 }
 
+void CheckRoundTrip(const Tokenizer& tokenizer, std::string_view text, TextEnds ends) {
+  for (const SpecialTokens special : {SpecialTokens::kAsText, SpecialTokens::kAllowed}) {
+    const auto ids = tokenizer.Encode(text, special, ends);
+    if (ids.ok()) Check(tokenizer.Decode(ids.value()).ok(), "an id outside the vocabulary");
+  }
+}
+
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t size = Utf8Size(text);

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/text/tokenizer.h"
+
 namespace gpt2::fuzz {
 
 // Ends the run where `holds` is false, saying where and `what`; libFuzzer keeps the input.
@@ -22,6 +24,9 @@ inline std::string_view AsText(const std::uint8_t* data, std::size_t size) {
 
 // Text as it may reach the engine: mostly `text` itself, at times with a few bytes damaged.
 std::string MaybeDamaged(FuzzedDataProvider& input, std::string text);
+
+// Every id that `tokenizer` gives for `text` can be decoded. A text that it refuses is no error.
+void CheckRoundTrip(const Tokenizer& tokenizer, std::string_view text, TextEnds ends);
 
 // Whether `text` is UTF-8, found by another way than engine/text/utf8.cc: by decoding each
 // character and asking what its shortest form would have been.

@@ -1,18 +1,11 @@
 // Limits for data that is held in memory as a whole. Anything larger is refused before it takes memory.
 import { LoadError } from "../shared/errors.js";
+import { tokenizerFiles } from "../shared/file-names.mjs";
 
 const mebibyte = 1024 * 1024;
 
 /** GPT-2's files take 1 MB; a vocabulary of a million tokens takes 50. */
 const mostTokenizerBytes = 64 * mebibyte;
-const tokenizerFiles = [
-  "tokenizer.json",
-  "vocab.json",
-  "merges.txt",
-  "vocab.txt",
-  "spiece.model",
-  "tokenizer.model",
-];
 /** For a LoRA adapter's tensors. Those of GPT-2 1.5B with its own embedding and head take 350 in float16. */
 const mostAdapterBytes = 512 * mebibyte;
 /** For any other file that is read as a whole, such as a list of 10,000 pieces. */

@@ -49,3 +49,13 @@ export function fileAddress(folder, name) {
   if (!address.startsWith(new URL(folder).href)) throw new RangeError(`${address} is outside ${folder}`);
   return address;
 }
+
+/** Files that may hold a tokenizer's rules or its tokens. */
+export const tokenizerFiles = [
+  "tokenizer.json",
+  "vocab.json",
+  "merges.txt",
+  "vocab.txt",
+  "spiece.model",
+  "tokenizer.model",
+];
