@@ -60,6 +60,8 @@ export class Tab {
   /** undefined until the stored text is read: until then nothing may be stored. */
   private own: OwnText | undefined;
   private isChanged = false;
+  /** While options are put back, which is no change of the text. */
+  private isShowing = false;
   private isBeingStored = false;
   /** Settles with the last attempt to store. */
   private storing: Promise<void> = Promise.resolve();
@@ -90,6 +92,7 @@ export class Tab {
 
   /** Call this after each change of what is stored; `letters` is the number of letters added or removed. */
   noteChange(letters = 0): void {
+    if (this.isShowing) return;
     const { own, store } = this;
     this.isChanged = true;
     if (own) own.changed = store?.timeOfChange() ?? Date.now();
@@ -179,7 +182,7 @@ export class Tab {
       await this.storeRest();
       this.own?.release();
       this.own = this.beginText();
-      beside.show({ ...beside.read(), seed: undefined });
+      this.showBeside({ ...beside.read(), seed: undefined });
       await surface.restore({ text: "", caret: 0, written: [] });
       return true;
     }
@@ -230,6 +233,12 @@ export class Tab {
     return kept?.draft ?? kept?.text ?? this.firstText;
   }
 
+  private showBeside(stored: unknown): void {
+    this.isShowing = true;
+    this.setting.beside.show(stored);
+    this.isShowing = false;
+  }
+
   private async show({ id, kept, beside, stored, release }: TakenText): Promise<void> {
     const { version, changed } = stored;
     this.own =
@@ -237,7 +246,7 @@ export class Tab {
         ? this.beginText()
         : { id, version, changed, release, stored: { version, text: this.textIn(stored) } };
     writeSession(idKey, this.own.id);
-    this.setting.beside.show(beside);
+    this.showBeside(beside);
     await this.setting.surface.restore(kept);
     if (id === undefined || kept.draft !== undefined) this.noteChange(); // not stored yet
   }
