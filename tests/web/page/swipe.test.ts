@@ -1,0 +1,44 @@
+// Swipes of a finger, as the browser reports them.
+import { expect, it } from "vitest";
+import { listenForSwipes } from "../../../web/page/dom/swipe.js";
+
+interface Finger {
+  x: number;
+  y?: number;
+  time: number;
+  /** Fingers on the screen; 1. */
+  fingers?: number;
+}
+
+function touch(type: "touchstart" | "touchend", { x, y = 0, time, fingers = 1 }: Finger): Event {
+  const touches = Array.from({ length: fingers }, () => ({ clientX: x, clientY: y }));
+  return Object.defineProperties(new Event(type), {
+    touches: { value: type === "touchstart" ? touches : [] },
+    changedTouches: { value: touches },
+    timeStamp: { value: time },
+  });
+}
+
+/** What `listenForSwipes` reports for a finger that goes from one place to another. */
+function swipe(from: Finger, to: Finger): number[] {
+  const part = new EventTarget();
+  const steps: number[] = [];
+  listenForSwipes(part as HTMLElement, (step) => steps.push(step));
+  part.dispatchEvent(touch("touchstart", from));
+  part.dispatchEvent(touch("touchend", to));
+  return steps;
+}
+
+it("a swipe to the left asks for the next text, and one to the right for the previous text", () => {
+  expect(swipe({ x: 200, time: 0 }, { x: 100, y: 20, time: 300 })).toEqual([1]);
+  expect(swipe({ x: 100, time: 0 }, { x: 200, y: -20, time: 300 })).toEqual([-1]);
+});
+
+it.each([
+  ["a tap", { x: 200, time: 0 }, { x: 190, time: 100 }],
+  ["scrolling", { x: 200, time: 0 }, { x: 100, y: 80, time: 300 }],
+  ["a slow movement, which selects text,", { x: 200, time: 0 }, { x: 100, time: 900 }],
+  ["a movement of two fingers", { x: 200, time: 0, fingers: 2 }, { x: 100, time: 300 }],
+])("%s is not a swipe", (_, from, to) => {
+  expect(swipe(from, to)).toEqual([]);
+});
