@@ -10,7 +10,7 @@ const script = join(root, "tests/run.mjs");
 /** What they print, so that it does not mix with what others print. */
 const log = join(root, "build/reports/beside.log");
 const outcome = join(root, "build/reports/beside.json");
-/** Browsers that are waited for go first; still, what gives way to all that ever runs would not end in time. */
+/** Browsers that other steps wait for have priority. With a larger value, these steps would never finish. */
 const niceness = "10";
 
 /**

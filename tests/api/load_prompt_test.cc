@@ -76,7 +76,7 @@ class LoadPrompt : public ::testing::TestWithParam<std::string> {
     const char* reply = gpt2_load_weights(engine, data, bytes.size());
     ASSERT_EQ(reply, nullptr) << reply;
   }
-  // Layers that the prompt has run through, once all have that can.
+  // Runs all layers that can run. Returns how many layers the prompt has passed.
   std::size_t RunLayers() {
     do {
       const char* reply = gpt2_load_step(engine);
@@ -112,7 +112,7 @@ class LoadPrompt : public ::testing::TestWithParam<std::string> {
     }
     return {{"tokens", tokens}, {"reused", result["result"]["reusedTokens"]}};
   }
-  // The same of an engine that was given no prompt.
+  // The same from an engine without a prompt.
   Json Plain(const Ids& ids) {
     Begin();
     Feed(hub_order);

@@ -97,13 +97,13 @@ const ModelFiles& Files() {
   return files;
 }
 
-// What an engine is asked, in the order of a session. Each gives the replies that matter.
+// Calls of an engine, in the order of a session. Each returns the replies to compare.
 class Caller {
  public:
   explicit Caller(Gpt2Engine* engine) : engine_(engine) {}
 
   Gpt2Engine* engine() const { return engine_; }
-  // What Suspend gave: Resume takes it.
+  // The result of Suspend, for Resume.
   void SetSuspended(std::uint32_t number) { suspended_ = number; }
 
   const char* LoadBegin() {
@@ -209,7 +209,7 @@ Failure Fail(long left, bool all_others, Callable call) {
 
 const std::vector<Call> kLoad = {&Caller::LoadBegin, &Caller::LoadWeights, &Caller::LoadEnd};
 
-// What answers with the error of a load that has failed.
+// Calls that return the error of a failed load.
 const std::vector<Call> kLoadSteps = {&Caller::LoadWeights, &Caller::LoadPrompt, &Caller::LoadStep,
                                       &Caller::LoadEnd};
 

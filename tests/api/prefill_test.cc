@@ -1,4 +1,4 @@
-// A text that is run ahead of the generation that wants it.
+// Prefills a text before the generation that needs it.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -30,7 +30,7 @@ class PrefillTest : public ::testing::Test {
   }
   ~PrefillTest() override { gpt2_destroy(engine); }
 
-  // What the start says, {"done", "total"} among it, or the error.
+  // The reply to the start, including {"done", "total"}, or the error.
   Json Begin(const Ids& ids) {
     const std::string options = R"({"maxNewTokens": 0})";
     const Json begun = Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],

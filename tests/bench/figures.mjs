@@ -1,4 +1,4 @@
-// What benchmarks do with what they have measured.
+// Evaluates and prints measurements.
 
 /** @param {readonly number[]} values */
 export const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;

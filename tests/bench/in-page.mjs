@@ -1,5 +1,5 @@
-// What runs inside the page. Each function is sent there as text: it sees nothing of this file. Each gives
-// tokens per second at a time: what it runs and how long is the caller's.
+// Functions that run inside the page. Each is sent there as text, so it can use nothing else of this file. Each returns
+// tokens per second; the caller decides what it runs, and how long.
 
 /** Each keeps a peer loaded as `globalThis.peer`: peer({ids, text}, new tokens) gives {prefill, decode}. */
 export async function loadWllama({ model, threads }) {

@@ -1,4 +1,4 @@
-// What runs in the tab of visits.mjs: it asks its host what to do, does it, and tells the host.
+// Runs in the tab of visits.mjs: requests a task from its host, performs it, and reports the result.
 
 /** All files of the model, three at a time, with nothing done to them. */
 async function fetchAlone() {

@@ -1,4 +1,4 @@
-// What the core needs of a browser, whichever way it is driven.
+// The operations that the tests need from a browser, for each way to drive it.
 
 export interface Browser {
   /** Name and version. */
@@ -13,7 +13,7 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** `promise`, or an error that says what was waited for. */
+/** `promise`, or an error that names `what` if it takes too long. */
 export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -7,7 +7,7 @@ import { allTests, kernelTests } from "./engine-tests.js";
 import { launchFirefox } from "./firefox.js";
 import { launchWebKit } from "./webkit.js";
 
-/** What a page runs. */
+/** The build and threads that a page uses. */
 export interface Choice {
   variant: Variant;
   threads: number;
@@ -28,7 +28,7 @@ export interface Case {
   /** On a host that sends the headers of isolation, and on one that does not. */
   isolated: Choice;
   plain: Choice;
-  /** What the page itself runs on the plain host, where it installs its service worker. */
+  /** What the project's page uses on the plain host, where it installs its service worker. */
   page: Choice;
   /** Where models are stored. */
   store: "opfs" | "cache-storage";

@@ -14,10 +14,10 @@ const root = resolve(import.meta.dirname, "../..");
 const demo = resolve(root, "web/models/demo");
 
 const patienceMs = 60_000;
-/** Longer than a load ever stands still here. */
+/** Longer than any pause of a load in these tests. */
 const hangMs = 15_000;
 class HangError extends Error {}
-/** What the self-test says in the end. */
+/** The final message of the self-test. */
 const selfTested = "/^(Passed|Failed|The test could)/";
 /**
  * The progress of a load in a page of these tests, in the project's page, or in its self-test, which also loads a model.
@@ -33,7 +33,7 @@ const loadingState = `(async () => {
 const keepState = `({ stage, loadedBytes }) => {
   globalThis.stateOfLoading = stage === "ready" ? "" : stage + loadedBytes;
 }`;
-/** An expression for what a part of the page says. */
+/** An expression for the text of a part of the page. */
 const textOf = (id: string) => `document.getElementById("${id}").textContent`;
 const prompt = "One day, a little girl named Lily found";
 const call = { maxNewTokens: 40, seed: 7 };
@@ -76,7 +76,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       }
     }
 
-    /** What `attempt` gives, a load of a model included; see `mostHangs` of cases.ts. */
+    /** The result of `attempt`, which includes a load; repeats it after a hang (see `mostHangs` in cases.ts). */
     async function repeatHangs<T>(attempt: () => Promise<T>): Promise<T> {
       while (hangs < mostHangs) {
         const watch = new AbortController();
@@ -114,7 +114,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       }
     }
 
-    /** What `use` gives with the demo model, loaded with two threads where there are any. */
+    /** The result of `use` with the demo model, loaded with two threads if there are threads. */
     function withModel<A, T>(
       host: StaticHost,
       use: (model: Gpt2.Model, argument: A) => Promise<T>,

@@ -26,7 +26,7 @@ const begin = (response: ServerResponse) => {
   response.writeHead(200, { "Content-Length": piece.length });
   response.write(piece.subarray(0, 2_000_000));
 };
-/** What passes: the next answer is the piece. */
+/** Temporary faults: the next answer is the piece. */
 const passing: Record<string, (response: ServerResponse) => void> = {
   "a cut": (response) => {
     begin(response);
@@ -38,7 +38,7 @@ const passing: Record<string, (response: ServerResponse) => void> = {
 };
 
 interface Found {
-  /** What was written, or what went wrong. */
+  /** The text, or the error. */
   end: string;
   retries: string[];
   sources: string[];

@@ -1,4 +1,4 @@
-// In every browser a text comes back when the page is opened again, also where it was left at once.
+// In every browser a text is restored when the page is opened again, even if it was left right after typing.
 import { resolve } from "node:path";
 import { test } from "@playwright/test";
 import type { Browser } from "./browser.js";

@@ -1,4 +1,4 @@
-// The documentation site below a sub-path, in Chromium: links, live examples, accessibility, search, and what is left without
+// The documentation site below a sub-path, in Chromium: links, live examples, accessibility, search, and reading without
 // scripts.
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "../e2e/axe.js";

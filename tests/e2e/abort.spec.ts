@@ -44,7 +44,7 @@ interface State {
   options?: LoadOptions;
   /** An expression of what has been told so far, an array `told`: whether the state is reached. */
   when?: string;
-  /** What browsers go on asking for is not ours to end. */
+  /** A request that the browser itself repeats, which the module cannot end. */
   leavesRequest?: true;
 }
 
@@ -140,7 +140,7 @@ async function abortWhen(
   return { end, last: JSON.stringify(told.at(-1) ?? null) };
 }
 
-/** Tries it, and looks whether something is left but `workers` and requests for `except`. */
+/** Runs the trial. Afterwards only `workers` workers and requests for `except` may remain. */
 async function expectAbort(page: Page, trial: Trial, workers = 0, except?: RegExp): Promise<void> {
   const { end, last } = await inPage(page, abortWhen, trial);
   expect(end, last).toBe("Error: enough");

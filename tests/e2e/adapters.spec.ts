@@ -39,7 +39,7 @@ function natively(seed?: number, weight = 1): number[] {
   ).ids;
 }
 
-/** What is written, what was stored as what, and which files the hub was asked for. */
+/** The text, the ids of stored models, and the files that were requested from the hub. */
 async function write(page: Page, options: object) {
   hub.asked.length = 0;
   const said = await inPage(

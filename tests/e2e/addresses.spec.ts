@@ -4,7 +4,7 @@ import { expect, test, type Page } from "@playwright/test";
 import { redirectTo, TwoHosts } from "../web/support/two-hosts.js";
 import { expectReady, serveDemoAs, writeOn } from "./page.js";
 
-/** Everything that goes to another origin ends here, and is written down. */
+/** Blocks and records every request to another origin. */
 async function trapForeign(page: Page): Promise<string[]> {
   const foreign: string[] = [];
   const own = new URL(test.info().project.use.baseURL ?? "").origin;
@@ -18,7 +18,7 @@ async function trapForeign(page: Page): Promise<string[]> {
   return foreign;
 }
 
-/** Says what the page says of the model in its address. */
+/** The page's message about the model in its address. */
 async function saidOf(page: Page, model: string): Promise<string> {
   await page.goto(`./?model=${encodeURIComponent(model)}`);
   const said = page.locator("#error-text, #hub-status").filter({ hasText: /./, visible: true });

@@ -1,4 +1,4 @@
-// What axe-core finds wrong in a page.
+// Accessibility problems that axe-core finds in a page.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 

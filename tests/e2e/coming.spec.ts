@@ -1,4 +1,4 @@
-// A better model comes while one writes with the one that is there.
+// Another model loads while the current one writes.
 import { expect, test, type Page } from "@playwright/test";
 import type { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { violationsIn } from "./axe.js";
@@ -110,7 +110,7 @@ test("a reload during a model's load continues that load", async ({ page }) => {
   await expect(page.locator("#chooser-name")).toHaveText("user/better", { timeout: 30_000 });
   expect(new URL(page.url()).search).toBe("?model=hf:user/better");
 
-  // Once it has come, it does not come again.
+  // A loaded model is not loaded again.
   const kept = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes("coming")));
   expect(await kept()).toEqual([]);
   await page.goto("./");

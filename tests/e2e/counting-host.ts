@@ -1,4 +1,4 @@
-// A host of the page that counts what it gives of the demo's weights, and a load from it.
+// A host that counts the bytes of the demo's weights that it sends, and a load from it.
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
@@ -48,7 +48,7 @@ export class CountingHost extends FaultyHost {
   }
 }
 
-/** Three greedy tokens, where the bytes came from, and what was said of storing. */
+/** Three greedy tokens, the origin of the bytes, and the message about storing. */
 export function write(page: Page, options: object = load) {
   return inPage(
     page,

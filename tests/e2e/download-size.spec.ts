@@ -17,7 +17,7 @@ for (const [variant, most] of [
   });
 }
 
-// What stands in an embedder's own bundle: the module, and the elements on top of it.
+// The code in a site's own bundle: the module, and in addition the elements.
 for (const [file, most] of [
   ["gpt2.js", 10_000],
   ["gpt2-element-classes.js", 11_300],

@@ -1,4 +1,4 @@
-// What a page hears when a browser, a worker or a thread fails: a stable code and a sentence, and never nothing.
+// When a browser, a worker or a thread fails, the page always gets an error with a stable code and a sentence.
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
@@ -36,7 +36,7 @@ test("if the engine refuses a Hub file, the error keeps the engine's code and me
 
 test.describe("a worker that dies", () => {
   const died = "worker-died: the browser ended the engine's worker";
-  /** Ends the worker so that nobody is told: as a browser does that is short of memory. */
+  /** Ends the worker without an event, as a browser does when memory is short. */
   const kill = (page: Page) =>
     page
       .workers()

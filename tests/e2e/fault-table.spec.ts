@@ -1,5 +1,5 @@
-// Every fault on every file of a model and of the engine, once and for good. A load ends in the right text or in an
-// error that names what is wrong: never in another text, and never not at all.
+// Every fault on every file of a model and of the engine, temporary and lasting. A load ends in the right text or in an
+// error that names the fault; it never hangs or writes another text.
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { resolve } from "node:path";
@@ -55,7 +55,7 @@ function breakOff(response: ServerResponse, bytes: Buffer, name: string): void {
   setTimeout(() => response.destroy(), 30);
 }
 
-/** What passes: the second answer is the file, and nobody hears of the first. */
+/** Temporary faults: the second answer is the file, and no error is reported. */
 const passing: Record<string, Answer> = {
   stall: () => {},
   reset: (response) => void response.destroy(),
@@ -69,7 +69,7 @@ const passing: Record<string, Answer> = {
   "too long": (response, bytes, name) =>
     void ok(response, name).end(Buffer.concat([bytes, Buffer.from("\0")])),
 };
-/** What does not matter, however often. */
+/** Answers that are harmless, however often. */
 const harmless: Record<string, Answer> = {
   redirect: (response, _, name) => void response.writeHead(302, { Location: `/${elsewhere}${name}` }).end(),
   "of another type": (response, bytes) =>
@@ -92,7 +92,7 @@ const harmless: Record<string, Answer> = {
     setTimeout(() => response.end(), 220);
   },
 };
-/** What ends a load that it meets for good. */
+/** Faults that end a load if they last. */
 const lasting: Record<string, Answer> = {
   404: status(404),
   empty: (response, _, name) => void ok(response, name).end(),
@@ -100,7 +100,7 @@ const lasting: Record<string, Answer> = {
     void response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html>"),
   "broken off": breakOff,
 };
-/** What an error says of each of them; of a worker's script it says always the same. */
+/** The error for each fault. For a worker's script it is always the same. */
 const sentences: Record<string, RegExp> = {
   404: /^not-found: (there is no weights\.json; without it, )?cannot fetch .*: the host answered 404/,
   empty: /^(corrupt|unsupported): /,

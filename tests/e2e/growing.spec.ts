@@ -1,4 +1,4 @@
-// Suggestions while they grow: what is pressed, taken, typed and done by keys meanwhile. The test answers in the model's place.
+// Presses, keys and typing while suggestions grow. The test answers in place of the model.
 import { devices, expect, test, type Page } from "@playwright/test";
 import { inEditor, open, setText, textOf } from "./page.js";
 
@@ -13,7 +13,7 @@ interface Asked {
   id: number;
 }
 
-/** Keeps what is asked of the engine for suggestions from it. */
+/** Intercepts requests for suggestions. */
 const answerByHand = (page: Page) =>
   page.addInitScript(() => {
     const asked: Asked[] = [];
@@ -33,7 +33,7 @@ const answerByHand = (page: Page) =>
 const timesAsked = (page: Page) =>
   page.evaluate(() => (window as unknown as { asked: Asked[] }).asked.length);
 
-/** Sends what the last one who asked is told. */
+/** Answers the last request. */
 const answer = (page: Page, part: object) =>
   page.evaluate((sent) => {
     const { worker, id } = (window as unknown as { asked: Asked[] }).asked.at(-1) ?? {};

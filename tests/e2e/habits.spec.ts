@@ -1,4 +1,4 @@
-// What people are used to from elsewhere: private models, one's own worker, streams, `await using`.
+// Features that developers know from other libraries: private models, custom workers, streams, `await using`.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";

@@ -1,4 +1,4 @@
-// What else types into the text: an input method, and a keyboard on the screen, which covers a part of the page.
+// Other ways to type: an input method, and an on-screen keyboard, which covers a part of the page.
 import { expect, test, type CDPSession, type Page } from "@playwright/test";
 import { inEditor, open, setText, startLongText, textOf } from "./page.js";
 

@@ -38,13 +38,13 @@ async function expectNoViolations(page: Page): Promise<void> {
   }
 }
 
-/** What a table says, row by row. */
+/** The contents of a table, row by row. */
 async function rowsOf(where: Locator): Promise<string[][]> {
   const rows = await where.locator("tbody tr").all();
   return Promise.all(rows.map((row) => row.locator("th, td").allTextContents()));
 }
 
-/** What the module sees of the last token of `value`: the guesses, and the attention of `layer` by head. */
+/** The module's inspection of the last token of `value`: the guesses, and the attention of `layer` by head. */
 const inspect = (page: Page, value: string, layer: number) =>
   inPage(
     page,
@@ -203,7 +203,7 @@ test("the keyboard moves among the heads, and each picture links to its part of 
     await expect(page.locator(`#${id}`)).toHaveAttribute("aria-selected", "true");
     return page.locator(`#${id}`).getAttribute("aria-label");
   };
-  /** What is seen of a layer may come after what is seen of the first one. */
+  /** A layer may arrive after the first one. */
   const expectActive = (label: RegExp) => expect.poll(active).toMatch(label);
   const expectAfter = async (key: string, label: RegExp) => {
     await page.keyboard.press(key);

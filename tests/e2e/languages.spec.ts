@@ -1,4 +1,5 @@
-// Models whose tokenizer has other rules than GPT-2's, in a page: what reads them comes for them alone, and the text is the native tool's.
+// Models whose tokenizer has other rules than GPT-2's, in a page. Only they load the module for such tokenizers, and
+// they write the native tool's text.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";

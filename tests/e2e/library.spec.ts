@@ -1,4 +1,4 @@
-// The library: all texts of the page by their names, and what is done with them.
+// The library: all texts of the page by their names, and the actions on them.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test, type Locator, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";

@@ -1,4 +1,4 @@
-// How the page looks where it is not read as usual: on a stage, on paper, with the reader's own colours, without motion.
+// The page's other appearances: on a stage, on paper, in forced colours, without motion.
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import {

@@ -1,4 +1,4 @@
-// What goes wrong on the page: each time a sentence, and a way on.
+// Errors on the page: each has a sentence and a way to continue.
 import { readFileSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

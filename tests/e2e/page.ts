@@ -1,4 +1,4 @@
-// What the tests of the page do over and over.
+// Steps that many tests of the page share.
 import { expect, type Page } from "@playwright/test";
 import type { EditorView } from "@codemirror/view";
 
@@ -157,7 +157,7 @@ export async function startLongText(page: Page): Promise<void> {
   await expect(page.locator("#speed")).toContainText("tokens/s", { timeout: 30_000 });
 }
 
-/** A message to the engine's worker that asks for something. */
+/** A request to the engine's worker. */
 export interface SeenRequest {
   name: string;
   /** Of its prompt, if it has one, from the first that is wanted on. */
@@ -191,11 +191,11 @@ export async function watchAsking(page: Page, ...hold: string[]): Promise<void> 
   }, hold);
 }
 
-/** What was asked since the last call. */
+/** The requests since the last call. */
 export const takeAsked = (page: Page): Promise<SeenRequest[]> =>
   page.evaluate(() => (window as unknown as { watched: Watched }).watched.asked.splice(0));
 
-/** Sends what is held back, and holds back nothing more. */
+/** Sends the held messages, and holds back no others. */
 export const releaseAsking = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const { watched } = window as unknown as { watched: Watched };
@@ -214,7 +214,7 @@ export async function killWorker(page: Page): Promise<void> {
   });
 }
 
-/** Holds requests for `url` back until what it gives is called. */
+/** Holds requests for `url` back until the returned function is called. */
 export async function hold(page: Page, url: string): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));

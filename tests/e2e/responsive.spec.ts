@@ -19,7 +19,7 @@ async function watch(page: Page): Promise<void> {
           hadRecentInput: boolean;
           sources: { node?: Node; previousRect: DOMRect; currentRect: DOMRect }[];
         };
-        // What lies beneath the dock moves where nobody sees it.
+        // Content beneath the dock may move, because it is not visible.
         const dock = document.getElementById("dock")?.getBoundingClientRect().top ?? 0;
         const isSeen = sources.some(
           ({ previousRect, currentRect }) => Math.min(previousRect.top, currentRect.top) < dock,

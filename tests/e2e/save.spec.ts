@@ -1,4 +1,4 @@
-// "Save as one file", and what it saved.
+// "Save as one file", and the saved file.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readFileSync, statSync } from "node:fs";
@@ -111,7 +111,7 @@ test("a file saved with the text opens with it and continues it", async ({ page,
   await expect(saved.getByLabel("Tokens", { exact: true })).toHaveValue("9");
   await expect(saved).toHaveTitle("GPT-2 in your browser");
   await expect(saved.locator("#undo")).toHaveAttribute("aria-disabled", "true"); // what was deleted is not given away
-  // What becomes of it there is kept, and not the file's again.
+  // Changes in the saved file are stored, and replace the text in the file.
   await setText(saved, "Another one.");
   await saved.reload();
   await expectReady(saved);

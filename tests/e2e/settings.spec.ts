@@ -1,4 +1,4 @@
-// Settings that explain themselves: presets, sliders, and a picture of what they do to what the model expects.
+// Settings: presets, sliders, and a picture of how they change the model's prediction.
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import { generate, open, openSection, seedOf, setOption, setText, startLongText } from "./page.js";

@@ -1,4 +1,4 @@
-// What those who hear the page are told while a model writes: a log of one session.
+// What a screen reader announces while a model writes: a log of one session.
 import { expect, test, type Page } from "@playwright/test";
 import { generate, open, prepareLongText, setOption, setText, textOf, writeOn } from "./page.js";
 

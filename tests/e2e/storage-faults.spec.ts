@@ -1,4 +1,4 @@
-// What is stored while the site's data is cleared, the disk is full, a model is removed, or the host answers nonsense.
+// Stored models while the site's data is cleared, the disk is full, a model is removed, or the host sends wrong answers.
 import { expect, test, type Page } from "@playwright/test";
 import { CountingHost, demoBytes, load, write } from "./counting-host.js";
 import { inPage, prompt } from "./model.js";

@@ -1,4 +1,4 @@
-// The part of the page's chooser that tells which models are stored on this device.
+// The part of the page's chooser that lists the models stored on this device.
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import { expectReady } from "./page.js";

@@ -1,4 +1,4 @@
-// What npm packs: what is in it, how large it is, and what those say who look into packages.
+// The npm package: its contents, its size, and the results of tools that check packages.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -483,7 +483,7 @@ class Caller {
     unconverted_ = MaybeDamaged(input_, folder.weights);
   }
 
-  // What is fed stays where it is until it is taken.
+  // Fed bytes stay in memory until they are consumed.
   void ConverterFeed() {
     const auto most = input_.PickValueInArray<std::size_t>({0, 9, 1000, 1 << 20});
     auto bytes = std::make_unique<std::string>(

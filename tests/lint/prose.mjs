@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { root } from "../../engine/toolchain/build.mjs";
 import { blocksOf, commentsOf, longSentencesIn, phrasesIn, problemsOf } from "./prose-rules.mjs";
 
-/** Files whose text quotes what is to be avoided, or is data. */
+/** Files that quote phrases to avoid, or contain data. */
 const quoting = /^tests\/(data|lint|fuzz\/corpus)\/|^tests\/repository\/prose\.test\.ts$/;
 
 /** Every source file, whose lines contain none of the phrases. */
@@ -66,7 +66,7 @@ export function problemsIn(file) {
   return blocks.flatMap((block) => problemsOf(block).map((problem) => `${file}:${block.line}: ${problem}`));
 }
 
-/** Prints what is found, and throws if that is anything. */
+/** Prints the problems, and throws if there are any. */
 export function lintProse(files = proseFiles(), sources = sourceFiles()) {
   const problems = [...files.flatMap(problemsIn), ...sources.flatMap(problemsInSource)];
   for (const problem of problems) console.error(problem);

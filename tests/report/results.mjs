@@ -115,7 +115,7 @@ export function ofGoogleTest(log) {
 }
 
 /**
- * What `read` finds in `file`; throws if the run left none: then nobody knows what was skipped.
+ * Applies `read` to the text of `file`. Throws if the run left no file, because skipped tests would then go unnoticed.
  * @template T
  * @param {string} file
  * @param {(text: string) => T} read

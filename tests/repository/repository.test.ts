@@ -1,4 +1,4 @@
-// What documents, builds and fuzz targets name is there; and what the code must not contain.
+// Checks that whatever documents, builds and fuzz targets name exists, and that the code follows its rules.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";

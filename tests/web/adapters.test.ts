@@ -1,4 +1,4 @@
-// LoRA adapters: what a page may give for them, what the worker opens, and what a merged model is stored as.
+// LoRA adapters: the accepted arguments, the files that the worker opens, and the id of a stored merged model.
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readAdapters } from "../../web/src/client/read-adapters.js";

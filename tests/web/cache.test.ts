@@ -1,4 +1,4 @@
-// What is stored of models, over a file system in memory: what is damaged, cut short, refused or written twice.
+// Stored models, in a file system in memory: damaged, truncated, refused or written twice.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CachedSource } from "../../web/src/cache/cached-source.js";
 import type { Revalidation } from "../../web/src/cache/revalidation.js";

@@ -1,4 +1,4 @@
-// What decides which models are stored, what they are listed by, and how their host is asked whether it has others.
+// Which models are stored, by which ids they are listed, and how their host is asked for newer versions.
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Revalidation } from "../../web/src/cache/revalidation.js";

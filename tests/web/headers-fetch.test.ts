@@ -21,7 +21,7 @@ const ask = (path: string, request: Partial<LoadRequest> = {}) => {
 const token = ["authorization", "Bearer t"] as const;
 const key = ["x-api-key", "k"] as const;
 
-/** Who was asked, and with which of the headers. */
+/** The contacted hosts, and the headers that each received. */
 const seen = () =>
   hosts.asked.map(({ host, path, headers }) => [
     host,

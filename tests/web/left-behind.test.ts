@@ -1,10 +1,10 @@
-// What a request that is over leaves behind: nothing; and what is told that nobody asked for.
+// Finished requests leave nothing behind, and events without a listener are harmless.
 import { describe, expect, it } from "vitest";
 import { Model } from "../../web/src/client/model.js";
 import type { ModelInfo } from "../../web/src/shared/types.js";
 import { connect } from "./support/fake-worker.js";
 
-/** A signal that counts who listens. */
+/** A signal that counts its listeners. */
 class CountingSignal extends EventTarget {
   aborted = false;
   reason: unknown;

@@ -1,4 +1,4 @@
-// What is larger than a model can need is refused before it takes memory, in words that say how much was found.
+// Data larger than any model needs is refused before it takes memory. The error states the size.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { keyOf, readRecords, type ModelRecord } from "../../web/src/cache/records.js";

@@ -24,7 +24,7 @@ const everything: Features = {
 
 const firstThread = { helper: 1 } as ThreadStart;
 
-/** What the engine was told, and what it answers. */
+/** The calls of the engine, and its answers. */
 class Books {
   readonly calls: string[] = [];
   readonly weights: number[] = [];

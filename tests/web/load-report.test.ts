@@ -1,4 +1,4 @@
-// What a load tells of its progress, and what is said of a model without weights that can be read.
+// The progress of a load, and the error for a model without readable weights.
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { LoadError } from "../../web/src/shared/errors.js";

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Connection, WorkerPort } from "../../web/src/client/connection.js";
 
-/** A thread that is told what it says. */
+/** A thread whose messages the test sets. */
 const threads = vi.hoisted(() => {
   class FakeThread {
     static all: FakeThread[] = [];

@@ -119,7 +119,7 @@ it("pieces are hashed one after another, also after a failure", async () => {
   expect(events).toEqual(["begins 1", "ends 1", "begins 2", "ends 2"]);
 });
 
-/** Pieces that arrive when they are told to, each full of its own number. */
+/** Pieces that arrive when the test says so, each filled with its own number. */
 class ToldPieces implements PieceSource {
   readonly underWay: string[] = [];
   readonly buffers = new Set<ArrayBuffer>();

@@ -1,4 +1,4 @@
-// What a page may give loadModel for a model, and what the worker is asked for.
+// The sources that loadModel accepts, and the requests to the worker.
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { readSource } from "../../web/src/client/read-source.js";
 import type { FilesRequest } from "../../web/src/shared/protocol.js";

@@ -1,4 +1,4 @@
-// What a message says of a host that is busy for long.
+// The message about a host that is busy for a long time.
 import { expect, it } from "vitest";
 import { fetchFile } from "../../web/src/loader/model-source.js";
 import { steadyFetch } from "../../web/src/loader/steady-fetch.js";

@@ -1,4 +1,4 @@
-// The worker's side alone: what it answers to what it is told, and what a generation tells.
+// The worker's side alone: its answers to messages, and the events of a generation.
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { FromWorker, RequestName } from "../../web/src/shared/protocol.js";
 import type { GenerateSummary, Token } from "../../web/src/shared/types.js";

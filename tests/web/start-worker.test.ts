@@ -1,4 +1,4 @@
-// How the worker is started, from the package's folder and out of one file; and what is loaded when somebody asks.
+// How the worker is started from the package's folder and from one file, and which parts are loaded on demand.
 import { createDelta } from "../../web/scripts/code-delta.mjs";
 import { pack } from "../../web/scripts/pack.mjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";

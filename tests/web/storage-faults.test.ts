@@ -1,4 +1,4 @@
-// Storage that is full, broken, silent or changed by others: a load goes on, and nothing false is listed.
+// Storage that is full, broken, silent or changed by others: a load continues, and the list of models stays correct.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { NetworkPieces } from "../../web/src/loader/piece-source.js";
 import { sha256 } from "../../web/src/loader/sha256.js";

@@ -1,4 +1,4 @@
-// What a module of Emscripten's asks of JavaScript.
+// The imports of a module that Emscripten has linked.
 import { expect, it, vi } from "vitest";
 import type { ThreadStart } from "../../web/src/shared/wasm-instance.js";
 import { createModule, runThread } from "../../web/src/shared/wasm-module.js";

@@ -1,4 +1,4 @@
-// What the fuzz targets share: checks, and pieces of input.
+// Shared by the fuzz targets: checks, and pieces of input.
 #pragma once
 
 #include <fuzzer/FuzzedDataProvider.h>

@@ -1,4 +1,4 @@
-// What is asked of a model to look into it, and in which order.
+// The requests for an inspection of a model, and their order.
 import { describe, expect, it } from "vitest";
 import type { Inspection, Model, ModelInfo } from "../../../web/src/client/index.js";
 import { inspectLayers } from "../../../web/src/figures/inspect-layers.js";

@@ -1,4 +1,4 @@
-// What is said of files that are no model, before anything gives way to them.
+// The errors for files that are no model, before the current model is replaced.
 import { expect, it } from "vitest";
 import { checkFiles } from "../../../web/page/models/check-files.js";
 

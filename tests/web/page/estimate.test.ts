@@ -1,4 +1,4 @@
-// What a model would take, against what it takes.
+// The estimates for a model, compared with measured values.
 import { describe, expect, it } from "vitest";
 import {
   memoryOf,

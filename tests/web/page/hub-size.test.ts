@@ -1,4 +1,4 @@
-// What the hub's answers come to, as the page asks for a model's size.
+// How the page reads the Hub's answers about the size of a model.
 import { afterEach, expect, it, vi } from "vitest";
 import { weightBytesOf } from "../../../web/page/models/estimate.js";
 import { askHubSize } from "../../../web/page/models/hub-size.js";

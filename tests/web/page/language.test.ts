@@ -97,7 +97,7 @@ const content = new Set([
   "openai-community/gpt2",
 ]);
 
-/** Calls and assignments whose texts nobody reads. */
+/** Calls and assignments whose texts are not shown. */
 const unread =
   /^(?:querySelector(?:All)?|closest|matches|matchMedia|byId|Error|RegExp|getPropertyValue|className|class|type|style|statusText|phrase)$/;
 

@@ -1,4 +1,4 @@
-// What is a question to the model, and what is a story's.
+// Questions to the model, and questions within a story.
 import { describe, expect, it } from "vitest";
 import { editor as german } from "../../../web/page/language/de.js";
 import { editor as english } from "../../../web/page/language/en.js";

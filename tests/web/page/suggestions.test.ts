@@ -1,4 +1,4 @@
-// Three ways to go on: what is shown of them while the model writes them, and what in the end.
+// Three suggestions: what is shown while the model writes them, and at the end.
 import { describe, expect, it, vi } from "vitest";
 import type { GenerateCall, Model, Token } from "../../../web/src/client/index.js";
 import { textOf } from "../../../web/page/document/pieces.js";

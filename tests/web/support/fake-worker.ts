@@ -1,7 +1,7 @@
 import { Connection, type WorkerPort } from "../../../web/src/client/connection.js";
 import type { FromWorker, ToWorker } from "../../../web/src/shared/protocol.js";
 
-/** A worker that records what it is told and says what the test wants. */
+/** A worker that records its messages and sends those of the test. */
 export class FakeWorker implements WorkerPort {
   readonly received: ToWorker[] = [];
   terminations = 0;

@@ -1,4 +1,4 @@
-// Two hosts that write down what they are asked for: a model's own, which can redirect, and another.
+// Two hosts that record their requests: a model's own, which can redirect, and another.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -1,4 +1,4 @@
-// The self-test against a model that answers as it is told.
+// The self-test with a model whose answers the test sets.
 import { describe, expect, it } from "vitest";
 import type { loadModel } from "../../../../web/src/client/index.js";
 import { bitsOf, cases, promptIds, texts } from "../../../../web/page/parts/device/self-test/cases.js";

@@ -1,4 +1,4 @@
-// What the panel of engine and device says.
+// The sentences of the panel "Engine and device".
 import { describe, expect, it } from "vitest";
 import {
   networkSentence,
