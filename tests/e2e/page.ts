@@ -59,7 +59,7 @@ async function uncover(page: Page): Promise<void> {
   if (width < 1024) await closePanel(page);
 }
 
-/** Shows the text in another way: "Text", "Probability", "Rank", "Tokens" or "Inside". */
+/** Shows the text in another way: "Text", "Probability", "Rank", "Tokens", "Inside", or "Sees" for what the model sees. */
 export async function showView(page: Page, name: string): Promise<void> {
   await uncover(page);
   await page.locator(`#tab-${name.toLowerCase()}`).click();

@@ -1,4 +1,5 @@
 // Mounts what comes after the first paint: the editor, and the parts that work on its text.
+import { continueWith } from "./assistant/compose.js";
 import { prefilling } from "./assistant/prefilling.js";
 import { RequestQueue } from "./assistant/request-queue.js";
 import { samplingOf } from "./assistant/sampling.js";
@@ -40,6 +41,7 @@ import { offerReadingAloud } from "./parts/status/read-aloud.js";
 import type { LateSpeech } from "./parts/status/with-speech.js";
 import { showFacts, showModel } from "./parts/status/facts.js";
 import { suggesting } from "./parts/suggestions/suggesting.js";
+import { seeingContext } from "./parts/sees/opening.js";
 import { seeing } from "./parts/token/seeing.js";
 import { offerViews } from "./parts/token/views.js";
 import { onChange, type PageState } from "./state/page-state.js";
@@ -60,6 +62,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   const { state, loading, writing, options, speech } = page;
   const needModel = loading.need;
   options.come(offerOptions(ui, state));
+  writing.continueText = (model, text, call) => continueWith(model, text, state.fields.peek(), call);
   const say = (sentence?: () => string) => state.say(sentence);
   const isWriting = () => state.activity.peek().kind === "writing";
   const hasModel = () => state.loaded.peek() !== undefined;
@@ -69,6 +72,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     const set = writing.optionsBeside();
     return set && samplingOf(set);
   };
+  const fields = () => state.fields.peek();
   const goOn = () => void writing.write(atEnd);
   const noteChange = (letters?: number) => page.tab()?.noteChange(letters);
   state.chosen.subscribe((chosen) => (ui.spoken.lang = languageOf(chosen)));
@@ -100,14 +104,15 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
         sampling,
         needModel,
         queue,
+        fields,
         say,
         speak: speech.notice,
         fail: (error) => writing.showFailure(error, (why) => phrase("nothingSuggested", { why })),
       }),
-      prefilling(queue),
+      prefilling(queue, fields),
       questionNote(notes, focusText),
       foreignNote(notes, modelsLanguage, focusText),
-      livePicture({ ui, queue, onModelChange, peek: () => options.peek() }),
+      livePicture({ ui, queue, onModelChange, fields, peek: () => options.peek() }),
       seeing({
         panel: ui.token,
         dock: ui.dock,
@@ -118,6 +123,14 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
         tell: (sentence) => setTranslatedText(ui.scored, sentence),
         fail: (error) => writing.showFailure(error, (why) => phrase("notScored", { why })),
         branch: (from, token) => void branching.branch(from, token),
+      }),
+      seeingContext({
+        state,
+        tab: ui.tabSees,
+        text: ui.editor,
+        queue,
+        noteChange: () => noteChange(),
+        tell: (sentence) => setTranslatedText(ui.scored, sentence),
       }),
       lookingInside({
         root: ui.inside,
@@ -143,6 +156,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerViews(
     { tabs: { list: ui.tabs, panel: ui.surface }, legend: ui.legend, scored: ui.scored },
     editor.view,
+    fields,
   );
   keepAboveKeyboard(ui.dock);
   offerKeys(ui.keys);

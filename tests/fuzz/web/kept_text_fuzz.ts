@@ -20,6 +20,7 @@ import {
   rangesOfParts,
   writtenTracking,
 } from "../../../web/page/document/written.js";
+import { parseFields } from "../../../web/page/library/parse-fields.js";
 import { parseOptions } from "../../../web/page/library/parse-options.js";
 import { afterChange, parseLastChange } from "../../../web/page/library/last-change.js";
 import { parseFile, toFile } from "../../../web/page/library/text-file.js";
@@ -188,6 +189,9 @@ export const target = fuzzTarget({
     const whole = place < 0 ? {} : records[place];
     const value = damages.reduce<unknown>(damaged, whole);
     parseOptions(value);
+    parseFields(value);
+    parseFields((value as { run?: unknown } | undefined)?.run);
+    parseFields({ remember: (value as { text?: unknown } | undefined)?.text, note: damages[0]?.value });
     showAlternatives((value as { alternatives?: unknown } | undefined)?.alternatives);
     checkLastChange({ version: 0, caret: 0, change: value });
     checkFile(value, place >= 0 && damages.length === 0);

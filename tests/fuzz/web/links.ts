@@ -127,6 +127,7 @@ const passage = fc.record(
     after: often(text),
     written: often(fc.array(part, { maxLength: 6 })),
     options: often(options),
+    fields: often(fc.record({ remember: often(text), note: often(text) }, { requiredKeys: [] })),
     hash: often(fc.constantFrom("0".repeat(64), "")),
   },
   { requiredKeys: ["prompt", "options"] },

@@ -48,6 +48,11 @@ export const target = fuzzTarget<string>({
     const names = Object.keys(found.options);
     const other = names.find((name) => !known.has(name));
     if (other !== undefined) throw new Error(`the option ${other} came through`);
+    const fields = Object.entries(found.fields ?? { remember: "", note: "a" });
+    if (fields.map(([name]) => name).join() !== "remember,note") throw new Error("other fields come through");
+    if (fields.some(([, field]) => typeof field !== "string" || field.length > 4000))
+      throw new Error("a field is too long, or no text");
+    if (fields.every(([, field]) => field.trim() === "")) throw new Error("fields that are blank are set");
     if (Object.getPrototypeOf(found.options) !== Object.prototype) throw new Error("options of another kind");
     if (textShown(found) !== found.prompt + found.after) throw new Error("another text is shown");
     if (JSON.stringify(found).length < mostBytes / 6)

@@ -31,6 +31,28 @@ describe("a link's fragment", () => {
     expect((await fromFragment(await toFragment(passage))).hash).toBeUndefined();
   });
 
+  it("a link's fragment carries what the model reads beside the text, only where that is set", async () => {
+    const passage = { prompt: "a", after: "", written: [], options: {}, hash };
+    const fields = { remember: "Max talks.\n", note: "" };
+    expect(await fromFragment(await toFragment({ ...passage, fields }))).toEqual({ ...passage, fields });
+    for (const blank of [undefined, { remember: "", note: " \n" }])
+      expect(Object.keys(await fromFragment(pack({ ...passage, fields: blank })))).not.toContain("fields");
+    const found = await fromFragment(
+      pack({ ...passage, fields: { remember: "a\r\nb", note: "c\r", more: 1 } }),
+    );
+    expect(found.fields).toEqual({ remember: "a\nb", note: "c\n" });
+  });
+
+  it("a link's fragment is refused where what the model reads beside the text is too long, or none", async () => {
+    const tooLong = { remember: "", note: "a".repeat(4001) };
+    for (const fields of [tooLong, { remember: "a" }, { remember: 1, note: "" }, null, [], "a"]) {
+      const link = pack({ prompt: "a", options: {}, fields });
+      await expect(fromFragment(link), JSON.stringify(fields)).rejects.toThrow(
+        "expected two fields of at most 4000 letters beside the text",
+      );
+    }
+  });
+
   it("a fragment of an earlier release has no text after the run", async () => {
     const found = await fromFragment(pack({ prompt: "a", options: {}, hash }));
     expect(found).toEqual({ prompt: "a", after: "", written: [], options: {}, hash });

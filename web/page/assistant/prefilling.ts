@@ -1,6 +1,8 @@
 // Prefills the text up to the caret while the visitor types, so that the next request costs one step and not the whole text.
 import { StateEffect, type Extension } from "@codemirror/state";
 import { ViewPlugin, type ViewUpdate } from "@codemirror/view";
+import type { ContextFields } from "../state/context-fields.js";
+import { promptOf } from "./compose.js";
 import type { RequestQueue } from "./request-queue.js";
 import { withSpecialTokens } from "./special-tokens.js";
 
@@ -10,8 +12,11 @@ const pauseMs = 150;
 /** Another request replaced the model's cache, so the text must be prefilled again. */
 export const prefillAgain = StateEffect.define();
 
-/** Prefills after each change of the text or the caret, and after each `prefillAgain`; the next change aborts it. */
-export function prefilling(queue: RequestQueue): Extension {
+/**
+ * Prefills after each change of the text or the caret, and after each `prefillAgain`, with the `fields` that are set; the next
+ * change aborts it.
+ */
+export function prefilling(queue: RequestQueue, fields: () => ContextFields | undefined): Extension {
   return ViewPlugin.define(() => {
     // Errors are shown when the visitor requests a text.
     const request = queue.requests("prefill", () => {});
@@ -23,8 +28,9 @@ export function prefilling(queue: RequestQueue): Extension {
           pauseMs,
           async (model, signal) => {
             const text = view.state.sliceDoc(0, view.state.selection.main.to);
-            if (model.info.hasTokenizer && text !== "")
-              await model.prefill(text, { ...withSpecialTokens, signal });
+            if (!model.info.hasTokenizer || text === "") return;
+            const prompt = await promptOf(model, text, fields(), signal);
+            await model.prefill(prompt, { ...withSpecialTokens, signal });
           },
           () => request.stop(), // the model then prefills the text anyway
         );

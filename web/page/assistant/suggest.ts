@@ -34,19 +34,20 @@ function beginningOf(tokens: readonly Token[]): Item {
 }
 
 /**
- * Calls `found` with the suggestions after `text`: while they grow, once each has a word, and complete after one pass.
+ * Calls `found` with the suggestions after `prompt`: while they grow, once each has a word, and complete after one pass.
  * If some are equal, it then calls `found` again with further ones.
  */
 export async function askForSuggestions(
   model: Model,
-  text: string,
+  prompt: string | Promise<string>,
   sampling: GenerateOptions,
   signal: AbortSignal,
   found: (items: readonly Item[], isGrowing: boolean) => void,
 ): Promise<void> {
   const items = new Map<string, Item>();
+  const given = await prompt;
   for (let pass = 0; pass < mostPasses && items.size < suggestionCount; pass += 1) {
-    const run = model.generate(text, {
+    const run = model.generate(given, {
       ...withSpecialTokens,
       ...sampling,
       // If the visitor's temperature always gives the same text, a higher one is used.

@@ -1,6 +1,7 @@
 // Writes one text at a time: from the press of a button to the last token, a stop or a failure.
 import {
   WorkerError,
+  type GenerateCall,
   type GenerateOptions,
   type GenerateSummary,
   type Model,
@@ -13,6 +14,7 @@ import { FrameBatch } from "../dom/frame-batch.js";
 import { formatLeft } from "../language/format.js";
 import { phrase } from "../language/start.js";
 import { isAbort, messageOf } from "../state/errors.js";
+import type { ContextFields } from "../state/context-fields.js";
 import type { ChosenModel, PageState } from "../state/page-state.js";
 import { withSpecialTokens } from "./special-tokens.js";
 
@@ -27,6 +29,8 @@ export interface WritePlace {
 export interface WrittenText {
   model: ChosenModel;
   prompt: string;
+  /** What the model read beside the text. */
+  fields: ContextFields | undefined;
   /** Including the seed. */
   options: GenerateOptions;
   text: string;
@@ -65,6 +69,10 @@ export class Writing {
   private last: WrittenText | undefined;
   /** The seed of the last run before the page was reloaded. */
   private keptSeed: number | undefined;
+
+  /** Continues a text. What comes with the editor has the model read the fields beside the text, too. */
+  continueText = (model: Model, text: string, call: GenerateCall): AsyncIterable<Token> =>
+    model.generate(text, call);
 
   constructor(setting: WritingSetting) {
     this.setting = setting;
@@ -145,6 +153,7 @@ export class Writing {
     const all: Token[] = [];
     let model: Model | undefined;
     let chosen = state.chosen.peek();
+    let fields: ContextFields | undefined;
     let hasEnded = false;
     let firstAt = 0;
     let pending: Token[] = [];
@@ -165,7 +174,7 @@ export class Writing {
       }
       chosen = state.chosen.peek();
       prompt = editor.textBefore(editor.run?.from ?? from); // the visitor may type while the model loads
-      const stream = model.generate(prompt, {
+      const call: GenerateCall = {
         ...withSpecialTokens,
         heal: model.info.hasTokenizer, // completes the word if the caret is in one
         ...options,
@@ -176,7 +185,9 @@ export class Writing {
           this.showSummary(summary, all.filter(({ healed }) => healed !== "all").length);
         },
         onPrompt: ({ done, total }) => state.say(() => phrase("reading", { done, total })),
-      });
+      };
+      fields = state.fields.peek();
+      const stream = this.continueText(model, prompt, call);
       for await (const token of stream) {
         if (all.length === 0) {
           firstAt = performance.now();
@@ -204,7 +215,7 @@ export class Writing {
     // Tokens of a stopped text are counted up to the last one with text: the tokens after it waited for the rest of a
     // character.
     const counted = hasEnded ? all.length : all.map((token) => token.text !== "").lastIndexOf(true) + 1;
-    return { model: chosen, prompt, options, text, tokens: counted - healing, hasEnded };
+    return { model: chosen, prompt, fields, options, text, tokens: counted - healing, hasEnded };
   }
 
   /** The editor; undefined if it cannot be fetched, which the page then reports. */

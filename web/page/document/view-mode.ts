@@ -18,11 +18,14 @@ import {
 } from "./attention.js";
 import { scoredField, type Scored } from "./scored.js";
 
-export const modes = ["text", "probability", "rank", "tokens", "inside"] as const;
+export const modes = ["text", "probability", "rank", "tokens", "inside", "sees"] as const;
 export type Mode = (typeof modes)[number];
 /** The views that tint the text by the model's probabilities. */
 export type Tint = Extract<Mode, "probability" | "rank">;
 export const isTint = (mode: Mode): mode is Tint => mode === "probability" || mode === "rank";
+
+/** Whether the words of the text have no details in it: a panel of its own says what is to be said. */
+export const hasPanel = (mode: Mode): boolean => mode === "inside" || mode === "sees";
 
 export const setMode = StateEffect.define<Mode>();
 
@@ -132,7 +135,7 @@ function marksOf({ state, visibleRanges }: EditorView): DecorationSet {
   const mode = state.field(modeField);
   const attended = state.field(attentionField);
   const builder = new RangeSetBuilder<Decoration>();
-  if (mode === "text") return builder.finish();
+  if (mode === "text" || mode === "sees") return builder.finish();
   let drawn = 0; // two visible ranges may share a token
   if (isTint(mode)) {
     for (const { from, to } of visibleRanges)

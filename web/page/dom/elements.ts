@@ -42,6 +42,7 @@ export interface Elements {
   readonly storedList: HTMLUListElement;
   readonly storedStatus: HTMLElement;
   readonly tabs: HTMLElement;
+  readonly tabSees: HTMLButtonElement;
   readonly surface: HTMLElement;
   readonly form: HTMLFormElement;
   readonly draft: HTMLTextAreaElement;

@@ -6,6 +6,8 @@ import { joined } from "../../src/shared/joined.js";
 import type { KeptText, Part } from "../document/kept-text.js";
 import { parseParts } from "../document/parse-kept.js";
 import { asLines } from "../document/pieces.js";
+import { mostLetters, type ContextFields } from "../state/context-fields.js";
+import { areFields, parseFields } from "./parse-fields.js";
 import { parseOptions } from "./parse-options.js";
 
 /** The text around the part that the reader's model writes again. */
@@ -21,6 +23,8 @@ export interface SurroundingText {
 export interface SharedText extends SurroundingText {
   /** Including the seed and the number of tokens of the run; without a run, the current options. */
   options: GenerateOptions;
+  /** What the model reads beside the text; left out where that is nothing. */
+  fields?: ContextFields;
   /** SHA-256 of the run, in hexadecimal; undefined without a run. */
   hash?: string | undefined;
 }
@@ -89,7 +93,14 @@ export async function fromFragment(fragment: string): Promise<SharedText> {
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
   const json = new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
   // Links of an earlier release have no text after the run, and do not say who wrote the rest.
-  const { prompt, after = "", written, options, hash } = (JSON.parse(json) ?? {}) as Record<string, unknown>;
+  const {
+    prompt,
+    after = "",
+    written,
+    options,
+    fields,
+    hash,
+  } = (JSON.parse(json) ?? {}) as Record<string, unknown>;
   const isText = typeof prompt === "string" && typeof after === "string";
   if (
     !isText ||
@@ -99,11 +110,15 @@ export async function fromFragment(fragment: string): Promise<SharedText> {
   ) {
     throw new Error("expected a prompt, options and a hash");
   }
+  if (!areFields(fields))
+    throw new Error(`expected two fields of at most ${mostLetters} letters beside the text`);
+  const set = parseFields(fields);
   return {
     prompt: asLines(prompt),
     after: asLines(after),
     written: inOrder(parseParts(written)),
     options: parseOptions(options),
+    ...(set && { fields: set }),
     hash,
   };
 }

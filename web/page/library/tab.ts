@@ -182,7 +182,7 @@ export class Tab {
       await this.storeRest();
       this.own?.release();
       this.own = this.beginText();
-      this.showBeside({ ...beside.read(), seed: undefined });
+      this.showBeside({ ...beside.read(), seed: undefined, fields: undefined });
       await surface.restore({ text: "", caret: 0, written: [] });
       return true;
     }

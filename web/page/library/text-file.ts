@@ -5,7 +5,9 @@ import type { KeptText, Part } from "../document/kept-text.js";
 import { isOffset, parseParts } from "../document/parse-kept.js";
 import { asLines } from "../document/pieces.js";
 import { parseTree } from "../document/tree.js";
+import { mostLetters } from "../state/context-fields.js";
 import { messageOf } from "../state/errors.js";
+import { areFields, parseFields } from "./parse-fields.js";
 import { parseOptions } from "./parse-options.js";
 
 const format = "gpt2-wasm texts";
@@ -17,7 +19,7 @@ export interface FiledText {
   /** In milliseconds since 1970. */
   changed: number;
   /** The stored form, without the undo history. */
-  content: KeptText & { options?: unknown; seed?: unknown };
+  content: KeptText & { options?: unknown; seed?: unknown; fields?: unknown };
 }
 
 /** `kept` with its draft as its text. */
@@ -129,15 +131,18 @@ const names = [
   "alternatives",
   "options",
   "seed",
+  "fields",
 ] as const;
 
 function parseText(value: unknown, where: string): FiledText {
-  const fields = fieldsOf(value, where, names);
-  const { name, changed, run, tree, alternatives, options, seed } = fields;
+  const found = fieldsOf(value, where, names);
+  const { name, changed, run, tree, alternatives, options, seed, fields } = found;
   if (name !== undefined && typeof name !== "string") refuse(`${where}.name`, "a text", name);
   const time = typeof changed === "string" ? Date.parse(changed) : NaN;
   if (Number.isNaN(time)) refuse(`${where}.changed`, "a time such as 2026-01-31T12:00:00.000Z", changed);
-  const kept = textOf(fields, where);
+  const kept = textOf(found, where);
+  if (!areFields(fields)) refuse(`${where}.fields`, `two texts of at most ${mostLetters} letters`, fields);
+  const set = parseFields(fields);
   if (seed !== undefined && !isOffset(seed)) refuse(`${where}.seed`, "a whole number", seed);
   const last = run === undefined ? [] : partsOf([run], `${where}.run`, kept.text.length);
   const content = {
@@ -149,6 +154,7 @@ function parseText(value: unknown, where: string): FiledText {
     }),
     ...(options !== undefined && { options: optionsOf(options, `${where}.options`) }),
     ...(seed !== undefined && { seed }),
+    ...(set && { fields: set }),
   };
   return { name, changed: Math.max(0, time), content };
 }

@@ -3,6 +3,7 @@ import type { KeptText } from "../document/kept-text.js";
 import { parseTree } from "../document/tree.js";
 import { claim, claimedOf } from "./claims.js";
 import { lastChangesOf, writeLastChange } from "./last-change.js";
+import { parseFields } from "./parse-fields.js";
 import { parseOptions } from "./parse-options.js";
 import { parseName } from "./store.js";
 import { nameOf, newId, prefix, type Tab } from "./tab.js";
@@ -30,13 +31,15 @@ export interface Removal {
   finish: () => Promise<void>;
 }
 
-/** The stored form, with options and seed. */
+/** The stored form, with options, seed and fields. */
 function contentOf(kept: KeptText, beside: unknown) {
-  const { options, seed } = Object(beside) as Record<string, unknown>;
+  const { options, seed, fields } = Object(beside) as Record<string, unknown>;
+  const set = parseFields(fields);
   return {
     ...kept,
     ...(options !== undefined && { options: parseOptions(options) }),
     ...(typeof seed === "number" && { seed }),
+    ...(set && { fields: set }),
   };
 }
 

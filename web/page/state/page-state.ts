@@ -1,6 +1,7 @@
 // State that several parts of the page share, as signals. app.ts creates it; nothing here uses the DOM or a model.
 import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals-core";
 import type { LoadProgress, Model, ModelSource } from "../../src/client/index.js";
+import type { ContextFields } from "./context-fields.js";
 
 /** The model that the page shows or is about to load. */
 export interface ChosenModel {
@@ -79,6 +80,8 @@ export class PageState {
   readonly activity: Signal<Activity> = signal<Activity>({ kind: "idle" });
   /** Changes with each change of the text, and when the editor is ready. */
   readonly text: Signal<number> = signal(0);
+  /** What the model reads beside the text; undefined: nothing. */
+  readonly fields: Signal<ContextFields | undefined> = signal<ContextFields | undefined>(undefined);
   /** undefined if nothing is loading. At first, the page reserves room for it. */
   readonly loading: Signal<LoadingShown | undefined> = signal<LoadingShown | undefined>({ stage: () => "" });
   readonly arrival: Signal<Arrival | undefined> = signal<Arrival | undefined>(undefined);

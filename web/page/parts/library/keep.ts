@@ -3,6 +3,7 @@ import type { GenerateOptions } from "../../../src/client/index.js";
 import type { Writing } from "../../assistant/writing.js";
 import type { Surface } from "../../document/surface.js";
 import { elements as ui } from "../../dom/elements.js";
+import { parseFields } from "../../library/parse-fields.js";
 import { parseOptions } from "../../library/parse-options.js";
 import { phrase } from "../../language/start.js";
 import { Tab } from "../../library/tab.js";
@@ -15,16 +16,21 @@ export interface KeptOptions {
   show: (options: GenerateOptions) => void;
 }
 
-/** Stores options and seed with each text. */
+/** Stores options, seed and fields with each text. */
 export function keepTexts(state: PageState, surface: Surface, options: KeptOptions, writing: Writing): Tab {
   return new Tab({
     surface,
     field: ui.draft,
     beside: {
-      read: () => ({ options: options.peek("own"), seed: writing.lastSeed }),
+      read: () => ({
+        options: options.peek("own"),
+        seed: writing.lastSeed,
+        fields: state.fields.peek(),
+      }),
       show: (stored) => {
-        const { options: set, seed } = Object(stored) as Record<string, unknown>;
+        const { options: set, seed, fields } = Object(stored) as Record<string, unknown>;
         options.show(parseOptions(set));
+        state.fields.value = parseFields(fields);
         writing.restoreSeed(typeof seed === "number" ? seed : undefined);
       },
     },

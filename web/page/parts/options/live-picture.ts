@@ -5,7 +5,9 @@ import type { GenerateOptions, GenerationDefaults, Model } from "../../../src/cl
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import type { Elements } from "../../dom/elements.js";
 import { keepTranslated } from "../../language/keep-translated.js";
+import { promptOf } from "../../assistant/compose.js";
 import { predict, type Prediction } from "../../assistant/predict.js";
+import type { ContextFields } from "../../state/context-fields.js";
 import { draw } from "./picture.js";
 import { withSpecialTokens } from "../../assistant/special-tokens.js";
 
@@ -17,6 +19,8 @@ export interface LivePictureSetting {
   queue: RequestQueue;
   /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
+  /** What the model reads beside the text. */
+  fields: () => ContextFields | undefined;
   /** The current settings; undefined if a value is refused. */
   peek: () => GenerateOptions | undefined;
 }
@@ -59,10 +63,9 @@ class LivePicture implements PluginValue {
     if (!this.setting.ui.options.open) return this.request.stop();
     this.request.schedule(ms, async (model, signal) => {
       if (!model.info.hasTokenizer) return;
-      const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), {
-        ...withSpecialTokens,
-        signal,
-      });
+      const text = state.sliceDoc(0, state.selection.main.to);
+      const prompt = await promptOf(model, text, this.setting.fields(), signal);
+      const ids = await model.tokenize(prompt, { ...withSpecialTokens, signal });
       const prediction = await predict(model, ids.slice(1 - model.info.config.nPositions), signal);
       signal.throwIfAborted();
       this.prediction = prediction;

@@ -84,7 +84,9 @@ class Sharing {
     // A run that was stopped is repeated to the same length.
     if (anew && !anew.hasEnded) options.maxNewTokens = anew.tokens;
     const hash = anew && (await hashOf(anew.text));
-    url.hash = marker + (await toFragment({ ...textAround(kept, anew), options, hash }));
+    const fields = anew ? anew.fields : state.fields.peek();
+    const passage = { ...textAround(kept, anew), options, ...(fields && { fields }), hash };
+    url.hash = marker + (await toFragment(passage));
     return url.href;
   }
 
@@ -119,13 +121,16 @@ class Sharing {
     const { state, loading, writing, options: panel, setAside, editor } = this.setting;
     const isWriting = () => state.activity.peek().kind === "writing";
     const number = ++this.latest;
-    const { prompt, after, written, options, hash } = await fromFragment(location.hash.slice(marker.length));
+    const { prompt, after, written, options, fields, hash } = await fromFragment(
+      location.hash.slice(marker.length),
+    );
     if (number !== this.latest) return;
     if (isWriting()) return state.say(() => phrase("busyForLink"));
     const place = prompt.length;
     setAside();
     editor.show({ text: prompt + after, caret: place, written });
     panel.show(options);
+    state.fields.value = fields;
     if (hash === undefined) {
       setFollowed();
       return state.say(() => phrase("linkShown"));

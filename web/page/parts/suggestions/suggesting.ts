@@ -6,6 +6,7 @@ import { unlessAborted } from "../../../src/shared/unless-aborted.js";
 import { splitPieces, textOf } from "../../document/pieces.js";
 import { putPieces } from "../../document/run.js";
 import type { RequestQueue } from "../../assistant/request-queue.js";
+import { promptOf } from "../../assistant/compose.js";
 import { askForSuggestions } from "../../assistant/suggest.js";
 import { suggestionBar } from "./bar.js";
 import { isTouched } from "../../dom/touch.js";
@@ -13,6 +14,7 @@ import { chooseSuggestion, setSuggestions, suggestionsField } from "./field.js";
 import { suggestionLabel, suggestionList } from "./list.js";
 import { firstWordLength } from "../../assistant/words.js";
 import { phrase } from "../../language/editor.js";
+import type { ContextFields } from "../../state/context-fields.js";
 import "./suggestions.css";
 
 export interface SuggestingSetting {
@@ -22,6 +24,8 @@ export interface SuggestingSetting {
   sampling: () => GenerateOptions | undefined;
   needModel: () => Promise<Model | undefined>;
   queue: RequestQueue;
+  /** What the model reads beside the text. */
+  fields: () => ContextFields | undefined;
   /** Shows the status, and announces the suggestions to screen readers. */
   say: (sentence?: () => string) => void;
   speak: (sentence: string) => void;
@@ -60,7 +64,7 @@ const move =
   };
 
 export function suggesting(setting: SuggestingSetting): Extension {
-  const { dock, bar, sampling, needModel, queue, say, speak, fail } = setting;
+  const { dock, bar, sampling, needModel, queue, fields, say, speak, fail } = setting;
   let asking: AbortController | undefined;
   let isWaitSaid = false;
 
@@ -93,7 +97,8 @@ export function suggesting(setting: SuggestingSetting): Extension {
       const model = await unlessAborted(needModel(), signal);
       if (!model) return;
       const text = view.state.sliceDoc(0, at);
-      const work = askForSuggestions(model, text, options, signal, (items, isGrowing) => {
+      const prompt = promptOf(model, text, fields(), signal);
+      const work = askForSuggestions(model, prompt, options, signal, (items, isGrowing) => {
         if (signal.aborted) return;
         view.dispatch({ effects: setSuggestions.of({ from: at, items, isGrowing }) });
         if (!view.state.field(suggestionsField)) return controller.abort(); // no suggestion continues what was typed since

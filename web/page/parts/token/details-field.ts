@@ -14,7 +14,7 @@ interface DetailsPlace {
 export const showDetails = StateEffect.define<number | null>();
 
 /** Views that show the details of the token at the caret. The plain view shows only those of a pressed token. */
-const followsCaret = (state: EditorState) => !["text", "inside"].includes(state.field(modeField));
+const followsCaret = (state: EditorState) => !["text", "inside", "sees"].includes(state.field(modeField));
 
 function ofSelection(place: DetailsPlace | null, transaction: Transaction): DetailsPlace | null {
   const { state } = transaction;

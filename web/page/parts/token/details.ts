@@ -22,7 +22,7 @@ import { windowOf } from "../../assistant/text-scores.js";
 import { showDetails, detailsField, tokenWithDetails } from "./details-field.js";
 import { moveInList, showScore, showToken, type ToldToken } from "./token-panel.js";
 import { characterUnder } from "./under-pointer.js";
-import { modeField } from "../../document/view-mode.js";
+import { hasPanel, modeField } from "../../document/view-mode.js";
 
 export interface DetailsSetting {
   panel: HTMLElement;
@@ -111,7 +111,7 @@ class Details implements PluginValue {
   press(event: MouseEvent): void {
     const { view } = this;
     const { state } = view;
-    if (state.field(modeField) === "inside") return;
+    if (hasPanel(state.field(modeField))) return;
     const offset = state.selection.main.empty ? characterUnder(view, event) : undefined;
     if (offset !== undefined || state.field(detailsField))
       view.dispatch({ effects: showDetails.of(offset ?? null) });
@@ -121,7 +121,7 @@ class Details implements PluginValue {
   enter(): boolean {
     const { state } = this.view;
     const { head } = state.selection.main;
-    if (state.field(modeField) === "inside" || head === 0) return false;
+    if (hasPanel(state.field(modeField)) || head === 0) return false;
     this.isAwaited = true;
     if (this.shown) this.takeFocus();
     else this.view.dispatch({ effects: showDetails.of(head), scrollIntoView: true });

@@ -40,6 +40,7 @@ const mostScoreAfterMs = 3000;
 /** What the view needs of the tokens. The view inside the model has its own panel for one token. */
 function needOf(state: EditorState): "nothing" | "cut" | "scores" {
   const mode = state.field(modeField);
+  if (mode === "sees") return "nothing";
   if (mode === "text") return state.field(detailsField) ? "cut" : "nothing";
   return mode === "inside" ? "cut" : "scores";
 }

@@ -6,11 +6,15 @@ import { keepView, nameIn } from "../../dom/view-address.js";
 import { bands, isTint, modeField, modes, setMode, type Mode } from "../../document/view-mode.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
+import type { ContextFields } from "../../state/context-fields.js";
 
-function legendOf(mode: Mode): Node[] {
+function legendOf(mode: Mode, hasFields: boolean): Node[] {
   if (mode === "text" || mode === "inside") return []; // inside the model, the panel explains everything
   const sentence = document.createElement("span");
-  sentence.textContent = `${phrase(`view.${mode}.help`)} ${phrase("pressWord")}`;
+  const said = [phrase(`view.${mode}.help`)];
+  if (hasFields && isTint(mode)) said.push(phrase("withoutFields"));
+  if (mode !== "sees") said.push(phrase("pressWord"));
+  sentence.textContent = said.join(" ");
   if (!isTint(mode)) return [sentence];
   const swatches = bands.map((band) => {
     const swatch = document.createElement("span");
@@ -32,8 +36,15 @@ export interface ViewParts {
   scored: HTMLElement;
 }
 
-/** Offers all views. Shows the one in the page's address, also when that changes. */
-export function offerViews({ tabs, legend, scored }: ViewParts, view: EditorView): void {
+/**
+ * Offers all views. Shows the one in the page's address, also when that changes. `fields` are what the model reads beside the
+ * text.
+ */
+export function offerViews(
+  { tabs, legend, scored }: ViewParts,
+  view: EditorView,
+  fields: () => ContextFields | undefined,
+): void {
   const buttons = new Map(
     [...tabs.list.querySelectorAll("button")].map((tab) => [tab, tab.id.replace("tab-", "") as Mode]),
   );
@@ -43,7 +54,7 @@ export function offerViews({ tabs, legend, scored }: ViewParts, view: EditorView
     const chosen = all.find((tab) => buttons.get(tab) === mode);
     if (chosen) showTab(all, chosen, tabs.panel);
     keepTranslated(legend, () => {
-      const said = legendOf(mode);
+      const said = legendOf(mode, fields() !== undefined);
       legend.replaceChildren(...said, scored);
       legend.hidden = said.length === 0;
     });

@@ -1,0 +1,254 @@
+// What the model sees: the part of the text that it reads, what it reads beside the text, and what it writes then.
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, test, type Page } from "@playwright/test";
+import { withFields } from "../../web/page/assistant/compose.js";
+import { violationsIn } from "./axe.js";
+import { inPage } from "./model.js";
+import {
+  expectReady,
+  generate,
+  inEditor,
+  open,
+  openSection,
+  setOption,
+  setText,
+  showView,
+  textOf,
+} from "./page.js";
+
+const remember = "Max is a brown dog who can talk.";
+const note = "It is getting dark, and Lily is afraid.";
+const begin = "Lily went out. She saw the sea. It was big. Max ran to the";
+/** More than the demo's window of 256 tokens holds. */
+const long = `${"The cat sat on the mat and looked at the small red bird. ".repeat(24)}${begin}`;
+
+const field = (page: Page, name: "Always remember" | "Note") => page.getByLabel(name, { exact: true });
+const unread = async (page: Page) => (await page.locator("#editor .unread").allTextContents()).join("");
+const besides = (page: Page) => page.locator("#editor .beside").allTextContents();
+
+async function see(page: Page): Promise<void> {
+  await showView(page, "Sees");
+  await expect(page.locator("#scored")).toContainText("Words read: ", { timeout: 30_000 });
+}
+
+async function setFields(page: Page, fields: { remember: string; note: string }): Promise<void> {
+  await see(page);
+  await field(page, "Always remember").fill(fields.remember);
+  await field(page, "Note").fill(fields.note);
+}
+
+/** What the module writes after `prompt`, as the page asks it. */
+const writtenBy = (page: Page, prompt: string, maxNewTokens: number, seed: number) =>
+  inPage(
+    page,
+    async ({ loadModel }, options) => {
+      const model = await loadModel("models/demo/");
+      const { text, droppedTokens } = await model.complete(options.prompt, {
+        maxNewTokens: options.maxNewTokens,
+        seed: options.seed,
+        heal: true,
+        allowSpecial: true,
+      });
+      const ids = Array.from(await model.tokenize(options.prompt, { allowSpecial: true }));
+      const dropped = await model.detokenize(ids.slice(0, droppedTokens));
+      await model.dispose();
+      return { text, dropped };
+    },
+    { prompt, maxNewTokens, seed },
+  );
+
+async function setShort(page: Page): Promise<void> {
+  await setOption(page, "Tokens", "24");
+  await setOption(page, "Seed", "5");
+}
+
+test("the model writes what the module writes after the same lines", async ({ page }) => {
+  await open(page);
+  await setShort(page);
+  await setText(page, begin);
+  const alone = await generate(page);
+  await setText(page, begin);
+  await setFields(page, { remember, note });
+  await expect.poll(() => besides(page)).toEqual([`Always remember ${remember}`, `Note ${note}`]);
+  const written = await generate(page);
+  const prompt = `${remember}\nLily went out.\n${note}\nShe saw the sea. It was big. Max ran to the`;
+  const { text } = await writtenBy(page, prompt, 24, 5);
+  expect(written).toBe(begin + text);
+  expect(written).not.toBe(alone);
+});
+
+test("of a long text the model reads the end that is not grey, after what is remembered", async ({
+  page,
+}) => {
+  await open(page);
+  await setShort(page);
+  await setText(page, long);
+  await setFields(page, { remember, note });
+  await expect.poll(() => unread(page)).not.toBe("");
+  await expect.poll(async () => (await besides(page)).length).toBe(2);
+  const end = long.slice((await unread(page)).length);
+  expect(end.length).toBeGreaterThan(500);
+  expect(end).toMatch(/^\S/);
+  const prompt = withFields(end, { remember, note });
+  const written = await generate(page);
+  const { text, dropped } = await writtenBy(page, prompt, 24, 5);
+  expect(dropped).toBe("");
+  expect(written).toBe(long + text);
+});
+
+test("without fields, grey is what the engine drops, and what follows the caret", async ({ page }) => {
+  await open(page);
+  await setShort(page);
+  await setText(page, long);
+  const first = await generate(page);
+  const { text, dropped } = await writtenBy(page, long, 24, 5);
+  expect(dropped).not.toBe("");
+  expect(first).toBe(long + text);
+
+  await setText(page, long);
+  await see(page);
+  await expect.poll(() => unread(page)).toBe(dropped);
+  await field(page, "Note").fill(note);
+  await expect.poll(() => besides(page)).toEqual([`Note ${note}`]);
+  await field(page, "Note").fill(" ");
+  await expect.poll(() => besides(page)).toEqual([]);
+  expect(await generate(page)).toBe(first);
+
+  await setText(page, begin);
+  await inEditor(page, (view) => view.dispatch({ selection: { anchor: 14 } }), null);
+  await expect.poll(() => unread(page)).toBe(begin.slice(14));
+  await expect(page.locator("#scored")).toHaveText(/^Words read: 3 of 14\. Tokens: \d of at most 256\.$/);
+});
+
+test("a text that outgrows the window keeps what is remembered, and a link writes it again", async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page);
+  await setOption(page, "Tokens", "400");
+  await page.getByLabel("Ignore end of text").check();
+  await setText(page, begin);
+  await setFields(page, { remember, note });
+  const written = await generate(page);
+  await expect(page.locator("#finish")).toHaveText(
+    /^Finished, 400 tokens\. The first \d+ tokens no longer fit into the context\.$/,
+  );
+  await expect.poll(async () => (await besides(page)).length).toBe(2);
+  expect((await besides(page))[0]).toBe(`Always remember ${remember}`);
+
+  await page.evaluate(() => navigator.clipboard.writeText(""));
+  await openSection(page, "sharing");
+  await page.locator("#share").click();
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+  await expect.poll(clipboard).not.toBe("");
+  const other = await context.newPage();
+  await other.goto(await clipboard());
+  await expect(other.locator("#finish")).toHaveText(
+    "Identical to the linked text: 400 tokens, checked by hash.",
+    { timeout: 40_000 },
+  );
+  expect(await textOf(other)).toBe(written);
+  await see(other);
+  await expect(field(other, "Always remember")).toHaveValue(remember);
+  await expect(field(other, "Note")).toHaveValue(note);
+});
+
+test("a reload keeps the fields, and the tab says that they are in use", async ({ page }) => {
+  await open(page);
+  const tab = page.getByRole("tab", { name: "What the model sees" });
+  await expect(tab).not.toHaveAttribute("aria-description", /./);
+  await setText(page, begin);
+  await setFields(page, { remember, note: "" });
+  await expect(tab).toHaveAttribute("aria-description", "in use");
+  await page.reload();
+  await expectReady(page);
+  await expect(tab).toHaveAttribute("aria-selected", "true"); // the view stays, too
+  await expect(field(page, "Always remember")).toHaveValue(remember);
+  await expect(field(page, "Note")).toHaveValue("");
+  await expect.poll(() => besides(page)).toEqual([`Always remember ${remember}`]);
+  await field(page, "Always remember").fill("");
+  await expect(tab).not.toHaveAttribute("aria-description", /./);
+  await showView(page, "Text");
+  await page.reload();
+  await expectReady(page);
+  await expect(tab).not.toHaveAttribute("aria-description", /./);
+});
+
+test("the fields belong to one text of the library, and go with it into a file and out of it", async ({
+  page,
+}, testInfo) => {
+  const library = page.locator("#library");
+  await open(page);
+  await setText(page, begin);
+  await setFields(page, { remember, note });
+  await openSection(page, "library");
+  await library.getByRole("button", { name: "New text", exact: true }).click();
+  await expect.poll(() => textOf(page)).toBe("");
+  await expect(field(page, "Always remember")).toHaveValue("");
+  await setText(page, "Another text.");
+
+  await openSection(page, "library");
+  const coming = page.waitForEvent("download");
+  await library.getByRole("button", { name: "Export all", exact: true }).click();
+  const file = testInfo.outputPath("texts.json");
+  await (await coming).saveAs(file);
+  const { texts } = JSON.parse(readFileSync(file, "utf8")) as { texts: { text: string; fields?: object }[] };
+  expect(texts.find(({ text }) => text === begin)?.fields).toEqual({ remember, note });
+  expect(texts.find(({ text }) => text !== begin)).not.toHaveProperty("fields");
+
+  const changed = texts.map((each) => ({ ...each, text: `${each.text}!`, name: `Copy of ${each.text}` }));
+  const whole = JSON.parse(readFileSync(file, "utf8")) as object;
+  writeFileSync(file, JSON.stringify({ ...whole, texts: changed }));
+  await library.locator("input[type=file]").setInputFiles(file);
+  await library.getByText(`Copy of ${begin}`, { exact: true }).click();
+  await expect.poll(() => textOf(page)).toBe(`${begin}!`);
+  await expect(field(page, "Always remember")).toHaveValue(remember);
+  await expect(field(page, "Note")).toHaveValue(note);
+
+  const damaged = changed.map((each) => ({ ...each, fields: { remember: 1 } }));
+  writeFileSync(file, JSON.stringify({ ...whole, texts: damaged }));
+  await library.locator("input[type=file]").setInputFiles(file);
+  await expect(library.getByRole("status")).toContainText(
+    'texts[0].fields: expected two texts of at most 4000 letters, found {"remember":1}',
+  );
+});
+
+test("fields that leave no room are refused with a sentence, in the view and when the model is to write", async ({
+  page,
+}) => {
+  await open(page);
+  await setText(page, begin);
+  await setFields(page, { remember: "The cat sat on the mat. ".repeat(30), note });
+  const sentence = /“Always remember” and the note have \d+ tokens together, but this model has room for 128/;
+  await expect(page.locator("#scored")).toHaveText(sentence);
+  await expect(field(page, "Note")).toHaveAttribute("aria-invalid", "true");
+  await page.locator("#generate").click();
+  await expect(page.locator("#error-text")).toHaveText(sentence);
+  expect(await textOf(page)).toBe(begin);
+  await field(page, "Always remember").fill(remember);
+  await expect(field(page, "Note")).not.toHaveAttribute("aria-invalid", "true");
+  await generate(page);
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing in the view, and keys reach all of it (${colorScheme})`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme });
+    await open(page);
+    await setText(page, long);
+    await page.locator("#tab-text").focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    while (!(await field(page, "Always remember").evaluate((each) => each === document.activeElement)))
+      await page.keyboard.press("Tab"); // past the openings
+    await page.keyboard.type(remember);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(note);
+    await page.keyboard.press("Tab");
+    await expect(page.getByRole("textbox", { name: "Text" })).toBeFocused();
+    await expect.poll(async () => (await besides(page)).length).toBe(2);
+    expect((await violationsIn(page)).map(({ id }) => id)).toEqual([]);
+  });
+}

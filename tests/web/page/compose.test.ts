@@ -1,0 +1,194 @@
+// What the model reads: compared with a definition that tries every beginning of the text.
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { GenerateCall, GenerateSummary, Model, Token } from "../../../web/src/client/index.js";
+import {
+  compose,
+  generateWithFields,
+  leftOutOf,
+  placeOfNote,
+  promptOf,
+  withFields,
+} from "../../../web/page/assistant/compose.js";
+import type { ContextFields } from "../../../web/page/state/context-fields.js";
+
+const never = new AbortController().signal;
+
+/** Cuts a word into tokens of three letters, with the space before it: the end of a text may be cut in another way. */
+const cut = (text: string) => text.match(/ ?[^\s]{1,3}|\s/g) ?? [];
+
+/** Reads and writes those tokens; writes `answer` over and over, token by token. */
+function make(nPositions: number, answer: readonly string[] = [" so"]) {
+  const texts: string[] = [];
+  const asked: { prompt: string; call: GenerateCall }[] = [];
+  const idOf = (text: string) => {
+    if (!texts.includes(text)) texts.push(text);
+    return texts.indexOf(text);
+  };
+  async function* generate(prompt: string, call: GenerateCall): AsyncGenerator<Token, void, void> {
+    asked.push({ prompt, call });
+    const most = call.maxNewTokens ?? 0;
+    for (let place = 0; place < most; ++place) {
+      const text = answer[(asked.length - 1 + place) % answer.length] ?? "";
+      yield { index: 0, id: idOf(text), text, logprob: 0, rank: 1 };
+      await Promise.resolve();
+    }
+    call.onSummary?.({ droppedTokens: 0, finishReason: "length" } as unknown as GenerateSummary);
+  }
+  const model = {
+    info: { config: { nPositions }, defaults: { maxNewTokens: 20 } },
+    tokenize: (text: string) => Promise.resolve(cut(text).map(idOf)),
+    detokenize: (ids: readonly number[]) => Promise.resolve(ids.map((id) => texts[id]).join("")),
+    generate,
+  } as unknown as Model;
+  return { model, asked };
+}
+
+/** The sentences of a text, which ends anywhere, letter by letter. */
+function sentencesOf(text: string): string[] {
+  const sentences: string[] = [];
+  let begin = 0;
+  for (let end = 1; end < text.length; ++end) {
+    const sentence = text.slice(begin, end);
+    const isOver = /[.!?…]["'”’»)\]]*\s+$/.test(sentence) || /\n\s*$/.test(sentence);
+    if (!isOver || /\s/.test(text.charAt(end))) continue;
+    sentences.push(sentence);
+    begin = end;
+  }
+  return [...sentences, text.slice(begin)];
+}
+
+/** The lines that the model is given. */
+function linesOf(text: string, { remember, note }: ContextFields): string {
+  const sentences = sentencesOf(text);
+  const before = note.trim() === "" ? "" : sentences.slice(0, -3).join("").trimEnd();
+  const after = note.trim() === "" ? text : sentences.slice(-3).join("");
+  const all = [remember.trim(), before, note.trim()].filter((line) => line !== "");
+  return [...all, after].join("\n");
+}
+
+const words = fc.stringMatching(
+  /^([A-Z][a-z]{0,6}( [a-z]{1,7}){0,6}[.!?]["”]?( |\n|\n\n)){0,30}[A-Z]?[a-z ]{0,9}$/,
+);
+const field = fc.oneof(fc.constant(""), fc.stringMatching(/^[A-Z][a-z ]{0,30}\.$/));
+
+describe("what the model reads", () => {
+  it("has the note before the last three sentences, and what is remembered first", () => {
+    const fields = { remember: " Max talks. ", note: "It is dark." };
+    expect(withFields("One. Two. Three. Four", fields)).toBe(
+      "Max talks.\nOne.\nIt is dark.\nTwo. Three. Four",
+    );
+    expect(withFields("One. “Two!” Three. Four.\n", fields)).toBe(
+      "Max talks.\nOne.\nIt is dark.\n“Two!” Three. Four.\n",
+    );
+    expect(withFields("One. Two", fields)).toBe("Max talks.\nIt is dark.\nOne. Two");
+    expect(withFields("", fields)).toBe("Max talks.\nIt is dark.\n");
+    expect(withFields("One.  Two", { remember: "", note: " " })).toBe("One.  Two");
+    expect(withFields("One\nTwo\n\nThree\nFour", { remember: "", note: "N" })).toBe(
+      "One\nN\nTwo\n\nThree\nFour",
+    );
+  });
+
+  it("is made of the lines that the definition gives, for any text and fields", () => {
+    fc.assert(
+      fc.property(words, field, field, (text, remember, note) => {
+        expect(withFields(text, { remember, note })).toBe(linesOf(text, { remember, note }));
+      }),
+    );
+  });
+
+  it("has as much of the text's end as fits, in steps that keep what was read of it", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        words,
+        field,
+        field,
+        fc.integer({ min: 64, max: 200 }),
+        async (text, remember, note, most) => {
+          const fields = { remember, note };
+          const { model } = make(most);
+          const found = await compose(model, text, fields, never);
+          const capacity = most - Math.floor(most / 8);
+          const own = cut(linesOf("", fields)).length;
+          const room = capacity - own;
+          const step = room - Math.floor((room * 3) / 4);
+          const all = cut(text);
+          // Every step is tried: the first that leaves room for some words is the one.
+          let left = 0;
+          let end = text;
+          const doesFit = () =>
+            all.length - left <= room - (left > 0 ? Math.floor(step / 8) : 0) &&
+            cut(linesOf(end, fields)).length <= capacity;
+          while (!doesFit()) {
+            left += step;
+            end = all.slice(left).join("").trimStart();
+          }
+          expect(found.leftOut).toBe(left);
+          expect(found.prompt).toBe(linesOf(end, fields));
+          expect(found.tokens).toBe(cut(found.prompt).length);
+          expect(text.slice(found.from)).toBe(end);
+          expect(found.noteAt).toBe(found.from + placeOfNote(end));
+        },
+      ),
+    );
+  });
+
+  it("is the text itself without fields, of which the engine drops quarters of its window", async () => {
+    const { model } = make(16);
+    const text = "ab ".repeat(20);
+    expect(await promptOf(model, text, undefined, never)).toBe(text);
+    const { tokens, leftOut, from } = await compose(model, text, undefined, never);
+    expect([leftOutOf(16, 16), leftOutOf(17, 16), leftOutOf(21, 16)]).toEqual([0, 4, 8]);
+    expect(leftOut).toBe(leftOutOf(cut(text).length, 16));
+    expect(tokens).toBe(cut(text).length - leftOut);
+    expect(text.slice(from)).toBe(cut(text).slice(leftOut).join(""));
+  });
+
+  it("refuses fields that take more than half of the window, and says how much there is", async () => {
+    const { model } = make(16);
+    const fields = { remember: "a b c d e f g h", note: "" };
+    await expect(compose(model, "x", fields, never)).rejects.toThrow(
+      "have 9 tokens together, but this model has room for 8",
+    );
+  });
+});
+
+describe("writing with fields", () => {
+  const fields = { remember: "Max talks.", note: "It is dark." };
+
+  async function write(nPositions: number, maxNewTokens: number, answer?: readonly string[]) {
+    const { model, asked } = make(nPositions, answer);
+    const summaries: GenerateSummary[] = [];
+    const call = { maxNewTokens, seed: 7, onSummary: (summary: GenerateSummary) => summaries.push(summary) };
+    const tokens: string[] = [];
+    for await (const token of generateWithFields(model, "One day", fields, call)) {
+      tokens.push(token.text);
+    }
+    return { asked, tokens, summaries };
+  }
+
+  it("composes the context anew whenever it is full: what is remembered stays, the note goes along", async () => {
+    const { asked, tokens, summaries } = await write(64, 200, [" go", " on", ".", " He", " ran"]);
+    expect(tokens).toHaveLength(200);
+    expect(asked.length).toBeGreaterThan(3);
+    let written = 0;
+    for (const [turn, { prompt, call }] of asked.entries()) {
+      expect(prompt).toMatch(/^Max talks\.\n(.*\n)?It is dark\.\n/);
+      expect(cut(prompt).length).toBeLessThanOrEqual(56);
+      expect(call.seed).toBe(7 + turn);
+      expect(call.maxNewTokens).toBe(200 - written);
+      const text = `One day${tokens.slice(0, written).join("")}`;
+      expect(text.endsWith(prompt.split("\n").at(-1) ?? "none")).toBe(true);
+      written += 64 - cut(prompt).length;
+    }
+    expect(summaries).toHaveLength(1);
+    expect(summaries[0]?.droppedTokens).toBeGreaterThan(100);
+  });
+
+  it("asks once where all that is written fits", async () => {
+    const { asked, tokens, summaries } = await write(64, 20);
+    expect(asked).toHaveLength(1);
+    expect(tokens).toHaveLength(20);
+    expect(summaries[0]?.droppedTokens).toBe(0);
+  });
+});

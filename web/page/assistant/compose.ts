@@ -1,0 +1,157 @@
+// What the model reads before it writes on: Always remember, then the end of the text that fits. The note stands in it, a few
+// sentences before its end. Both stand on lines of their own.
+import type { GenerateCall, Model, Token } from "../../src/client/index.js";
+import { phrase } from "../language/editor.js";
+import type { ContextFields } from "../state/context-fields.js";
+import { withSpecialTokens } from "./special-tokens.js";
+
+/** Sentences between the note and the end of the text; a line that ends is a sentence, too. */
+const sentencesAfterNote = 3;
+/** Tokens that one character may be cut into. */
+const mostOfCharacter = 4;
+
+/** As much of a model as a context is composed with. */
+export type Composer = Pick<Model, "tokenize" | "detokenize"> & {
+  info: { config: { nPositions: number } };
+};
+
+export interface Context {
+  /** All that the model is given. Without fields it is the whole text, of which the engine takes the end. */
+  prompt: string;
+  /** Tokens that the model reads. */
+  tokens: number;
+  /** Offset in the text of the first character that it reads. */
+  from: number;
+  /** Offset in the text of the note. */
+  noteAt: number;
+  /** Tokens of the text before `from`. */
+  leftOut: number;
+}
+
+/** Where the note stands in `text`: before its last three sentences, the unfinished one among them. */
+export function placeOfNote(text: string): number {
+  const begins = [0];
+  for (const { 0: end, index } of text.matchAll(/[.!?…]["'”’»)\]]*\s+|\n\s*/g))
+    if (index + end.length < text.length) begins.push(index + end.length);
+  return begins.at(-sentencesAfterNote) ?? 0;
+}
+
+/** The end of a text as the model reads it with the fields. */
+export function withFields(text: string, { remember, note }: ContextFields): string {
+  const lines = (...all: string[]) => all.filter((each) => each !== "").map((each) => `${each}\n`);
+  const at = note.trim() === "" ? 0 : placeOfNote(text);
+  return [...lines(remember.trim(), text.slice(0, at).trimEnd(), note.trim()), text.slice(at)].join("");
+}
+
+/** Tokens that leave a full window of `capacity` at once: engine/generate/sequence.cc has the same. */
+const leavingOf = (capacity: number) => capacity - Math.floor((capacity * 3) / 4);
+
+/** How many of `count` tokens do not fit `capacity`: engine/generate/prompt_tokens.cc has the same. */
+export function leftOutOf(count: number, capacity: number): number {
+  if (count <= capacity) return 0;
+  const leaving = leavingOf(capacity);
+  return Math.ceil((count + (leaving >> 3) - capacity) / leaving) * leaving;
+}
+
+/** Offset in `text` of the first whole character after its first `count` tokens. */
+async function offsetOf(
+  model: Composer,
+  text: string,
+  ids: readonly number[],
+  count: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  if (count === 0) return 0;
+  const whole = text.replace(/\p{Cs}/gu, "\ufffd"); // as the model reads lone surrogates
+  let end = "";
+  for (let first = count; first < count + mostOfCharacter; ++first) {
+    end = first < ids.length ? await model.detokenize(ids.slice(first), { signal }) : "";
+    if (whole.endsWith(end)) return text.length - end.length;
+  }
+  return Math.max(0, text.length - end.length); // a tokenizer that changes the text
+}
+
+/** What the model reads of `text` and of the fields; throws where those leave no room for the text. */
+export async function compose(
+  model: Composer,
+  text: string,
+  fields: ContextFields | undefined,
+  signal?: AbortSignal,
+): Promise<Context> {
+  const { nPositions } = model.info.config;
+  const tokenize = async (some: string) =>
+    some === "" ? [] : Array.from(await model.tokenize(some, { ...withSpecialTokens, signal }));
+  const [ids, own] = await Promise.all([tokenize(text), tokenize(fields ? withFields("", fields) : "")]);
+  if (!fields) {
+    const leftOut = leftOutOf(ids.length, nPositions);
+    const from = await offsetOf(model, text, ids, leftOut, signal);
+    return { prompt: text, tokens: ids.length - leftOut, from, noteAt: from, leftOut };
+  }
+  const most = nPositions >> 1;
+  if (own.length > most) throw new Error(phrase("fieldsTooLong", { count: own.length, most }));
+  // Room for what is written: where it is used up, the context is composed anew, which takes time.
+  const capacity = nPositions - (nPositions >> 3);
+  const room = capacity - own.length;
+  for (let leftOut = leftOutOf(ids.length, room); ; leftOut += leavingOf(room)) {
+    const cut = text.slice(await offsetOf(model, text, ids, leftOut, signal));
+    const end = leftOut > 0 ? cut.trimStart() : cut; // it begins a line
+    const from = text.length - end.length;
+    const prompt = withFields(end, fields);
+    const { length: tokens } = await tokenize(prompt);
+    // The end of the text alone may be cut into other tokens, and more of them.
+    if (tokens <= capacity || end === "")
+      return { prompt, tokens, from, noteAt: from + placeOfNote(end), leftOut };
+  }
+}
+
+/** What a model is given for `text`. */
+export const promptOf = async (
+  model: Composer,
+  text: string,
+  fields: ContextFields | undefined,
+  signal: AbortSignal,
+): Promise<string> => (fields ? (await compose(model, text, fields, signal)).prompt : text);
+
+/** Continues `text` as model.generate does, with the fields where there are any. */
+export const continueWith = (
+  model: Model,
+  text: string,
+  fields: ContextFields | undefined,
+  call: GenerateCall,
+): AsyncIterable<Token> =>
+  fields ? generateWithFields(model, text, fields, call) : model.generate(text, call);
+
+/**
+ * Continues `text` as model.generate does, with the fields. Where the window is full, it composes the context anew, and asks the
+ * model again, with the next seed. So what is remembered stays, and the note goes along.
+ */
+export async function* generateWithFields(
+  model: Model,
+  text: string,
+  fields: ContextFields,
+  { onSummary, onPrompt, ...call }: GenerateCall,
+): AsyncGenerator<Token, void, void> {
+  let written = "";
+  let left = call.maxNewTokens ?? model.info.defaults.maxNewTokens;
+  for (let turn = 0; ; ++turn) {
+    const context = await compose(model, text + written, fields, call.signal ?? undefined);
+    let room = model.info.config.nPositions - context.tokens;
+    const run = model.generate(context.prompt, {
+      ...call,
+      maxNewTokens: left,
+      ...(call.seed != null && { seed: Number(call.seed) + turn }),
+      onPrompt: turn === 0 ? onPrompt : undefined,
+      onSummary: (summary) => onSummary?.({ ...summary, droppedTokens: context.leftOut }),
+    });
+    let isFull = false;
+    for await (const token of run) {
+      isFull = room === 0;
+      if (isFull) break;
+      room -= 1;
+      if (token.healed !== "all") left -= 1;
+      written += token.text;
+      yield token;
+    }
+    if (!isFull) return;
+  }
+}

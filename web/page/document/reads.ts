@@ -1,0 +1,70 @@
+// What the model reads of the text: the rest is grey, and what it reads beside the text is shown where it reads it.
+import { StateEffect, StateField } from "@codemirror/state";
+import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
+import { setMode } from "./view-mode.js";
+
+export interface Reads {
+  /** Offsets between which the model reads the text. */
+  from: number;
+  to: number;
+  /** What it reads beside the text, and the offset before which it reads that. */
+  lines: readonly { at: number; label: string; text: string }[];
+}
+
+export const setReads = StateEffect.define<Reads>();
+
+class LineBeside extends WidgetType {
+  private readonly label: string;
+  private readonly text: string;
+
+  constructor(label: string, text: string) {
+    super();
+    this.label = label;
+    this.text = text;
+  }
+
+  override eq(other: LineBeside): boolean {
+    return other.label === this.label && other.text === this.text;
+  }
+
+  toDOM(): HTMLElement {
+    const line = document.createElement("span");
+    line.className = "beside";
+    const label = line.appendChild(document.createElement("span"));
+    label.textContent = this.label;
+    line.append(` ${this.text}`);
+    return line;
+  }
+}
+
+const unread = Decoration.mark({ class: "unread" });
+
+function decorationsOf({ from, to, lines }: Reads, length: number): DecorationSet {
+  const grey = [
+    { from: 0, to: from },
+    { from: to, to: length },
+  ];
+  return Decoration.set(
+    [
+      ...grey.filter((part) => part.from < part.to).map((part) => unread.range(part.from, part.to)),
+      ...lines.map(({ at, label, text }, place) =>
+        Decoration.widget({ widget: new LineBeside(label, text), side: place - lines.length }).range(at),
+      ),
+    ],
+    true,
+  );
+}
+
+/** Shown until the text is viewed in another way. */
+export const readsField = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(set, { changes, effects, state }) {
+    let next = set.map(changes);
+    for (const effect of effects) {
+      if (effect.is(setMode)) next = Decoration.none;
+      if (effect.is(setReads)) next = decorationsOf(effect.value, state.doc.length);
+    }
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});

@@ -1,0 +1,150 @@
+// What the model sees: the part of the text that it reads before it writes on at the caret. Two fields hold what it reads
+// beside the text.
+import { StateEffect } from "@codemirror/state";
+import type { EditorView } from "@codemirror/view";
+import type { Model } from "../../../src/client/index.js";
+import { compose } from "../../assistant/compose.js";
+import { prefillAgain } from "../../assistant/prefilling.js";
+import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
+import { readsField, setReads } from "../../document/reads.js";
+import { phrase } from "../../language/editor.js";
+import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
+import { fieldsOf, mostLetters } from "../../state/context-fields.js";
+import { isAbort, messageOf } from "../../state/errors.js";
+import { onChange, type PageState } from "../../state/page-state.js";
+import "./sees.css";
+
+export interface SeesSetting {
+  state: PageState;
+  /** The text, above which the fields are. */
+  text: HTMLElement;
+  queue: RequestQueue;
+  /** To be called after each change of a field by the visitor. */
+  noteChange: () => void;
+  /** Says how much the model reads. */
+  tell: (sentence: () => string) => void;
+}
+
+/** After the last change. */
+const readAfterMs = 150;
+
+const names = ["remember", "note"] as const;
+
+const countWords = (text: string) => text.match(/\S+/g)?.length ?? 0;
+
+/** A field with its label, and what it is for. */
+function addField(root: HTMLElement, name: (typeof names)[number]): HTMLTextAreaElement {
+  const part = root.appendChild(document.createElement("div"));
+  const label = part.appendChild(document.createElement("label"));
+  const field = part.appendChild(document.createElement("textarea"));
+  label.htmlFor = field.id = `field-${name}`;
+  field.rows = 1;
+  field.lang = "";
+  field.maxLength = mostLetters;
+  setTranslatedText(label, () => phrase(`field.${name}`));
+  keepTranslated(field, () => {
+    field.placeholder = field.ariaDescription = phrase(`field.${name}.help`);
+  });
+  return field;
+}
+
+export class Sees {
+  private readonly view: EditorView;
+  private readonly setting: SeesSetting;
+  private readonly request: PageRequest;
+  private readonly root = document.createElement("section");
+  private readonly fields: readonly [HTMLTextAreaElement, HTMLTextAreaElement];
+  private readonly ends: readonly (() => void)[];
+  private isOpen = false;
+
+  constructor(view: EditorView, setting: SeesSetting) {
+    const { root } = this;
+    const { state } = setting;
+    this.view = view;
+    this.setting = setting;
+    this.request = setting.queue.requests("cut", (error) => this.showFailure(error));
+    root.id = "sees";
+    root.className = "card";
+    root.setAttribute("aria-labelledby", "tab-sees");
+    root.hidden = true;
+    this.fields = [addField(root, "remember"), addField(root, "note")];
+    root.addEventListener("input", () => this.readFields());
+    setting.text.before(root);
+    view.dispatch({ effects: StateEffect.appendConfig.of(readsField) });
+    const showFields = () => {
+      const set = state.fields.peek();
+      for (const [place, field] of this.fields.entries()) {
+        const text = set?.[names[place] ?? "note"] ?? "";
+        if (field.value.trim() !== text.trim()) field.value = text; // else it is being written
+      }
+      this.readSoon(readAfterMs);
+    };
+    showFields();
+    this.ends = [onChange(state.fields, showFields), onChange(state.loaded, () => this.readSoon(0))];
+  }
+
+  /** The view is chosen or left, or what is in it has changed. */
+  update(isOpen: boolean, { isOther, isChanged }: { isOther: boolean; isChanged: boolean }): void {
+    this.isOpen = isOpen;
+    this.root.hidden = !isOpen;
+    if (!isOpen) this.request.stop();
+    else if (isOther || isChanged) this.readSoon(isOther ? 0 : readAfterMs);
+  }
+
+  destroy(): void {
+    this.request.stop();
+    for (const end of this.ends) end();
+    this.root.remove();
+  }
+
+  private readFields(): void {
+    const [remember, note] = this.fields;
+    this.setting.state.fields.value = fieldsOf(remember.value, note.value);
+    this.setting.noteChange();
+    this.view.dispatch({ effects: prefillAgain.of(null) });
+  }
+
+  private readSoon(ms: number): void {
+    if (!this.isOpen) return;
+    const { state, tell } = this.setting;
+    this.request.schedule(
+      ms,
+      (model, signal) => this.read(model, signal),
+      () => tell(() => phrase(state.loaded.peek() ? "awaitsWriting" : "awaitsModel")),
+    );
+  }
+
+  private async read(model: Model, signal: AbortSignal): Promise<void> {
+    const { state: page, tell } = this.setting;
+    const { state } = this.view;
+    if (!model.info.hasTokenizer) return tell(() => phrase("noTokenizer"));
+    const set = page.fields.peek();
+    const to = state.selection.main.to;
+    const { tokens, from, noteAt } = await compose(model, state.sliceDoc(0, to), set, signal);
+    signal.throwIfAborted();
+    const lines = [
+      { at: from, label: phrase("field.remember"), text: set?.remember.trim() ?? "" },
+      { at: noteAt, label: phrase("field.note"), text: set?.note.trim() ?? "" },
+    ].filter(({ text }) => text !== "");
+    this.view.dispatch({ effects: setReads.of({ from, to, lines }) });
+    this.setInvalid(false);
+    const words = countWords(state.sliceDoc(from, to));
+    const total = countWords(state.doc.toString());
+    const most = model.info.config.nPositions;
+    const isFull = this.fields.some(({ value }) => value.length >= mostLetters);
+    tell(() => {
+      const said = phrase("reads", { words, total, tokens, most });
+      return isFull ? `${said} ${phrase("fieldFull", { most: mostLetters })}` : said;
+    });
+  }
+
+  private showFailure(error: unknown): void {
+    if (isAbort(error)) return;
+    this.setInvalid(true);
+    this.setting.tell(() => `${messageOf(error)}.`);
+  }
+
+  private setInvalid(isInvalid: boolean): void {
+    for (const field of this.fields) field.ariaInvalid = isInvalid ? "true" : null;
+  }
+}
