@@ -11,8 +11,19 @@ function mount(sampling: () => object | undefined) {
   const needModel = vi.fn(() => Promise.reject(new Error("no network")));
   const fail = vi.fn();
   const queue = new RequestQueue(() => undefined);
+  const fields = () => undefined;
   const view = new EditorView({
-    extensions: suggesting({ dock, bar, sampling, needModel, queue, say: vi.fn(), speak: vi.fn(), fail }),
+    extensions: suggesting({
+      dock,
+      bar,
+      sampling,
+      needModel,
+      queue,
+      fields,
+      say: vi.fn(),
+      speak: vi.fn(),
+      fail,
+    }),
     parent: document.body,
   });
   return { press: () => pressKey(view.contentDOM, "Tab"), needModel, fail };

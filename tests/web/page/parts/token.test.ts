@@ -14,12 +14,18 @@ it("a tab shows its view, its legend, and its name in the address", () => {
     state: EditorState.create({ extensions: [modeField, attentionField] }),
     parent: document.body,
   });
-  offerViews({ tabs: { list: ui.tabs, panel: ui.surface }, legend: ui.legend, scored: ui.scored }, view);
+  const fields = () => ({ remember: "Max talks.", note: "" });
+  offerViews(
+    { tabs: { list: ui.tabs, panel: ui.surface }, legend: ui.legend, scored: ui.scored },
+    view,
+    fields,
+  );
   expect(ui.legend.hidden).toBe(true);
   ui.tabs.querySelector<HTMLElement>("#tab-rank")?.click();
   expect(view.state.field(modeField)).toBe("rank");
   expect(ui.tabs.querySelector<HTMLElement>("#tab-rank")?.ariaSelected).toBe("true");
   expect([ui.legend.hidden, ui.legend.lastElementChild]).toEqual([false, ui.scored]);
+  expect(ui.legend.textContent).toContain("“Always remember” and the note are not read here.");
   expect(location.hash).toBe("#view=rank");
   ui.tabs.querySelector<HTMLElement>("#tab-text")?.click();
   expect([ui.legend.hidden, location.hash]).toEqual([true, ""]);
