@@ -1,6 +1,6 @@
 // Builds parts of the project, installing first what they need. `node engine/toolchain/build.mjs PART...`
 // with the parts native, native-asan, native-tsan, wasm, package and web; web includes package, package wasm.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -25,14 +25,36 @@ export function run(program, args, { quiet = false, env = {} } = {}) {
   );
 }
 
+const stamp = join(root, "node_modules/.installed");
+const npmCi = ["ci", "--no-audit", "--no-fund"];
+
+function hasNodeModules() {
+  const lock = join(root, "package-lock.json");
+  const isInstalled = existsSync(stamp) && statSync(stamp).mtimeMs >= statSync(lock).mtimeMs;
+  if (!isInstalled) console.error("npm: installing the packages of package-lock.json");
+  return isInstalled;
+}
+
 /** Installs the packages of package-lock.json, if they have changed since it last did. */
 export function ensureNodeModules() {
-  const stamp = join(root, "node_modules/.installed");
-  const lock = join(root, "package-lock.json");
-  if (existsSync(stamp) && statSync(stamp).mtimeMs >= statSync(lock).mtimeMs) return;
-  console.error("npm: installing the packages of package-lock.json");
-  run("npm", ["ci", "--no-audit", "--no-fund"]);
+  if (hasNodeModules()) return;
+  run("npm", npmCi);
   writeFileSync(stamp, "");
+}
+
+/**
+ * Runs `work` while npm installs the packages. If npm fails, ensureNodeModules tries again and reports the error.
+ * @param {() => void} work
+ */
+export async function whileInstalling(work) {
+  if (hasNodeModules()) return work();
+  const npm = spawn("npm", npmCi, { cwd: root, stdio: ["ignore", 2, 2] });
+  const status = new Promise((resolve) => {
+    npm.on("error", () => resolve(1));
+    npm.on("close", resolve);
+  });
+  work();
+  if ((await status) === 0) writeFileSync(stamp, "");
 }
 
 /**
@@ -104,12 +126,12 @@ export const engineTargets = [...variants, ...engineParts].map((name) => `gpt2-$
 /** Those of the engine's tests for browsers. */
 export const browserTestTargets = variants.map((name) => `engine_tests-${name}`);
 
-/** What npm packs: build/package. */
-export function buildPackage() {
+/** What npm packs: build/package. Only sites need the types, which take a tenth of the time. */
+export function buildPackage({ types = true } = {}) {
   ensureNodeModules();
   buildPreset("wasm", { targets: engineTargets });
-  run("npx", ["tsc", "-b", "web"]);
-  run("node", ["web/scripts/package.mjs"]);
+  if (types) run("npx", ["tsc", "-b", "web"]);
+  run("node", ["web/scripts/package.mjs", ...(types ? [] : ["--without-types"])]);
 }
 
 /** The page, with the package beside it, which is built: web/dist. */
@@ -117,18 +139,18 @@ export function buildPage() {
   run("npx", ["vite", "build", "-c", "web/vite.config.ts", "--logLevel", "warn"]);
 }
 
-/** Both. */
+/** The page, and what it needs of the package. */
 export function buildWeb() {
-  buildPackage();
+  buildPackage({ types: false });
   buildPage();
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     for (const part of process.argv.slice(2)) {
-      if (part === "web") buildWeb();
-      else if (part === "package") buildPackage();
-      else buildPreset(part);
+      if (part !== "web" && part !== "package") buildPreset(part);
+      else buildPackage();
+      if (part === "web") buildPage();
     }
   } catch (error) {
     console.error(error.message);

@@ -1,5 +1,5 @@
 // Builds the npm package in build/package: modules, worker, engine, types and source maps. Needs the engine
-// (build/wasm/engine) and the types (npx tsc -b web).
+// (build/wasm/engine) and the types (npx tsc -b web). With --without-types, the package has no types and needs none.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -242,7 +242,7 @@ async function buildOneFile(release) {
   await bundle(release, `${inlined.source}.ts`, `${inlined.name}.js`, { define });
 }
 
-export async function buildPackage() {
+export async function buildPackage({ types: hasTypes = true } = {}) {
   if (!existsSync(engine)) throw new Error(`no engine in ${engine}: run npm run build`);
   rmSync(packageFolder, { recursive: true, force: true });
   const release = releaseName();
@@ -265,11 +265,13 @@ export async function buildPackage() {
   await buildEngine(release);
   await buildOneFile(release);
   await bundle(release, "service-worker/isolate-only.ts", "isolate.js");
-  copyTypes();
   writeFileSync(join(packageFolder, noticesFile), noticesText(bundled));
   const manifest = customElementsManifest();
   writeFileSync(join(packageFolder, "custom-elements.json"), `${JSON.stringify(manifest)}\n`);
+  if (!hasTypes) return;
+  copyTypes();
   await writeFrameworkTypes(manifest, packageFolder);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPackage();
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await buildPackage({ types: !process.argv.includes("--without-types") });

@@ -1,8 +1,15 @@
 // `npm start`: builds everything that the page needs and serves it. `npm start -- --port 8080 --host`.
 import { spawn } from "node:child_process";
-import { buildWeb, root } from "../../engine/toolchain/build.mjs";
+import {
+  buildPreset,
+  buildWeb,
+  engineTargets,
+  root,
+  whileInstalling,
+} from "../../engine/toolchain/build.mjs";
 
 try {
+  await whileInstalling(() => buildPreset("wasm", { targets: engineTargets }));
   buildWeb();
 } catch (error) {
   console.error(error.message);
