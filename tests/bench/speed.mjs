@@ -29,7 +29,7 @@ const measures = {
   "decode 64": { length: 64, tokens: 64, field: "decode" },
   "decode 900": { length: 900, tokens: 48, field: "decode" },
 };
-/** Each of them this often in a round, the best of which counts: a shared machine is only ever slower than it is. */
+/** Runs of each measure in a round. The fastest counts, because other processes can only slow a run down. */
 const turns = 3;
 
 /** @type {Record<string, number>} */

@@ -54,7 +54,7 @@ beforeEach(() => {
 });
 
 describe("showInside", () => {
-  it("draws the guess after each layer, one head's attention, and a sign for each head", async () => {
+  it("draws the guess after each layer, one head's attention, and a symbol for each head", async () => {
     const { view, part, texts } = mount();
     const onProgress = vi.fn();
     await view.update({ model: makeModel(), ids: [3, 4, 5], onProgress });

@@ -167,7 +167,7 @@ describe("writing with fields", () => {
     return { asked, tokens, summaries };
   }
 
-  it("composes the context anew whenever it is full: what is remembered stays, the note goes along", async () => {
+  it("composes the context anew whenever it is full, and keeps both fields in it", async () => {
     const { asked, tokens, summaries } = await write(64, 200, [" go", " on", ".", " He", " ran"]);
     expect(tokens).toHaveLength(200);
     expect(asked.length).toBeGreaterThan(3);
@@ -185,7 +185,7 @@ describe("writing with fields", () => {
     expect(summaries[0]?.droppedTokens).toBeGreaterThan(100);
   });
 
-  it("asks once where all that is written fits", async () => {
+  it("calls the model once if everything it writes fits the window", async () => {
     const { asked, tokens, summaries } = await write(64, 20);
     expect(asked).toHaveLength(1);
     expect(tokens).toHaveLength(20);

@@ -66,6 +66,12 @@ it("is fetched when its view is chosen, and goes with it", async () => {
   expect(grey()).toBe("");
 });
 
+it("counts words as the library does: a dash is none", async () => {
+  const { view, said } = begin("one — two");
+  view.dispatch({ effects: setMode.of("sees") });
+  await vi.waitFor(() => expect(said.at(-1)).toBe("Words read: 2 of 2. Tokens: 9 of at most 32."));
+});
+
 it("puts what is written into the state, and shows where the model reads it", async () => {
   const { view, state, tab, fields, lines, type, noteChange } = begin("A. B. C. D");
   view.dispatch({ effects: setMode.of("sees") });

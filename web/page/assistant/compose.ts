@@ -10,7 +10,7 @@ const sentencesAfterNote = 3;
 /** Tokens that one character may be cut into. */
 const mostOfCharacter = 4;
 
-/** As much of a model as a context is composed with. */
+/** The part of a model that composing a context needs. */
 export type Composer = Pick<Model, "tokenize" | "detokenize"> & {
   info: { config: { nPositions: number } };
 };
@@ -71,7 +71,7 @@ async function offsetOf(
   return Math.max(0, text.length - end.length); // a tokenizer that changes the text
 }
 
-/** What the model reads of `text` and of the fields; throws where those leave no room for the text. */
+/** Composes what the model reads of `text` and of the fields. Throws if the fields leave no room for the text. */
 export async function compose(
   model: Composer,
   text: string,
@@ -89,7 +89,7 @@ export async function compose(
   }
   const most = nPositions >> 1;
   if (own.length > most) throw new Error(phrase("fieldsTooLong", { count: own.length, most }));
-  // Room for what is written: where it is used up, the context is composed anew, which takes time.
+  // Leaves room for what the model writes. When it is used up, the context is composed anew, which takes time.
   const capacity = nPositions - (nPositions >> 3);
   const room = capacity - own.length;
   for (let leftOut = leftOutOf(ids.length, room); ; leftOut += leavingOf(room)) {
@@ -112,7 +112,7 @@ export const promptOf = async (
   signal: AbortSignal,
 ): Promise<string> => (fields ? (await compose(model, text, fields, signal)).prompt : text);
 
-/** Continues `text` as model.generate does, with the fields where there are any. */
+/** Continues `text` as model.generate does, with the fields if there are any. */
 export const continueWith = (
   model: Model,
   text: string,
@@ -122,8 +122,8 @@ export const continueWith = (
   fields ? generateWithFields(model, text, fields, call) : model.generate(text, call);
 
 /**
- * Continues `text` as model.generate does, with the fields. Where the window is full, it composes the context anew, and asks the
- * model again, with the next seed. So what is remembered stays, and the note goes along.
+ * Continues `text` as model.generate does, with the fields. Whenever the window is full, it composes the context anew and calls
+ * the model again with the next seed. So the model always reads both fields.
  */
 export async function* generateWithFields(
   model: Model,

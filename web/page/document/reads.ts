@@ -1,4 +1,4 @@
-// What the model reads of the text: the rest is grey, and what it reads beside the text is shown where it reads it.
+// Shows what the model reads: text that it does not read is grey, and the two fields stand where it reads them.
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
 import { setMode } from "./view-mode.js";
@@ -7,7 +7,7 @@ export interface Reads {
   /** Offsets between which the model reads the text. */
   from: number;
   to: number;
-  /** What it reads beside the text, and the offset before which it reads that. */
+  /** The fields that are in use, each with the offset in the text before which the model reads it. */
   lines: readonly { at: number; label: string; text: string }[];
 }
 
@@ -55,7 +55,7 @@ function decorationsOf({ from, to, lines }: Reads, length: number): DecorationSe
   );
 }
 
-/** Shown until the text is viewed in another way. */
+/** Removed when another view is chosen. */
 export const readsField = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(set, { changes, effects, state }) {

@@ -1,8 +1,8 @@
-// Naming a thing in its place.
+// Renames an item of a list in its place.
 
 /**
- * Puts a field with `name` in the place of what `item` has. `done` is called once: with the new name after Enter or when the
- * field is left, with undefined after Escape or where it is empty.
+ * Replaces the contents of `item` by a field with `name`. `done` is called once: with the new name after Enter or when the
+ * field loses the focus, with undefined after Escape or if the field is empty.
  */
 export function askName(
   item: HTMLElement,

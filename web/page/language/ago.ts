@@ -1,4 +1,4 @@
-// Times that lie back, as people of the page's language say them.
+// Formats past times in the page's language.
 import { currentLanguage } from "./translation.js";
 
 const units = [
@@ -7,10 +7,10 @@ const units = [
   ["minute", 60_000],
 ] as const;
 
-/** Days after which a time is told by its date. */
+/** An earlier time is shown as a date. */
 const mostDays = 30;
 
-/** "3 hours ago", "yesterday", "now"; a date where that is long ago. */
+/** "3 hours ago", "yesterday", "now"; a date if that is long ago. */
 export function formatAgo(time: number, now = Date.now()): string {
   const { language } = currentLanguage.peek();
   const ms = Math.max(0, now - time); // the clock may have been set back since

@@ -158,7 +158,7 @@ export const welcome: Translated<Sections["welcome"]> = {
   writtenEarlier: "Früher von diesem Modell geschrieben",
   goOnWith: "Mit diesem Text weiter",
   comesIn:
-    "Das Modell ist in etwa {time} bereit. Bis dahin zeigt die Seite einen Text, den es früher geschrieben hat.",
+    "Das Modell ist in etwa {time} bereit. Bis dahin siehst du einen Text, den es früher geschrieben hat.",
 };
 
 export const texts: Translated<Sections["texts"]> = {
@@ -240,7 +240,7 @@ export const editor: Translated<Sections["editor"]> = {
   "view.rank.help": "Der Rang jedes Tokens unter allen, die das Modell dort hätte schreiben können.",
   "view.rank.print": "Die kleinen Zahlen sind Ränge.",
   "view.tokens.help": "Wie der Text in Token zerlegt ist: die Stücke, die das Modell liest und schreibt.",
-  "view.sees.help": "Was grau ist, liest das Modell nicht.",
+  "view.sees.help": "Grauen Text liest das Modell nicht.",
   withoutFields: "„Immer merken“ und die Notiz werden hier nicht gelesen.",
   reads: "Gelesene Wörter: {words} von {total}. Token: {tokens} von höchstens {most}.",
   "field.remember": "Immer merken",
@@ -295,8 +295,8 @@ export const editor: Translated<Sections["editor"]> = {
 
   "find.find": "Suchen",
   "find.with": "Ersetzen durch",
-  "find.next": "Weiter",
-  "find.previous": "Zurück",
+  "find.next": "Nächster",
+  "find.previous": "Voriger",
   "find.case": "Groß/klein",
   "find.replace": "Ersetzen",
   "find.replaceAll": "Alle ersetzen",

@@ -22,7 +22,7 @@ export const page = {
   onThisSite: "On this site",
   fromHub: "From the Hugging Face hub",
   lookUp: "Look up",
-  hubHelp: "Any GPT-2 model, by its id. Its files come from huggingface.co, which learns only the id.",
+  hubHelp: "Any GPT-2 model, by its id. Its files come from huggingface.co; only the id is sent there.",
   fromDevice: "From this device",
   folder: "Folder…",
   files: "Files…",
@@ -177,7 +177,7 @@ export const start = {
 export const welcome = {
   writtenEarlier: "Written by this model earlier",
   goOnWith: "Go on with this text",
-  comesIn: "The model is ready in about {time}. Until then the page shows a text that it wrote earlier.",
+  comesIn: "The model is ready in about {time}. Until then you see a text that it wrote earlier.",
 } as const;
 
 /** Of storing the texts. */
@@ -260,7 +260,7 @@ export const editor = {
   "view.rank.help": "The rank of each token among all that the model could have written there.",
   "view.rank.print": "The small numbers are ranks.",
   "view.tokens.help": "How the text is cut into tokens: the pieces that the model reads and writes.",
-  "view.sees.help": "The model does not read what is grey.",
+  "view.sees.help": "The model does not read grey text.",
   withoutFields: "“Always remember” and the note are not read here.",
   reads: "Words read: {words} of {total}. Tokens: {tokens} of at most {most}.",
   "field.remember": "Always remember",
@@ -268,7 +268,7 @@ export const editor = {
   "field.note": "Note",
   "field.note.help": "Read before the last three sentences",
   fieldsSet: "in use",
-  fieldFull: "A field holds at most {most} letters.",
+  fieldFull: "A field holds at most {most} characters.",
   fieldsTooLong:
     "“Always remember” and the note have {count} tokens together, but this model has room for {most}: shorten them",
   "band.probability.0": "50% and more",

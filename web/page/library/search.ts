@@ -1,6 +1,6 @@
 // What the library shows of a text and finds in it: its first words, its length in words, and the passage that matches.
 
-/** Of a text without a name. */
+/** Limits of the words that stand for a missing name. */
 const mostWords = 7;
 const mostLetters = 50;
 
@@ -15,7 +15,7 @@ export function firstWords(text: string): string {
 export const countWords = (text: string): number =>
   text.match(/[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}'’-]*[\p{L}\p{M}\p{N}])?/gu)?.length ?? 0;
 
-/** The same for letters in either case, with and without accents; each space is one. */
+/** Equal for texts that differ only in case, in accents or in the kinds of their spaces. */
 const fold = (text: string): string =>
   text
     .normalize("NFD")
@@ -23,14 +23,14 @@ const fold = (text: string): string =>
     .replace(/\s/gu, " ")
     .toUpperCase(); // not to lower case: that keeps ß, and has two forms of σ
 
-/** Of a text, with what was looked for in its middle. */
+/** The part of a text around a match. */
 export interface Passage {
   before: string;
   match: string;
   after: string;
 }
 
-/** Letters before what was found, and behind it. */
+/** Characters shown before and after a match. */
 const lettersAround = 40;
 
 /** The offset in `text` of the character that begins at `wanted` in the folded text, or contains it. */

@@ -111,7 +111,7 @@ export async function fromFragment(fragment: string): Promise<SharedText> {
     throw new Error("expected a prompt, options and a hash");
   }
   if (!areFields(fields))
-    throw new Error(`expected two fields of at most ${mostLetters} letters beside the text`);
+    throw new Error(`expected two fields of at most ${mostLetters} characters beside the text`);
   const set = parseFields(fields);
   return {
     prompt: asLines(prompt),

@@ -52,7 +52,7 @@ export const toFile = (texts: readonly FiledText[]): string =>
     1,
   );
 
-/** Of a value in a message. */
+/** Characters of a value that a message shows. */
 const mostShown = 40;
 
 function refuse(where: string, expected: string, found: unknown): never {
@@ -141,7 +141,7 @@ function parseText(value: unknown, where: string): FiledText {
   const time = typeof changed === "string" ? Date.parse(changed) : NaN;
   if (Number.isNaN(time)) refuse(`${where}.changed`, "a time such as 2026-01-31T12:00:00.000Z", changed);
   const kept = textOf(found, where);
-  if (!areFields(fields)) refuse(`${where}.fields`, `two texts of at most ${mostLetters} letters`, fields);
+  if (!areFields(fields)) refuse(`${where}.fields`, `two texts of at most ${mostLetters} characters`, fields);
   const set = parseFields(fields);
   if (seed !== undefined && !isOffset(seed)) refuse(`${where}.seed`, "a whole number", seed);
   const last = run === undefined ? [] : partsOf([run], `${where}.run`, kept.text.length);

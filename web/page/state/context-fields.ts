@@ -1,4 +1,4 @@
-// What the visitor lets the model read beside the text. It is stored with the text, and is no part of it.
+// Two fields that the model reads in addition to the text. They are stored with the text, but are not part of it.
 
 export interface ContextFields {
   /** Stays at the beginning of what the model reads, however long the text grows. */
@@ -7,9 +7,9 @@ export interface ContextFields {
   readonly note: string;
 }
 
-/** Letters of a field at most. */
+/** The length of a field at most, in UTF-16 code units. */
 export const mostLetters = 4000;
 
-/** undefined where nothing is written in either. */
+/** Returns undefined if both fields are empty. */
 export const fieldsOf = (remember: string, note: string): ContextFields | undefined =>
   (remember + note).trim() === "" ? undefined : { remember, note };

@@ -12,21 +12,21 @@ import type { PageState } from "../../state/page-state.js";
 import { hasFlag, storeFlag } from "../../state/stored-flags.js";
 import { prompt, text as continuation } from "./example.json";
 
-/** The name under which the browser keeps that this page has had its model. */
+/** A stored flag: this browser has loaded the page's own model before. */
 const flag = "had-model";
 
-/** A model that is ready sooner after the page was asked for needs no example. */
+/** Milliseconds after the start of the page. If the model is ready sooner, no example is shown. */
 const patienceMs = 2000;
 
-/** A download that ends sooner is not announced. */
+/** A download that takes less time is not announced. */
 const announcedSeconds = 15;
 
 export interface FirstVisitSetting {
   state: PageState;
   surface: Surface;
-  /** Puts a text in the place of the visitor's, which stays stored, and writes on at its end. */
+  /** Replaces the visitor's text, which stays stored, by another one, and writes on at its end. */
   goOnWith: (kept: KeptText) => void;
-  /** Announces a sentence to those who hear the page. */
+  /** Announces a sentence to screen readers. */
   speak: (sentence: string) => void;
 }
 
@@ -53,7 +53,7 @@ function makeExample(goOn: () => void) {
   return { figure, button };
 }
 
-/** Shows the example until the visitor can do the same with their own text, and does. */
+/** Shows the example until the model has loaded and the visitor uses it, or until another model is chosen. */
 function showExample({ state, surface, goOnWith }: FirstVisitSetting): void {
   const { figure, button } = makeExample(() => {
     leave();
@@ -92,7 +92,7 @@ function announceTime({ state, speak }: FirstVisitSetting): void {
 /** Resolves after the page has been open for `patienceMs`. */
 const waitPatiently = () => new Promise((resolve) => setTimeout(resolve, patienceMs - performance.now()));
 
-/** Shows the example where the page's own model comes to this browser for the first time, and takes its time. */
+/** Shows the example if this browser downloads the page's own model for the first time and needs long for it. */
 export async function welcome(setting: FirstVisitSetting): Promise<void> {
   const { state } = setting;
   if (hasFlag(flag)) return;

@@ -1,5 +1,4 @@
-// Opens what the model sees when its view is chosen: it is fetched then. The tab shows whether the model reads something beside
-// the text.
+// Fetches and opens *What the model sees* when its view is chosen. Its tab shows whether one of the two fields is in use.
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import { modeField } from "../../document/view-mode.js";

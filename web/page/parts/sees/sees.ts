@@ -1,5 +1,5 @@
-// What the model sees: the part of the text that it reads before it writes on at the caret. Two fields hold what it reads
-// beside the text.
+// The view *What the model sees*: it greys out the text that the model does not read before it writes on at the caret. Its two
+// fields hold what the model reads in addition to the text.
 import { StateEffect } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import type { Model } from "../../../src/client/index.js";
@@ -9,6 +9,7 @@ import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js
 import { readsField, setReads } from "../../document/reads.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
+import { countWords } from "../../library/search.js";
 import { fieldsOf, mostLetters } from "../../state/context-fields.js";
 import { isAbort, messageOf } from "../../state/errors.js";
 import { onChange, type PageState } from "../../state/page-state.js";
@@ -25,14 +26,12 @@ export interface SeesSetting {
   tell: (sentence: () => string) => void;
 }
 
-/** After the last change. */
+/** Milliseconds after the last change. */
 const readAfterMs = 150;
 
 const names = ["remember", "note"] as const;
 
-const countWords = (text: string) => text.match(/\S+/g)?.length ?? 0;
-
-/** A field with its label, and what it is for. */
+/** Adds a field with its label and an explanation. */
 function addField(root: HTMLElement, name: (typeof names)[number]): HTMLTextAreaElement {
   const part = root.appendChild(document.createElement("div"));
   const label = part.appendChild(document.createElement("label"));
@@ -75,7 +74,7 @@ export class Sees {
       const set = state.fields.peek();
       for (const [place, field] of this.fields.entries()) {
         const text = set?.[names[place] ?? "note"] ?? "";
-        if (field.value.trim() !== text.trim()) field.value = text; // else it is being written
+        if (field.value.trim() !== text.trim()) field.value = text; // otherwise the visitor is typing in it
       }
       this.readSoon(readAfterMs);
     };
@@ -83,7 +82,7 @@ export class Sees {
     this.ends = [onChange(state.fields, showFields), onChange(state.loaded, () => this.readSoon(0))];
   }
 
-  /** The view is chosen or left, or what is in it has changed. */
+  /** To be called when the view is chosen or left, or when text or caret have changed. */
   update(isOpen: boolean, { isOther, isChanged }: { isOther: boolean; isChanged: boolean }): void {
     this.isOpen = isOpen;
     this.root.hidden = !isOpen;
