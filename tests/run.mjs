@@ -214,7 +214,7 @@ const packagesOf = {
   docs: chromiumPackages,
   soak: chromiumPackages,
 };
-/** Steps without a browser: they fill the time that the others spend waiting for theirs. What is wrong is told at the end. */
+/** Steps without a browser: they run while the other steps wait for their browsers. Their failures are reported at the end. */
 const besideOthers = ["asan", "tsan", "fuzz", "format", "lint"];
 /** Steps that need no Emscripten, which is fetched meanwhile. */
 const withoutEmscripten = ["native"];

@@ -1,4 +1,4 @@
-// What `npm test` does beside its steps: other steps, in a process that takes what processor time is left; and fetching
+// The background work of `npm test`: other steps, in a process with low priority; and fetching
 // Emscripten.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
@@ -54,8 +54,8 @@ export function startBeside(steps) {
 }
 
 /**
- * Starts to fetch Emscripten if there is none: 250 MB to download and unpack. The promise is kept when that has ended, however:
- * the step that needs it says what is missing.
+ * Starts to fetch Emscripten if it is missing: 250 MB to download and unpack. The promise resolves in any case:
+ * the step that needs Emscripten reports a failure.
  * @returns {Promise<void>}
  */
 export function startFetchingEmscripten() {

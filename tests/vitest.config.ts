@@ -16,6 +16,6 @@ export default defineConfig({
       allowExternal: true, // of tests/; only what a test loads is counted
       reporter: ["json-summary"],
     },
-    execArgv: ["--expose-gc"], // what becomes of models that nobody holds
+    execArgv: ["--expose-gc"], // tests collect unreferenced models as garbage
   },
 });

@@ -1,4 +1,4 @@
-// llama.cpp, natively, for speed.mjs: `node llama.mjs JSON`, a process of its own, so that none of its threads is left when others are
+// llama.cpp, natively, for speed.mjs: `node llama.mjs JSON`. A separate process, so that none of its threads is left when others are
 // measured. Prints tokens per second of each measure as JSON.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,7 +7,7 @@ const { llama: folder, file, threads, measures, turns, salt } = JSON.parse(proce
 const { getLlama, LlamaLogLevel } = await import(pathToFileURL(join(folder, "dist/index.js")).href);
 const llama = await getLlama({
   gpu: false,
-  build: "never", // its own prebuilt libraries, of which it takes the best that this processor runs
+  build: "never", // uses its own prebuilt libraries, the best ones that this processor runs
   skipDownload: true,
   maxThreads: threads,
   logLevel: LlamaLogLevel.error,
@@ -23,7 +23,7 @@ const sequence = context.getSequence();
 
 let prompts = salt;
 
-/** Tokens per second of a prompt, and of what is written after it. */
+/** Tokens per second of the prompt, and of the text after it. */
 async function run({ length, tokens }) {
   prompts += 1;
   const prompt = Array.from({ length }, (_, i) => (i * 7919 + prompts * 104729) % 50000);

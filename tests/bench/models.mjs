@@ -37,7 +37,7 @@ export const gpt2Sizes = {
 };
 
 /**
- * Makes `build/bench/models/<name>` unless it is there; needs the built gpt2-weights. With "--echo" among
+ * Makes `build/bench/models/<name>` unless it exists; needs the built gpt2-weights. With "--echo" among
  * `options` the model repeats itself.
  */
 export function makeModel(format, name = `gpt2-${format}`, options = [], config = gpt2Config) {

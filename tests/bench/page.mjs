@@ -11,7 +11,7 @@ const tokenizer = join(root, "tests/data/gpt2-tokenizer");
 const words = " the red ball was in the old house by the sea and she saw it".repeat(14); // of one token each
 const text = `Once${words.split(" ").slice(0, 190).join(" ")}`;
 
-/** Milliseconds from Tab to what is shown, by the page's own measures; then all is dismissed. */
+/** Milliseconds from Tab to the suggestions, as the page measures them. Dismisses the suggestions afterwards. */
 async function suggest(page) {
   await page.evaluate(() => performance.clearMeasures());
   await page.keyboard.press("Tab");
@@ -22,7 +22,7 @@ async function suggest(page) {
   const [first = NaN, whole = NaN] = await page.evaluate(() =>
     ["suggestions", "wholeSuggestions"].map((name) => performance.getEntriesByName(name)[0]?.duration),
   );
-  await page.waitForTimeout(600); // others may join
+  await page.waitForTimeout(600); // more suggestions may arrive
   await page.keyboard.press("Escape");
   return { first, whole };
 }
@@ -55,7 +55,7 @@ export const suggestions = {
     const browser = await openBrowser(folders, jsFlags);
     try {
       const page = await browser.openPage();
-      // A model of random weights has no words of its own: GPT-2's.
+      // A model of random weights has no tokenizer: it gets GPT-2's.
       for (const name of model === undefined ? ["vocab.json", "merges.txt"] : []) {
         await page.route(`**/bench/model/${name}`, (route) =>
           route.continue({ url: route.request().url().replace("/model/", "/tokenizer/") }),
@@ -70,14 +70,14 @@ export const suggestions = {
         view.dispatch({ changes, selection: { anchor: insert.length } });
         view.focus();
       }, text);
-      await page.waitForTimeout(3000); // it is read
-      await suggest(page); // by now the browser has compiled what is at work
+      await page.waitForTimeout(3000); // until the model has read it
+      await suggest(page); // the browser compiles the hot code
       /** @type {Rows} */
       const rows = { "after a pause": await typedThen(page, rounds, 700) };
       rows["right behind the last letter"] = await typedThen(page, rounds, 0);
       await page.locator("#tab-inside").click();
       await page.locator("#editor .cm-content").focus();
-      rows["while Inside looks"] = await typedThen(page, rounds, 250); // Inside has begun to look
+      rows["while Inside looks"] = await typedThen(page, rounds, 250); // Inside has started to compute
       return { title: `Medians of ${rounds}, Chromium ${browser.version}`, rows };
     } finally {
       await browser.close();

@@ -16,7 +16,7 @@ const field = (text, name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec
 
 const read = (pid, name) => readFileSync(`/proc/${pid}/${name}`, "utf8");
 
-/** What a process has of its own, in MiB: not what it shares of the browser's program. */
+/** Private memory of a process, in MiB, without the browser's program, which processes share. */
 function ownMemory(pid) {
   const status = read(pid, "status");
   return field(status, "RssAnon") + field(status, "RssShmem");
@@ -44,7 +44,7 @@ function pagesOf(browser) {
 export const removeProfile = (folder) =>
   rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
-/** Opens `url` in a browser of its own; `profile` is the folder of what it keeps, and is left there. */
+/** Opens `url` in a new browser. `profile` is its profile folder, which is kept. */
 export async function openTab(url, profile) {
   const folder = profile ?? mkdtempSync(join(tmpdir(), "gpt2-tab-"));
   const browser = spawn(

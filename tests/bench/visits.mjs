@@ -28,11 +28,11 @@ const page = '<title>-</title><script type="module" src="/bench/in-tab.mjs"></sc
 async function startHost(folders, rate) {
   /** Time at which what has been sent so far would have left the line. */
   let lineFree = 0;
-  /** A line does not send a second's bytes at once. */
+  /** The line sends less than a second's bytes at once. */
   const burstMs = 5;
   /** Of weights. */
   let sentBytes = 0;
-  /** @type {Promise<string>} What the tab is to do. */
+  /** @type {Promise<string>} The tab's next task. */
   let task;
   /** @type {(result: any) => void} */
   let onDone = () => {};
@@ -77,7 +77,7 @@ async function startHost(folders, rate) {
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
 
   return {
-    /** What comes of `next` in a tab of its own, with what that takes of memory. */
+    /** The result of `next` in a new tab, and the memory that it takes. */
     async inTab(next, profile) {
       /** @type {(text: string) => void} */
       let giveTask = () => {};

@@ -7,7 +7,7 @@ export interface Browser {
   open(url: string): Promise<void>;
   /** The value of an asynchronous JavaScript expression in the page: a string. */
   evaluate(expression: string): Promise<string>;
-  /** Presses keys one after another where the focus is, as its user does; "Control+z" is one with another held. */
+  /** Presses keys one after another where the focus is, as a user does. "Control+z" is one key while another is held. */
   press(...keys: string[]): Promise<void>;
   /** Ends all its processes and removes its profile. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-// The browsers that are tested, and what each of them is expected to run.
+// The browsers under test, and the build and threads that each of them should use.
 import type { Variant } from "../../web/src/shared/types.js";
 import { variants } from "../../web/src/shared/types.js";
 import type { Browser } from "./browser.js";

@@ -1,4 +1,4 @@
-// Suggestions behave like what a browser itself shows in a field, in every browser.
+// Suggestions behave like a browser's own suggestions in a field, in every browser.
 import { expect, test } from "@playwright/test";
 import { inEveryBrowser, inLine, suggesting } from "./elements-page.js";
 
@@ -193,7 +193,7 @@ inEveryBrowser("suggestions", (page) => {
   ] as const) {
     test(`a suggestion stands where the text ends, in a field ${where}`, async () => {
       const field = inLine(`style="${fixed}; ${style}"`);
-      const isZoomed = around.startsWith("zoom"); // WebKit measures in pixels of what is zoomed
+      const isZoomed = around.startsWith("zoom"); // WebKit measures in zoomed pixels
       await page.open(
         isZoomed
           ? `<div style="${around}">${field}</div>`

@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, "../..");
 const data = resolve(root, "tests/data");
 const patienceMs = 120_000;
 
-/** A host of the built tests, their data and what runs them. */
+/** A host of the built tests, their data and the page that runs them. */
 export function serveEngineTests(): Promise<StaticHost> {
   return serve(true, {
     "/build/": resolve(root, "build/wasm/tests"),
@@ -19,7 +19,7 @@ export function serveEngineTests(): Promise<StaticHost> {
   });
 }
 
-/** GoogleTest's --gtest_output=json, as far as it is used here. */
+/** The part of GoogleTest's --gtest_output=json that is used here. */
 interface Report {
   testsuites: { name: string; testsuite: TestResult[] }[];
 }

@@ -44,7 +44,7 @@ interface Found {
   sources: string[];
 }
 
-/** An expression for what a load of the model at `address` ends in. */
+/** An expression for the result of a load of the model at `address`. */
 const write = (address: string, options: object) => `(async () => {
   const { loadModel } = await import("/gpt2.js");
   const retries = new Set();
@@ -67,7 +67,7 @@ const write = (address: string, options: object) => `(async () => {
   return JSON.stringify({ end, retries: [...retries], sources: [...sources] });
 })()`;
 
-/** An expression for what is stored, once `gpt2` has done `change`. */
+/** An expression for the stored models, after `gpt2` has done `change`. */
 const stored = (change = "undefined") => `(async () => {
   const gpt2 = await import("/gpt2.js");
   const changed = await ${change};
@@ -118,7 +118,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       return JSON.parse(await answer) as Found;
     };
 
-    /** Driven as it is, WebKitGTK keeps caches in memory, and those alone that some page holds. */
+    /** Under WebDriver, WebKitGTK keeps caches in memory, and only those that a page uses. */
     const holdCache = () =>
       browser.evaluate(`caches.open("gpt2-wasm-store").then((cache) => ((globalThis.held = cache), ""))`);
 
@@ -135,7 +135,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
         const { end, retries } = await find("/models/demo/", { cache: false, stallMs: 2000 });
         expect(end, fault).toBe(expected);
         expect(ranges, fault).toHaveLength(2);
-        if (fault === "a flipped bit") continue; // that is no other connection
+        if (fault === "a flipped bit") continue; // a flipped bit needs no new connection
         expect(retries.length, fault).toBeGreaterThan(0);
         const isHalfway = fault === "a cut" || fault === "a stall";
         expect(ranges[1], fault).toEqual(isHalfway ? expect.stringMatching(/^bytes=[1-9]\d+-$/) : undefined);

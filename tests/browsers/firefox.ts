@@ -15,7 +15,7 @@ export async function launchFirefox(): Promise<Browser> {
   return {
     name: (await browser.version()).replace("firefox/", "Firefox "),
     async open(url) {
-      // A page of its own each time, so that what hangs in one is left behind with it.
+      // A new page each time, so that a hang in one page does not affect the next.
       const last = page;
       page = await browser.newPage();
       await within(patienceMs, "closing a page of Firefox", last.close());

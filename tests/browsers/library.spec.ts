@@ -14,7 +14,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => host.close());
 
-/** An expression for the text of the editor, once that is there. */
+/** An expression for the text of the editor, after it has loaded. */
 const text = `document.getElementById("editor")?.view?.state.doc.toString() ?? ""`;
 const names = `[...document.querySelectorAll("#library-panel .text-name")].map((name) => name.textContent).sort().join("; ")`;
 const status = `document.querySelector("#library-panel [role=status]")?.textContent`;

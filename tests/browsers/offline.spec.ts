@@ -59,7 +59,7 @@ interface Written {
   text: string;
 }
 
-/** An expression for what a page has written with the bundle, as JSON. */
+/** An expression for the text that a page has written with the bundle, as JSON. */
 const write = (threads: number) => `(async () => {
   const { loadModel } = await import("${cdn.origin}/gpt2.bundle.js");
   const model = await loadModel("${cdn.origin}/models/demo/", { threads: ${threads} });
@@ -108,7 +108,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
       expect(fromDisk.variant).toMatch(/^simd/);
       const sandboxed = await inPage(browser, `${plain.origin}/blank.html`, inFrame(write(1)));
       expect(sandboxed.origin).toBe("null");
-      // Driven as it is here, Firefox at times hangs while a worker starts another.
+      // Under WebDriver, Firefox sometimes hangs while a worker starts another worker.
       const threads = name === "Firefox" ? 1 : 2;
       const onHost = await inPage(browser, `${isolated.origin}/blank.html`, write(threads));
       expect(onHost.variant).toBe(choice.variant);
@@ -120,7 +120,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
       await browser.open(onDisk("a story.html"));
       await until(browser, `document.getElementById("engine").textContent.includes("1 thread")`);
       const left = `Promise.resolve(String(document.querySelectorAll("script[data-file]").length))`;
-      expect(await browser.evaluate(left)).toBe("0"); // its memory is given back
+      expect(await browser.evaluate(left)).toBe("0"); // its memory has been freed
       await until(browser, `document.querySelector("#editor .cm-content") !== null`);
       await browser.evaluate(
         `(async () => {

@@ -6,7 +6,7 @@ export default defineConfig({
   outputDir: "../../build/browsers",
   forbidOnly: Boolean(process.env.CI),
   retries: process.env.CI ? 1 : 0,
-  workers: 2, // browsers start for longer than they compute; Firefox does not stand more of them
+  workers: 2, // starting takes longer than computing; Firefox fails with more workers
   timeout: 300_000,
   reporter: [["list"]],
   use: { launchOptions: e2e.use?.launchOptions ?? {} },

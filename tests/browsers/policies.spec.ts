@@ -1,4 +1,4 @@
-// Content security policies, in every browser: what one forbids is named, and headers for a model stay with its host.
+// Content security policies, in every browser: the error names the directive, and headers for a model go only to its host.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
@@ -89,7 +89,7 @@ for (const { name, launch } of cases.filter((each) => !/shared/.test(each.name))
       host.scripts = "connect-src 'self'";
       const elsewhere = await load(`${hosts.other}/m/`);
       expect(hosts.asked).toEqual([]);
-      if (isWebKit) return; // it does not tell its workers
+      if (isWebKit) return; // WebKit does not report violations to workers
       expect(own).toContain(`the Content-Security-Policy forbids it. Add ${host.origin}, and each host`);
       expect(elsewhere).toContain(
         `the Content-Security-Policy forbids it. Add ${hosts.other}, and each host`,

@@ -1,4 +1,4 @@
-// A static host on a port of its own, with the headers of cross-origin isolation or without.
+// A static host on its own port, with or without the headers of cross-origin isolation.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import sirv from "sirv";
@@ -28,7 +28,7 @@ export async function serve(
     response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
     response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
   };
-  // Read anew for each request: tests are rebuilt while a host runs.
+  // Read again for each request, because tests are rebuilt while a host runs.
   const mounts = Object.entries(folders).map(
     ([path, folder]) => [path, sirv(folder, { dev: true, setHeaders })] as const,
   );

@@ -1,4 +1,4 @@
-// What llama.cpp computes, in a process of its own: `node llama-logits.mjs FOLDER IDS FILE...`, FOLDER being node-llama-cpp's. Prints
+// llama.cpp's logits, from a separate process: `node llama-logits.mjs FOLDER IDS FILE...`, where FOLDER is node-llama-cpp's. Prints
 // for each GGUF file the logits after each token of IDS, [files][ids][vocabulary], as JSON.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -11,9 +11,9 @@ export interface Row {
   tensors: Map<string, FloatTensor>;
   /** What the float64 forward pass takes, where the file names it otherwise. */
   reference?: Map<string, FloatTensor>;
-  /** The reason for which it is refused; else it works. */
+  /** Why it is refused; undefined if it works. */
   refusal?: string;
-  /** What is said though it works. */
+  /** The warning, although it works. */
   warning?: string;
 }
 
@@ -190,7 +190,7 @@ export const rows: Row[] = [
   ),
 ];
 
-/** What float64 makes of `ids`. */
+/** The result of the float64 forward pass for `ids`. */
 export function expectedLogits({ config, tensors, reference }: Row, ids: readonly number[]): number[][] {
   return forward64(config, reference ?? tensors, ids).logits;
 }

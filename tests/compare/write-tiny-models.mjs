@@ -1,4 +1,4 @@
-// Writes tests/data/tiny-models of activations, scales of attention and GPT-BigCode, with what float64 makes of them in
+// Writes tests/data/tiny-models of activations, scales of attention and GPT-BigCode, with their results in float64 in
 // golden.json:
 // node tests/compare/write-tiny-models.mjs
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -3,7 +3,7 @@ import { headlessChromium } from "../support/headless-chromium.js";
 
 const port = Number(process.env.PORT ?? 4193);
 
-/** The site as a host has it below a path of its own: `npm run docs:build -- --base /docs/`. */
+/** The site below a sub-path of a host: `npm run docs:build -- --base /docs/`. */
 export default defineConfig({
   testDir: ".",
   outputDir: "../../build/docs-results",

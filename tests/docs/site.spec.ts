@@ -92,7 +92,7 @@ test("search finds a page without a network", async ({ page, context }) => {
     await page.getByRole("button", { name: "Search" }).click();
     const field = page.getByRole("searchbox");
     await field.fill("thread");
-    await expect(page.locator("#localsearch-list")).toContainText("Threads"); // the index is there
+    await expect(page.locator("#localsearch-list")).toContainText("Threads"); // the search index has loaded
     await context.setOffline(true);
     await field.fill("bfloat16");
     await expect(page.locator("#localsearch-list")).toContainText("Kernels", { ignoreCase: true });

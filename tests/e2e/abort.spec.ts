@@ -18,7 +18,7 @@ const half: Answer = (response, name) => {
   response.writeHead(200, { "Content-Type": type, "Content-Length": bytes.length });
   response.write(bytes.subarray(0, bytes.length >> 1));
 };
-/** Bytes that go on, at a megabyte or so in a second. */
+/** Bytes without an end, at about a megabyte per second. */
 const slow: Answer = (response, name) => {
   const bytes = bytesOf(name);
   response.writeHead(200, { "Content-Length": bytes.length });
@@ -29,7 +29,7 @@ const slow: Answer = (response, name) => {
   }, 50);
   response.on("close", () => clearInterval(timer));
 };
-/** The floats of a model, the rest of which never comes. */
+/** The floats of a model whose rest never arrives. */
 const halfOfFloats: Answer = (response) => {
   const bytes = readFileSync(resolve(root, "tests/data/tiny-models/tied/model.safetensors"));
   response.writeHead(200, { "Content-Length": bytes.length });
@@ -42,7 +42,7 @@ interface State {
   answer: Answer;
   model?: string;
   options?: LoadOptions;
-  /** An expression of what has been told so far, an array `told`: whether the state is reached. */
+  /** An expression that is true once the state is reached. `told` is the array of reports so far. */
   when?: string;
   /** A request that the browser itself repeats, which the module cannot end. */
   leavesRequest?: true;
@@ -110,7 +110,7 @@ interface Trial {
   when: string;
 }
 
-/** What a load ends in that is aborted once `when` holds. */
+/** The outcome of a load that is aborted as soon as `when` holds. */
 async function abortWhen(
   { loadModel }: typeof import("../../web/src/client/index.js"),
   { model, options, when }: Trial,

@@ -19,7 +19,7 @@ test.beforeEach(() => {
   Object.assign(hub.files, adapterOf(1));
 });
 
-/** An adapter whose values differ by `seed`, larger than the usual ones: it changes what is written. */
+/** An adapter whose values depend on `seed`. They are larger than usual, so that the text changes. */
 function adapterOf(seed: number): Record<string, Buffer> {
   const adapter = makeAdapter(tensors, seed);
   return filesOf({ ...adapter, config: { ...adapter.config, lora_alpha: 8 } });

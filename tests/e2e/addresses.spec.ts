@@ -105,7 +105,7 @@ test.describe("headers for a model", () => {
       },
       [source, options] as const,
     );
-  /** Of the other host: which of the headers it got. */
+  /** The headers that the other host received. */
   const leaked = () =>
     hosts.asked
       .filter(({ host }) => host === "other")

@@ -59,7 +59,7 @@ test("a model of the Hub shows its size first, then writes, and a reload loads i
   await expect(page.locator("#chooser-name")).toHaveText("user/tale", { timeout: 30_000 });
   await expectReady(page);
   expect(asked.some((path) => path.includes("/user/tale/resolve/"))).toBe(true);
-  // What was written is still there, and the new model goes on with it.
+  // The text is still there, and the new model continues it.
   expect(await textOf(page)).toBe(before);
   await press(page, "continue");
   await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
@@ -112,7 +112,7 @@ test("the text of each model keeps its language after another model writes and a
   await setText(page, "The sea was");
   await setOption(page, "Tokens", "8");
   await generate(page);
-  /** Of the parts in the models' ink, each once: what has several lines has several parts. */
+  /** The distinct languages of the parts that models wrote. Text of several lines has several parts. */
   const languages = () =>
     page
       .locator("#editor .models")
@@ -125,7 +125,7 @@ test("the text of each model keeps its language after another model writes and a
   expect(await languages()).toEqual(["en"]);
   await press(page, "continue");
   await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
-  expect(await languages()).toEqual(["en", null]); // what that one writes is not known
+  expect(await languages()).toEqual(["en", null]); // the language of that model is unknown
   await page.reload();
   await expectReady(page);
   expect(await languages()).toEqual(["en", null]);
@@ -210,7 +210,7 @@ test("a site without a list of models offers none", async ({ page }) => {
 test("a link to a model of the Hub makes no request before the visitor confirms", async ({ page }) => {
   await page.goto("./?model=hf:user/tale");
   await expect(status(page)).toContainText("asks for user/tale, which is on huggingface.co");
-  await writeOn(page); // asks once more, and fetches nothing
+  await writeOn(page); // asks again, and fetches nothing
   await expect(status(page)).toContainText("Nothing is fetched from there until you look it up");
   await page.waitForLoadState("networkidle");
   expect(asked).toEqual([]);
@@ -260,14 +260,14 @@ test("a picked folder loads, and so does a dropped one", async ({ page }) => {
   await expect(page.getByRole("alert")).toContainText(
     "there is no model among the files (vocab.json, merges.txt), expected config.json",
   );
-  await expect(page.getByRole("button", { name: "Try again" })).toBeHidden(); // which could not help
+  await expect(page.getByRole("button", { name: "Try again" })).toBeHidden(); // trying again could not help
   expect(await textOf(page)).toBe(text);
 });
 
 test("a dropped folder with many other files loads, and so do dropped files", async ({ page }, testInfo) => {
   const models = testInfo.outputPath("models");
   cpSync(demo, resolve(models, "tale"), { recursive: true });
-  // More than a browser tells of at once, and what is no model.
+  // More entries than a browser reports at once, and files that are no model.
   for (let place = 0; place < 120; place += 1) writeFileSync(resolve(models, "tale", `a${place}.txt`), "x");
   mkdirSync(resolve(models, "notes"));
   writeFileSync(resolve(models, "notes", "a.txt"), "x");

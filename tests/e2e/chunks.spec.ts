@@ -1,4 +1,4 @@
-// What is thrown in a chunk, which has classes of its own, is what the module says it is.
+// Errors from a chunk, which has its own copy of the classes, are instances of the module's exported classes.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// A GPT-BigCode in a page: it writes what the native tool writes, and fills in what is missing between two texts.
+// A GPT-BigCode in a page: it writes the same as the native tool, and fills the gap between two texts.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "@playwright/test";
@@ -36,7 +36,7 @@ function tokenizer(marks: readonly string[]) {
 
 useHub();
 
-/** Puts the model on the hub, and returns what `use` makes of a folder of it. */
+/** Puts the model on the hub, and returns the result of `use` with its folder. */
 function give<T>(marks: readonly string[], use: (folder: string) => T): T {
   for (const file of ["config.json", "model.safetensors"]) hub.files[file] = readFileSync(join(folder, file));
   hub.files["tokenizer.json"] = Buffer.from(JSON.stringify(tokenizer(marks)));

@@ -19,7 +19,7 @@ import {
 } from "./page.js";
 
 let hub: StandInHub;
-/** Weights of the hub wait for this. */
+/** The hub sends weights only after this resolves. */
 let release: () => void;
 test.beforeEach(async ({ page }) => {
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -61,7 +61,7 @@ test("you write with the demo model while another loads, and keep the text when 
   release();
   await expect(arrival(page)).toContainText("user/better is ready.", { timeout: 30_000 });
   await expect(loading(page)).toBeHidden();
-  await expect(page.locator("#chooser-name")).toHaveText("demo"); // not under one's hands
+  await expect(page.locator("#chooser-name")).toHaveText("demo"); // the model changes only when the visitor switches
   expect(await violationsIn(page)).toEqual([]);
   await page.getByRole("button", { name: "Switch to it" }).click();
   await expect(page.locator("#chooser-name")).toHaveText("user/better");
@@ -197,7 +197,7 @@ test("a model of unknown language shows no note about English", async ({ page })
 test("a question to the model shows once that it only continues text", async ({ page }) => {
   await open(page);
   const note = page.locator("#note");
-  await expect(note.getByRole("status")).toBeEmpty(); // it is there: what is said in it later is heard
+  await expect(note.getByRole("status")).toBeEmpty(); // it exists, so that screen readers announce later text
   await setText(page, "");
   await page.getByRole("textbox", { name: "Text" }).focus();
   await page.keyboard.type("Where does the sun sleep?");

@@ -1,4 +1,4 @@
-// What the model sees: the part of the text that it reads, what it reads beside the text, and what it writes then.
+// What the model sees: the part of the text that it reads, the two fields, and the text that it then writes.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test, type Page } from "@playwright/test";
 import { withFields } from "../../web/page/assistant/compose.js";
@@ -37,7 +37,7 @@ async function setFields(page: Page, fields: { remember: string; note: string })
   await field(page, "Note").fill(fields.note);
 }
 
-/** What the module writes after `prompt`, as the page asks it. */
+/** The module's text after `prompt`, with the page's options. */
 const writtenBy = (page: Page, prompt: string, maxNewTokens: number, seed: number) =>
   inPage(
     page,

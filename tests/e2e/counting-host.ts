@@ -12,12 +12,12 @@ const piece = (number: number) =>
 export const demoBytes = () => piece(0).length + piece(1).length;
 export const load = { variant: "simd" } as const;
 
-/** Counts what is given of the weights. */
+/** Counts the bytes of the weights that it sends. */
 export class CountingHost extends FaultyHost {
   /** Bytes of pieces, as they were sent. */
   weightBytes = 0;
   asked: string[] = [];
-  /** Sends so much of each piece in a second; Infinity: at once. */
+  /** Bytes of each piece per second; Infinity: all at once. */
   bytesPerSecond = Infinity;
 
   override fault = (name: string, response: ServerResponse): boolean => {

@@ -5,7 +5,7 @@ import type { Page } from "@playwright/test";
 import { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { demo } from "./model.js";
 
-/** Starts it for `page`. Each request waits for what `onRequest` returns. */
+/** Starts it for `page`. Each request waits for the promise that `onRequest` returns. */
 export async function startDemoHub(
   page: Page,
   onRequest: (pathname: string) => Promise<void> | void,

@@ -1,4 +1,4 @@
-// What a writer expects of any text field: search, paste, direction, the focus, and a presenter's keys on the stage.
+// The behaviour that a writer expects of any text field: search, paste, direction, focus, and a presenter's keys on the stage.
 import { expect, test, type Page } from "@playwright/test";
 import { expectReady, generate, inEditor, open, openSection, setOption, setText, textOf } from "./page.js";
 

@@ -122,7 +122,7 @@ test("writing interrupts the self-test, which leaves no partial report", async (
 test("the self-test fails if a build computes something else, is damaged, or the expected result differs", async ({
   page,
 }) => {
-  // As a browser that gets one instruction wrong: i32x4.mul in the place of i32x4.dot_i16x8_s.
+  // Imitates a browser with one faulty instruction: i32x4.mul instead of i32x4.dot_i16x8_s.
   const code = readFileSync(resolve(root, "build/wasm/engine/gpt2-simd.wasm"));
   const wrong = Buffer.from(code.toString("latin1").replaceAll("\xfd\xba\x01", "\xfd\xb5\x01"), "latin1");
   expect(wrong.equals(code)).toBe(false);

@@ -1,4 +1,4 @@
-// <gpt2-writer> and <gpt2-autocomplete> in somebody's page.
+// <gpt2-writer> and <gpt2-autocomplete> in another site's page.
 import { expect, test, type Locator, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import { inPage, prompt } from "./model.js";
@@ -123,7 +123,7 @@ test.describe("gpt2-writer", () => {
     const another = `<gpt2-writer id="v" label="Another" ${model} loading="use"></gpt2-writer>`;
     const letter = `<textarea id="t" aria-label="Letter"></textarea><gpt2-autocomplete for="t" ${model}></gpt2-autocomplete>`;
     await open(page, `<div class="high"></div>${writer()}${another}${letter}`, ".high { height: 3000px }");
-    await page.waitForTimeout(300); // nothing is to happen
+    await page.waitForTimeout(300); // nothing may happen
     expect(workers(page)).toBe(0);
     await page.locator("#w").scrollIntoViewIfNeeded();
     await waitFor(page, "gpt2-progress");
@@ -136,7 +136,7 @@ test.describe("gpt2-writer", () => {
     expect(workers(page)).toBe(1);
     await page.evaluate(() => document.querySelectorAll("gpt2-writer").forEach((each) => each.remove()));
     await page.waitForTimeout(1500); // longer than a model lingers
-    expect(workers(page)).toBe(1); // the autocomplete has it still
+    expect(workers(page)).toBe(1); // the autocomplete still uses it
     await page.evaluate(() => document.querySelector("gpt2-autocomplete")?.remove());
     await expect.poll(() => workers(page)).toBe(0);
   });
@@ -163,10 +163,10 @@ test.describe("gpt2-autocomplete", () => {
   const ghostOf = (page: Page): Locator => page.locator("gpt2-autocomplete .ghost");
   const typed = "Tom and Sue went";
 
-  /** What is proposed after `text` is typed. */
+  /** The suggestion after `text` is typed. */
   async function propose(page: Page, text = typed): Promise<string> {
     if (text) await page.locator("#t").fill(text.slice(0, -1));
-    if (text) await page.locator("#t").press(text.slice(-1)); // as a user has it: the last letter is a key
+    if (text) await page.locator("#t").press(text.slice(-1)); // the last letter is a key press, as a user types it
     await expect(ghostOf(page)).toHaveText(/\S/, { timeout: 30_000 });
     return (await ghostOf(page).textContent()) ?? "";
   }
@@ -252,7 +252,7 @@ test.describe("gpt2-autocomplete", () => {
     await expect(ghostOf(page)).toHaveText("");
     const before = (await heard(page, "gpt2-done")).length;
     await ime.send("Input.imeSetComposition", { text: "にほ", selectionStart: 2, selectionEnd: 2 });
-    await page.waitForTimeout(300); // many times its delay: nothing is to happen
+    await page.waitForTimeout(300); // many times its delay: nothing may happen
     expect((await heard(page, "gpt2-done")).length).toBe(before);
     await expect(text).toHaveValue(`${typed}にほ`);
     await ime.send("Input.insertText", { text: "日本" });

@@ -111,12 +111,12 @@ test.describe("a helper thread", () => {
 
   test("if a thread cannot start, the model runs with one thread less and a notice", async ({ page }) => {
     await page.goto(host.page);
-    answerHelpers(answerNotFound, 1); // one of three is there
+    answerHelpers(answerNotFound, 1); // one of three loads
     const found = await inPage(
       page,
       async ({ loadModel }, text) => {
         const model = await loadModel("models/demo/", { threads: 4 });
-        const info = { ...model.info }; // before it is measured how many of them pay
+        const info = { ...model.info }; // before the number of threads is measured
         const call = { maxNewTokens: 60, ignoreEos: true, seed: 3 };
         const many = await model.complete(text, call);
         const single = await loadModel("models/demo/", { threads: 1, variant: "simd" });

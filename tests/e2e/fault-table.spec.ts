@@ -32,7 +32,7 @@ const type = (name: string) =>
       ? "application/wasm"
       : "application/octet-stream";
 
-/** Where the files that have moved are, and where each trial of its own has them all. */
+/** The folder of the files that have moved, and the folders in which a single trial has all files. */
 const elsewhere = "moved/";
 const ownFolder = /^trial-\d+\//;
 
@@ -113,13 +113,13 @@ const sentences: Record<string, RegExp> = {
 interface Case {
   file: string;
   answer: Answer;
-  /** Requests for the file that are answered so. */
+  /** Requests for the file that get this answer. */
   times: number;
   /** The first that is not. */
   until?: (request: IncomingMessage) => boolean;
 }
 
-/** What a cache has kept is given until somebody asks past it: in so many words, or for another address. */
+/** Answers from a cache until a request bypasses it, by its cache mode or by another address. */
 const isPastCache = ({ url, headers }: IncomingMessage) =>
   headers["cache-control"] === "no-cache" || /worker\.js\?release=/.test(url ?? "");
 
@@ -128,7 +128,7 @@ test.beforeAll(() => host.start());
 test.afterAll(() => host.stop());
 const page = (name: string) => readFileSync(resolve(root, "web/dist", name));
 
-/** Tells each load by a header of its own; the engine's files have none, and are tried one after the other. */
+/** Each load has its own header. Requests for the engine's files have none, so those are tried one after the other. */
 function serve(cases: ReadonlyMap<string, Case>): void {
   const left = new Map([...cases].map(([name, { times }]) => [name, times]));
   host.fault = (name, response) => {
@@ -162,7 +162,7 @@ interface Trial {
   baseUrl?: string;
 }
 
-/** In the page: what each of `keys` ends in, three tokens or an error's code. */
+/** In the page: the result for each of `keys`, three tokens or an error's code. */
 async function tryAll(
   { loadModel }: typeof import("../../web/src/client/index.js"),
   { keys, atOnce, variant = "simd", model: folder = "models/demo/", ids, baseUrl }: Trial,
@@ -245,7 +245,7 @@ for (const [variant, file] of engineFiles) {
     test.setTimeout(300_000);
     await tab.goto(host.page);
     let trials = 0;
-    /** From a folder of its own: a browser that still waits for a script asks for it no second time. */
+    /** From its own folder: a browser that still waits for a script does not request it again. */
     const attempt = async (answer?: Answer, times = 0, until?: Case["until"]) => {
       serve(answer ? new Map([["", { file, answer, times, ...(until && { until }) }]]) : new Map());
       const baseUrl = `/trial-${(trials += answer ? 1 : 0)}/`;
@@ -257,7 +257,7 @@ for (const [variant, file] of engineFiles) {
     const isScript = file.endsWith(".js");
     for (const [kind, answers, times] of kinds) {
       for (const [fault, answer] of Object.entries(answers)) {
-        // What a script is run from and what is checked are two requests where nothing is cached.
+        // Without a cache, running a script and checking it are two requests.
         const isKept = fault === "flipped" && isScript;
         const end = await (isKept ? attempt(answer, Infinity, isPastCache) : attempt(answer, times));
         const key = `${kind}, ${fault}, ${file}`;

@@ -174,7 +174,7 @@ test("a worker whose script is empty or never arrives is reported as missing, an
   }
   await page.clock.install();
   const failed = tryModel(page);
-  // Asked for once more, past the browser's cache.
+  // Requested again, past the browser's cache.
   await page.clock.runFor(26_000);
   await page.clock.runFor(26_000);
   expect(await failed).toMatch(/^network: the worker's script gpt2-worker\.js has not started in time/);

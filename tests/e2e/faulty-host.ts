@@ -1,4 +1,4 @@
-// A static host that sends the headers for threads, and does wrong what a test tells it to.
+// A static host that sends the headers for threads, with faults that a test chooses.
 import { readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

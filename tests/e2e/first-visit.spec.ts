@@ -85,7 +85,7 @@ test.describe("over a line of 400 kbit/s", () => {
     await page.getByRole("button", { name: "Go on with this text" }).click();
     await expect.poll(() => textOf(page)).toBe(whole);
     await expect(figure(page)).toBeHidden();
-    await expect(page.locator("#editor .models")).toHaveText(example.text); // its prompt is nobody's
+    await expect(page.locator("#editor .models")).toHaveText(example.text); // the prompt is not marked as the model's
     await expect(status(page)).toContainText("as soon as the model is loaded");
     await page.locator("#generate").click(); // stops
     await expect(status(page)).toContainText("Stopped before the first token.");
@@ -103,7 +103,7 @@ test.describe("over a line of 400 kbit/s", () => {
     host.bytesPerSecond = Infinity;
     await page.getByRole("button", { name: "Try again" }).click();
     await expectReady(page);
-    await expect(figure(page)).toBeVisible(); // nobody has written yet
+    await expect(figure(page)).toBeVisible(); // the visitor has not written yet
     await generate(page);
     await expect(figure(page)).toBeHidden();
   });

@@ -50,7 +50,7 @@ const write = (page: Page, ...texts: string[]) =>
 const end = (page: Page) =>
   answer(page, { type: "done", result: { seed: 1, finishReasons: ["length", "length", "length"] } });
 
-/** Opens the page behind `begun`, where suggestions are asked for and begin to grow. */
+/** Opens the page with the caret after `begun`, requests suggestions, and waits until they grow. */
 async function beginToGrow(page: Page, ask = () => page.keyboard.press("Tab")): Promise<void> {
   await answerByHand(page);
   await open(page);
@@ -94,7 +94,7 @@ test.describe("the list", () => {
     await page.mouse.move(x + 300, y - 200);
     await page.mouse.up();
     expect(await textOf(page)).toBe(begun);
-    // What presses without a pointer, as a screen reader does, takes what it presses.
+    // A press without a pointer, as from a screen reader, takes the pressed suggestion.
     await options(page).nth(2).dispatchEvent("click");
     expect(await textOf(page)).toBe(`${begun} one`);
   });
@@ -120,7 +120,7 @@ test.describe("the list", () => {
     await beginToGrow(page);
     await page.keyboard.press("Control+ArrowRight");
     expect(await textOf(page)).toBe(`${begun} a`);
-    await expect(options(page)).toHaveCount(0); // there is no more of it yet
+    await expect(options(page)).toHaveCount(0); // no further text has arrived
     await expect(text(page)).not.toHaveAttribute("aria-activedescendant");
     await write(page, " red", " of", " in");
     await expect(options(page)).toHaveText(["big"]);

@@ -5,7 +5,7 @@ import { expect, test, type Page } from "@playwright/test";
 import type * as OpenAi from "../../web/src/openai/index.js";
 import { demo, inPage, native, prompt } from "./model.js";
 
-/** The demo model under another name, for those who know the word. Returns what was asked for, with its cookies. */
+/** The demo model under another name, for requests with the right header. Returns the requests, with their cookies. */
 async function servePrivately(page: Page): Promise<{ file: string; cookie: string | undefined }[]> {
   const asked: { file: string; cookie: string | undefined }[] = [];
   await page.route("**/models/private/*", async (route) => {
@@ -179,7 +179,7 @@ test("code written for a completions server works with the local model", async (
   const [scored] = found.scored.choices;
   expect(scored?.text).toBe(prompt);
   expect(scored?.logprobs?.token_logprobs).toEqual(found.tokens.map(({ logprob }) => logprob));
-  // The likeliest are from one distribution with the token's own: none of them is below the token's.
+  // The alternatives come from the same distribution as the token, so none is less probable than the token.
   for (const [index, top] of (scored?.logprobs?.top_logprobs ?? []).entries()) {
     if (!top) continue;
     const own = found.tokens[index];

@@ -18,7 +18,7 @@ export function useHub(): void {
   test.afterEach(() => hub.stop());
 }
 
-/** Puts the hub's files into a folder, and returns what `use` makes of it. */
+/** Puts the hub's files into a folder, and returns the result of `use` with it. */
 export function inFolder<T>(use: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "gpt2-hub-"));
   for (const [file, buffer] of Object.entries(hub.files)) writeFileSync(join(folder, file), buffer);

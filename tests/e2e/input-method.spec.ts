@@ -4,7 +4,7 @@ import { inEditor, open, setText, startLongText, textOf } from "./page.js";
 
 const text = (page: Page) => page.locator("#editor .cm-content");
 
-/** Shows what is composed so far, as an input method does. */
+/** Shows the composed text so far, as an input method does. */
 const compose = (cdp: CDPSession, shown: string) =>
   cdp.send("Input.imeSetComposition", {
     text: shown,
@@ -12,7 +12,7 @@ const compose = (cdp: CDPSession, shown: string) =>
     selectionEnd: shown.length,
   });
 
-/** Puts what was chosen in the place of what is composed. */
+/** Replaces the composed text by the chosen text. */
 const commit = (cdp: CDPSession, chosen: string) => cdp.send("Input.insertText", { text: chosen });
 
 const steps = ["ｎ", "に", "にｈ", "にほ", "にほｎ", "にほん"];
@@ -35,7 +35,7 @@ test("text composed with an input method is inserted once and undone as one step
   await page.keyboard.type("!");
   expect(await textOf(page)).toBe("Once.日本! Then");
   await compose(cdp, "に");
-  await compose(cdp, ""); // thought better of it
+  await compose(cdp, ""); // cancelled
   await expect.poll(() => textOf(page)).toBe("Once.日本! Then");
   expect(await text(page).innerText()).toBe("Once.日本! Then");
 });
@@ -45,7 +45,7 @@ test("during a composition the input method handles Tab, and nothing is suggeste
   await text(page).press("Control+End");
   const cdp = await page.context().newCDPSession(page);
   await compose(cdp, "に");
-  // 229: as the browser tells of a key that the input method takes.
+  // 229 is the key code that browsers report for a key that the input method handles.
   const key = { key: "Tab", code: "Tab", windowsVirtualKeyCode: 229 };
   await cdp.send("Input.dispatchKeyEvent", { type: "rawKeyDown", ...key });
   await cdp.send("Input.dispatchKeyEvent", { type: "keyUp", ...key });
@@ -73,7 +73,7 @@ test("text composed while the model writes is neither doubled nor lost", async (
       await compose(cdp, shown);
       await expect.poll(async () => (await textOf(page)).startsWith(`${expected}${shown}A short`)).toBe(true);
     }
-    await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 20); // it writes on
+    await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 20); // the model keeps writing
     await commit(cdp, chosen);
     expected += chosen;
     await expect.poll(async () => (await textOf(page)).startsWith(`${expected}A short text. `)).toBe(true);
@@ -103,7 +103,7 @@ test("a composition at the place where the model writes is not cut off, and stay
   }
   const { length } = await textOf(page);
   await commit(cdp, "日本");
-  await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 20); // it writes on
+  await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 20); // the model keeps writing
   await page.keyboard.press("Escape");
   await expect(page.locator("#finish")).toContainText("Stopped after");
   expect(await textOf(page)).toMatch(/^A short text\. [^ｎｈにほん]*日本$/);

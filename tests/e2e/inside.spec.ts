@@ -76,7 +76,7 @@ test("the guesses of the layers and the attention of the heads at the caret equa
   const isFetched = () => fetched.some((url) => /\/inside-[^/]*\.js$/.test(url));
   await open(page);
   await setText(page, text);
-  expect(isFetched()).toBe(false); // who does not ask for it does not load it
+  expect(isFetched()).toBe(false); // the figures load only when the tab is opened
   await openInside(page);
   await expectSeen(page);
   expect(isFetched()).toBe(true);
@@ -117,7 +117,7 @@ test("the guesses of the layers and the attention of the heads at the caret equa
         percent(share),
       ]),
     );
-    // The text is tinted by the same, and the token that looks is framed.
+    // The text is tinted by the same weights, and the chosen token is framed.
     const least = [0.5, 0.2, 0.05, 0.01, 0];
     for (const band of least.keys()) {
       const inBand = (share: number) => least.findIndex((each) => share >= each) === band;
@@ -163,7 +163,7 @@ test("Inside is a tab that works by keyboard, opens from a link and survives a r
   await ofText.focus();
   await page.keyboard.press("ArrowLeft"); // around
   await expect(ofInside).toBeFocused();
-  await expect(panel(page)).toBeHidden(); // looking takes time: only who asks for it waits
+  await expect(panel(page)).toBeHidden(); // focus alone does not open the panel, because computing it takes time
   await page.keyboard.press("ArrowRight"); // around
   await page.keyboard.press("End");
   await expect(ofInside).toBeFocused();

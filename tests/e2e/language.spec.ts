@@ -32,7 +32,7 @@ const shiftOf = (page: Page): Promise<number> =>
           const shifts = list.getEntries() as (PerformanceEntry & { value: number })[];
           resolve(shifts.reduce((sum, { value }) => sum + value, 0));
         }).observe({ type: "layout-shift", buffered: true });
-        setTimeout(() => resolve(0), 1000); // where nothing has moved, nobody is called
+        setTimeout(() => resolve(0), 1000); // if nothing has moved, no observer is called
       }),
   );
 
@@ -57,18 +57,18 @@ test.describe("for German readers", () => {
     await expect(page.locator("html")).toHaveAttribute("lang", "de");
     await expect(page).toHaveTitle("GPT-2 in deinem Browser");
     await expect(page.locator("#model")).toHaveText(/^\d+(?:,\d)? Millionen Parameter, q8$/);
-    await expect(page.locator("#editor")).toHaveAttribute("lang", ""); // nobody knows what its visitor writes
+    await expect(page.locator("#editor")).toHaveAttribute("lang", ""); // the language of the visitor's text is unknown
     await openSection(page, "options");
     await expect(page.locator("#options summary")).toHaveText("Einstellungen");
     await page.getByLabel("Token", { exact: true }).fill("12");
-    await page.getByLabel("Startwert", { exact: true }).fill("7"); // whose words are none of those below
+    await page.getByLabel("Startwert", { exact: true }).fill("7"); // so that its words are not among those below
     await page.getByRole("button", { name: "Weiter", exact: true }).click();
     await expect(page.locator("#finish")).toHaveText(/^Fertig, 12 Token\.$/, {
       timeout: 30_000,
     });
     await expect(page.locator("#speed")).toHaveText(/^[\d.,]+ Token\/s$/);
     for (const part of [page.locator("#editor .models").first(), page.locator("#spoken")])
-      await expect(part).toHaveAttribute("lang", "en"); // but all know what the demo does
+      await expect(part).toHaveAttribute("lang", "en"); // but the demo writes English
     await page.getByRole("tab", { name: "Chancen" }).click();
     await page.locator("#editor .cm-content").press("Alt+ArrowDown");
     await expect(page.locator("#token dt").first()).toHaveText("Rang");
@@ -77,7 +77,7 @@ test.describe("for German readers", () => {
     await expect(page.locator("#environment-list li").first()).toContainText("SIMD: ja.");
     await press(page, "keys");
     const said = await page.evaluate(() => {
-      // What the library says of the browser is English everywhere.
+      // The library's messages about the browser are always in English.
       for (const part of document.querySelectorAll(
         "#editor, #openings, #spoken, #starting, #token, #device-panel",
       ))
@@ -129,7 +129,7 @@ test.describe("for German readers", () => {
 
   test("the page is English and works if the words never finish loading", async ({ page }) => {
     await page.route(words, () => undefined);
-    await page.goto("./", { waitUntil: "commit" }); // what is asked for is never there
+    await page.goto("./", { waitUntil: "commit" }); // the requested file never arrives
     await expectReady(page);
     await expect(page.locator("html")).toHaveAttribute("lang", "en");
     await expect(page.locator("html")).not.toHaveAttribute("data-awaits");
@@ -137,7 +137,7 @@ test.describe("for German readers", () => {
   });
 });
 
-/** What the page has in words beside its text, without its numbers, and what names its parts. */
+/** All words of the page except the text, without numbers, and the accessible names of its parts. */
 const wordsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     // Visitors name branches, and times differ.
@@ -163,7 +163,7 @@ const wordsOf = (page: Page): Promise<string[]> =>
 
 /** Opens all that says something, with a text and a branch that are the same each time. */
 async function openAll(page: Page): Promise<void> {
-  await page.goto("./?threads=1"); // how many are the fastest is measured, and another time others are
+  await page.goto("./?threads=1"); // the measured number of threads may differ between runs
   await expectReady(page);
   await page.locator("#chooser > summary").click();
   for (const section of ["options", "device"]) await openSection(page, section);
@@ -220,7 +220,7 @@ test("a page that switches its language reads like one that began in it", async 
   await context.close();
   await choose(page, "en");
   await expect.poll(() => wordsOf(page)).toEqual(english);
-  expect(await page.evaluate(() => "isSame" in window)).toBe(true); // it was not loaded once more
+  expect(await page.evaluate(() => "isSame" in window)).toBe(true); // the page was not reloaded
   expect(await textOf(page)).toBe(before);
   await expect(page.locator("#option-temperature")).toHaveValue("9");
   await expect(page.locator("#option-seed")).toHaveValue("7");

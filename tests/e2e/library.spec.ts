@@ -136,7 +136,7 @@ test("a deleted text comes back by Undo, and goes for good when something else i
 
   await choose(page, "The second. (copy)", "Delete");
   await expect(status(page)).toHaveText("Deleted: The second. (copy)");
-  await page.reload(); // leaving the page is something else, too
+  await page.reload(); // after leaving the page, Undo is no longer possible
   await expectReady(page);
   await openSection(page, "library");
   await expect.poll(() => names(page)).toEqual(["The second."]);
@@ -308,7 +308,7 @@ for (const [width, height] of [
       .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON() as DOMRect));
     for (const box of boxes) expect(Math.min(box.width, box.height)).toBeGreaterThanOrEqual(44);
     await row(page, "The first.").getByRole("button").first().click();
-    await expect(page.locator("#panel")).toBeHidden(); // it would cover the text
+    await expect(page.locator("#panel")).toBeHidden(); // an open panel would cover the text
     expect(await textOf(page)).toBe("The first.");
   });
 }
@@ -328,6 +328,6 @@ test("the page as one file on a disk keeps several texts, too", async ({ page })
   await row(page, "The first.").getByRole("button").first().click();
   await expect.poll(() => textOf(page)).toBe("The first.");
   await expect(row(page, "The first.")).toContainText("open");
-  expect(await names(page)).toEqual(["The second.", "The first."]); // to open a text is no change
+  expect(await names(page)).toEqual(["The second.", "The first."]); // opening a text does not change it
   expect(problems).toEqual([]);
 });

@@ -14,7 +14,7 @@ test("a prompt passed to the load is prefilled, and the text stays the same", as
       const layers: [number, number][] = [];
       const early = await loadModel("models/demo/", {
         threads: 2,
-        kv: "q8", // a load of its own
+        kv: "q8", // so that it is loaded separately
         prompt: text,
         onProgress: ({ layer }) => layer && layers.push([layer.done, layer.total]),
       });
@@ -175,8 +175,8 @@ test("the thread count is measured once, after the first text, and stored", asyn
   const [[key, stored] = ["", ""]] = Object.entries(first.stored);
   const { browser, ...measured } = JSON.parse(stored) as Record<string, unknown>;
   expect(browser).toBe(await page.evaluate(() => navigator.userAgent));
-  expect(Object.values(measured)).toEqual([{ threads: first.threads }]); // how fast they are is learnt from a longer text
-  // What is remembered is believed, within what the machine has.
+  expect(Object.values(measured)).toEqual([{ threads: first.threads }]); // their speed is measured during a longer text
+  // A stored number of threads is used, up to the machine's number of cores.
   await page.evaluate(([name, text]) => localStorage.setItem(name, text), [
     key,
     stored.replace(/"threads":\d+/, '"threads":1'),

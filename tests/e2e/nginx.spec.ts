@@ -15,7 +15,7 @@ const dist = resolve(root, "web/dist");
 const scratch = mkdtempSync(join(tmpdir(), "gpt2-nginx-"));
 const logFile = join(scratch, "access.log");
 
-/** The built folder below `/name/`, with `settings` of its own. */
+/** The built folder below `/name/`, with its own `settings`. */
 const below = (name: string, settings: string, folder = dist) =>
   `location ^~ /${name}/ { alias ${folder}/; ${settings} }`;
 
@@ -79,10 +79,10 @@ test.afterAll(() => {
 });
 
 interface Told {
-  /** What was written, or what went wrong. */
+  /** The text, or the error. */
   end: string;
   retries: string[];
-  /** Loaded bytes of all, in the order in which they were told. */
+  /** The loaded bytes of each report, in order. */
   shares: number[];
   variant: string;
 }
@@ -134,7 +134,7 @@ const answered = (name: string) =>
     .filter((line) => line.startsWith(`/${name}/`))
     .map((line) => line.slice(line.lastIndexOf("/") + 1));
 
-/** What nginx sends with a piece below `/name/`, so that a setting is known to have its effect. */
+/** What nginx sends with a piece below `/name/`, which shows whether a setting has its effect. */
 async function headersOf(name: string): Promise<Record<string, string>> {
   const url = `${server.origin}/${name}/models/demo/model.safetensors.001`;
   const response = await fetch(url, { headers: { "Accept-Encoding": "gzip" } });

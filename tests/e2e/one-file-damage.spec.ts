@@ -1,4 +1,4 @@
-// A page in one file that is damaged, or that stands in a sandbox.
+// A page in one file that is damaged, or that runs in a sandbox.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
 
 test.describe.configure({ timeout: 120_000 });
-// The policy of the file itself is what refuses a script that was changed.
+// The file's own policy refuses a script that was changed.
 test.use({ bypassCSP: false });
 
 const root = resolve(import.meta.dirname, "../..");

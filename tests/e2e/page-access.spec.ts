@@ -98,7 +98,7 @@ const states: Record<string, (page: Page) => Promise<void>> = {
   },
   "a new version of the page waits": async (page) => {
     await open(page);
-    // As the service worker's news do, which offline.spec.ts waits for.
+    // Imitates the service worker's message, which offline.spec.ts tests.
     await page.locator("#update").evaluate((notice: HTMLElement) => (notice.hidden = false));
     await expect(page.getByRole("button", { name: "Reload" })).toBeVisible();
   },
@@ -121,7 +121,7 @@ for (const [name, reach] of Object.entries(states)) {
     await expectAccessible(page);
     if (name === "it writes")
       await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "true"); // all the time
-    if (name === "a branch is named") await expect(branchName(page)).toBeFocused(); // it goes with the focus
+    if (name === "a branch is named") await expect(branchName(page)).toBeFocused(); // an unfocused name field closes
   });
 }
 
@@ -255,7 +255,7 @@ test.describe("the focus never falls to the body", () => {
     const text = page.locator("#editor .cm-content");
     const likeliest = page.locator("#token li button");
     await text.press("Alt+ArrowDown");
-    await expect(likeliest.first()).toBeFocused({ timeout: 20_000 }); // as soon as it is there
+    await expect(likeliest.first()).toBeFocused({ timeout: 20_000 }); // as soon as the list has loaded
     const probability = page.locator("#token .token-head .share");
     await expect(probability).toHaveText("…");
     await likeliest.nth(4).focus();
@@ -279,7 +279,7 @@ test.describe("the focus never falls to the body", () => {
     await text.press("Alt+ArrowDown");
     await expect(likeliest).toHaveCount(10, { timeout: 20_000 });
     await likeliest.first().focus();
-    await page.evaluate(() => (location.hash = "#view=inside")); // where there is no such panel
+    await page.evaluate(() => (location.hash = "#view=inside")); // this view has no such panel
     await expect(page.locator("#token")).toBeHidden();
     expect(await focused(page)).toBe("text");
   });
@@ -290,7 +290,7 @@ test("the focused element inside the model is hidden by neither the text nor the
   await open(page);
   await setText(page, "Once upon a time there was a girl named Lily. ".repeat(12));
   await lookInside(page);
-  /** What lies over the middle of what has the focus; "outside" where that is not inside the model. */
+  /** The element over the middle of the focused element; "outside" if the focus is not in the panel. */
   const cover = () =>
     page.evaluate(() => {
       if (!document.activeElement?.closest("#inside")) return "outside";
@@ -338,7 +338,7 @@ for (const [name, width, height, textSize] of [
       expect(tooWide, state).toEqual([]);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       expect(overflow, state).toBeLessThanOrEqual(0);
-      // Nothing is cut off inside its own box.
+      // No element cuts off its own content.
       const cut = await page.evaluate(() =>
         [document, ...[...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])]
           .flatMap((root) => [...root.querySelectorAll("button, dd, dt, p, label, small, summary, li, a")])

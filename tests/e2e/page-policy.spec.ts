@@ -1,4 +1,4 @@
-// The page under its own Content-Security-Policy, and what it says of browser and host.
+// The page under its own Content-Security-Policy, and its messages about browser and host.
 import { expect, test } from "@playwright/test";
 import { openSection, writeOn } from "./page.js";
 

@@ -50,7 +50,7 @@ test.describe("a value outside its range", () => {
     await field.fill("4");
     await expect(page.getByText("Expected a whole number")).toBeHidden();
     await expect(field).toHaveAttribute("aria-invalid", "false");
-    await field.press("Enter"); // the form's own way
+    await field.press("Enter"); // the form's default action
     await expect(page.locator("#finish")).toContainText("Finished");
   });
 
@@ -266,7 +266,7 @@ test.describe("if the page's scripts do not run, it explains why", () => {
     const page = await context.newPage();
     await page.goto("./");
     await expect(page.getByText("JavaScript switched off, or an old browser?")).toBeVisible();
-    // Chromium's switch for tests comes too late for its parser, which leaves <noscript> as text.
+    // Chromium's test setting comes too late for its parser, which keeps <noscript> as text.
     expect(await (await page.request.get("./")).text()).toMatch(
       /<noscript[^]*JavaScript is switched off here[^]*<\/noscript/,
     );

@@ -92,7 +92,7 @@ test("the view follows the text until the reader scrolls up", async ({ page }) =
   await page.mouse.move(200, 250);
   await page.mouse.wheel(0, -300);
   await expect.poll(endBelowView).toBeGreaterThan(100);
-  await grownBy(0); // what was under way when the wheel turned is done
+  await grownBy(0); // what was running when the wheel turned has finished
   const top = await page.evaluate(() => window.scrollY);
   await grownBy(300);
   expect(await page.evaluate(() => window.scrollY)).toBe(top);
@@ -290,7 +290,7 @@ test("a reload keeps what Another replaces, and the last seed", async ({ page })
   await setOption(page, "Tokens", "8");
   const first = await generate(page);
   const seed = await seedOf(page);
-  // Of the last half second, a reload brings back the text alone.
+  // Of the last half second before a reload, only the text is restored.
   await expect.poll(async () => (await storedTexts(page)).map(({ text }) => text)).toContain(first);
   await page.reload();
   await expectReady(page);

@@ -2,7 +2,7 @@
 import { expect, type Page } from "@playwright/test";
 import type { EditorView } from "@codemirror/view";
 
-/** The model is loaded, and none is being loaded. */
+/** The model is loaded, and no other one is loading. */
 export async function expectReady(page: Page): Promise<void> {
   await expect(page.locator("#engine")).not.toHaveText("–", { timeout: 30_000 });
   await expect(page.locator("#loading")).toBeHidden({ timeout: 30_000 });
@@ -10,7 +10,7 @@ export async function expectReady(page: Page): Promise<void> {
   await expect(page.locator("#generate")).toBeEnabled(); // in any language
 }
 
-/** Opens the page until it is ready; it may ask no other host and throw nothing. */
+/** Opens the page and waits until it is ready. It may contact no other host and throw no error. */
 export async function open(page: Page, query = ""): Promise<void> {
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
@@ -53,7 +53,7 @@ async function closePanel(page: Page): Promise<void> {
   if (await page.locator("#panel").isVisible()) await page.locator("#panel-close").click();
 }
 
-/** Closes it where it would cover the text. */
+/** Closes the panel if it would cover the text. */
 async function uncover(page: Page): Promise<void> {
   const { width = 0 } = page.viewportSize() ?? {};
   if (width < 1024) await closePanel(page);
@@ -70,7 +70,7 @@ export async function setOption(page: Page, label: string, value: string): Promi
   await page.getByLabel(label, { exact: true }).fill(value);
 }
 
-/** The seed of what was written last, which "Same again" names; the panel may be closed. */
+/** The seed of the last text, which "Same again" names; the panel may be closed. */
 export async function seedOf(page: Page): Promise<string> {
   const same = page.locator("#controls button", { hasText: "Same again" });
   await expect(same).toHaveText(/\d/);
@@ -105,7 +105,7 @@ export async function inEditor<T, A>(
   ) as Promise<T>;
 }
 
-/** Puts `text` in the place of all that is there, with the caret behind it. */
+/** Replaces the whole text by `text`, with the caret at its end. */
 export async function setText(page: Page, text: string): Promise<void> {
   await inEditor(
     page,
@@ -119,7 +119,7 @@ export async function setText(page: Page, text: string): Promise<void> {
   );
 }
 
-/** Goes on from the caret; the whole text, when that is finished. */
+/** Continues from the caret. Returns the whole text when the model has finished. */
 export async function generate(page: Page): Promise<string> {
   await writeOn(page);
   await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
@@ -136,7 +136,7 @@ export async function textOf(page: Page): Promise<string> {
   return inEditor(page, ({ state }) => state.doc.toString(), null);
 }
 
-/** Opens the tab inside the model, and waits until all of it has been seen for the token at the caret. */
+/** Opens the tab Inside, and waits until it has inspected every layer for the token at the caret. */
 export async function lookInside(page: Page): Promise<void> {
   await showView(page, "Inside");
   await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /, {
@@ -144,7 +144,7 @@ export async function lookInside(page: Page): Promise<void> {
   });
 }
 
-/** Sets that the next text takes several seconds. */
+/** Sets options with which the next text takes several seconds. */
 export async function prepareLongText(page: Page): Promise<void> {
   await setOption(page, "Tokens", "4096");
   await page.getByLabel("Ignore end of text").check();
@@ -160,18 +160,18 @@ export async function startLongText(page: Page): Promise<void> {
 /** A request to the engine's worker. */
 export interface SeenRequest {
   name: string;
-  /** Of its prompt, if it has one, from the first that is wanted on. */
+  /** The tokens of its prompt, if it has one, from `start` on. */
   tokens: number | undefined;
 }
 
 interface Watched {
   asked: SeenRequest[];
-  /** Names of what is held back, and what was. */
+  /** Names of requests to hold back, and the messages that were held back. */
   hold: string[];
   held: (() => void)[];
 }
 
-/** Notes what is asked of the engine from the next page on, and lets the test hold back what has a name among `hold`. */
+/** Records the requests to the engine from the next page load on, and holds back those whose name is in `hold`. */
 export async function watchAsking(page: Page, ...hold: string[]): Promise<void> {
   await page.addInitScript((names) => {
     const watched: Watched = { asked: [], hold: names, held: [] };
@@ -195,7 +195,7 @@ export async function watchAsking(page: Page, ...hold: string[]): Promise<void> 
 export const takeAsked = (page: Page): Promise<SeenRequest[]> =>
   page.evaluate(() => (window as unknown as { watched: Watched }).watched.asked.splice(0));
 
-/** Sends the held messages, and holds back no others. */
+/** Sends the held messages, and holds back no more. */
 export const releaseAsking = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const { watched } = window as unknown as { watched: Watched };

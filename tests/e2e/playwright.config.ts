@@ -29,7 +29,7 @@ export default defineConfig({
         "--disable-gpu",
         "--disable-background-networking",
         "--disable-quic",
-        "--js-flags=--expose-gc", // what becomes of models that nobody holds
+        "--js-flags=--expose-gc", // tests collect unreferenced models as garbage
       ],
     },
   },

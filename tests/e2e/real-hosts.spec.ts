@@ -1,5 +1,5 @@
-// The built folder below a sub-path, as on GitHub Pages, on the servers that most people have: none of them is told
-// anything about it. One visit, then the server goes.
+// The built folder below a sub-path, as on GitHub Pages, on the most common servers, without any
+// configuration. After one visit, the server stops.
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

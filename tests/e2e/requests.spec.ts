@@ -84,7 +84,7 @@ test("an abort settles a waiting request at once, and no further token arrives",
   expect(found.late).toBe(0);
 });
 
-/** The text of a file below /proc; nothing where what it is of has just ended. */
+/** The text of a file below /proc; empty if its process has just ended. */
 function readProc(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -2,7 +2,7 @@
 import { expect, test, type Page } from "@playwright/test";
 import { open, openSection, startLongText, textOf } from "./page.js";
 
-/** As the Layout Instability API counts it, where nobody pressed a key. */
+/** Layout shifts without a key press, as the Layout Instability API counts them. */
 interface Shift {
   value: number;
   what: string;
@@ -41,9 +41,9 @@ test("nothing moves while the model writes", async ({ page }) => {
   await openSection(page, "options");
   await page.locator("#editor .cm-content").press("Control+End");
   await page.keyboard.press("Control+Enter");
-  await expect(page.locator("#finish")).toBeEmpty(); // it writes, and the window follows
+  await expect(page.locator("#finish")).toBeEmpty(); // the model writes, and the window scrolls with it
   await expect(page.locator("#speed")).toContainText("tokens/s");
-  // The text pushes down what stands below it until it fills the window.
+  // The text pushes down the elements below it until it fills the window.
   await page.waitForFunction(
     () => (document.getElementById("dock")?.getBoundingClientRect().bottom ?? 0) > innerHeight - 1,
   );

@@ -5,7 +5,7 @@ import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import { inEditor, open, openSection, setOption, setText, showView, textOf } from "./page.js";
 
-/** Presses the button; where the file lies, and its name. */
+/** Presses the button. Returns the path of the file, and its name. */
 async function save(page: Page, format: string): Promise<{ path: string; name: string }> {
   const downloading = page.waitForEvent("download");
   await openSection(page, "saving-texts");
@@ -46,7 +46,7 @@ test("a text with branches is saved in three formats, and the saved web page ope
 
   const saved = await save(page, "Web page");
   expect(saved.name).toMatch(/\.html$/);
-  const file = testInfo.outputPath(saved.name); // with the name by which browsers know what it is
+  const file = testInfo.outputPath(saved.name); // browsers recognize the type by this name
   copyFileSync(saved.path, file);
   const context = await browser.newContext({ bypassCSP: false });
   const other = await context.newPage();

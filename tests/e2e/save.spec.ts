@@ -19,7 +19,7 @@ import {
 test.describe.configure({ timeout: 120_000 });
 
 test.beforeEach(async ({ page }) => {
-  // The dialog that it asks where there is one cannot be answered here.
+  // Tests cannot answer the browser's save dialog, so the page must not find one.
   await page.addInitScript(() => Reflect.deleteProperty(window, "showSaveFilePicker"));
 });
 
@@ -58,14 +58,14 @@ test("the page saves itself as one file, which opens from a disk and makes no re
   await openSection(saved, "saving-texts");
   await expect(saved.getByRole("button", { name: "Save as one file" })).toBeHidden();
 
-  // A model that is to be loaded once more is read out of the file once more.
+  // To load the model again, the page reads it from the file again.
   await killWorker(saved);
   await saved.getByRole("button", { name: "The sea was…" }).click();
   const reloaded = saved.waitForEvent("load");
   await saved.getByRole("button", { name: "Load the model again" }).click();
   await reloaded;
   await expectReady(saved);
-  await expect(saved.locator("#editor")).toContainText("The sea was"); // and nothing is lost
+  await expect(saved.locator("#editor")).toContainText("The sea was"); // the text is still there
   await context.close();
 
   // Served with the headers of isolation, it has threads.
@@ -110,13 +110,13 @@ test("a file saved with the text opens with it and continues it", async ({ page,
   expect(models).toBe(written.slice(given.length).replaceAll("\n", "")); // each line is an element
   await expect(saved.getByLabel("Tokens", { exact: true })).toHaveValue("9");
   await expect(saved).toHaveTitle("GPT-2 in your browser");
-  await expect(saved.locator("#undo")).toHaveAttribute("aria-disabled", "true"); // what was deleted is not given away
+  await expect(saved.locator("#undo")).toHaveAttribute("aria-disabled", "true"); // the file does not contain deleted text
   // Changes in the saved file are stored, and replace the text in the file.
   await setText(saved, "Another one.");
   await saved.reload();
   await expectReady(saved);
   expect(await textOf(saved)).toBe("Another one.");
-  // A file that takes its place has its own.
+  // A new file at the same address shows its own text.
   await setText(page, "The second.");
   await saveTo("Save with the text");
   await saved.reload();

@@ -115,9 +115,9 @@ test("each word is tinted by its probability, and its details list the alternati
   await expect(page.locator("#finish")).toContainText("Stopped after");
   const count = `${(await scoreOf(page, await textOf(page))).length} tokens`;
   await expect(page.locator("#scored")).toHaveText(count, { timeout: 30_000 });
-  await expect(page.locator("#finish")).toContainText("Stopped after"); // scoring takes nothing from it
+  await expect(page.locator("#finish")).toContainText("Stopped after"); // scoring does not change the text
 
-  // What was expected before an edit can be chosen no longer.
+  // Predictions from before an edit can no longer be chosen.
   await setCaret(page, given.length);
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
   await inEditor(page, (view) => view.dispatch({ changes: { from: 0, insert: "So, " } }), null);
@@ -145,7 +145,7 @@ test("each word is tinted by its rank, which its details show and print has, too
     );
   }
   await expect(page.locator("#legend")).toContainText("the first choice");
-  // The most surprising of them is not among those that the engine tells of.
+  // The most surprising token is not among the alternatives that the engine returns.
   const largest = Math.max(...ranks.map(({ rank }) => rank ?? 0));
   expect(largest).toBeGreaterThan(100);
   const upTo = ranks.slice(0, ranks.findIndex(({ rank }) => rank === largest) + 1);
@@ -153,9 +153,9 @@ test("each word is tinted by its rank, which its details show and print has, too
   await expect(fact(page, "Rank")).toHaveText(largest.toLocaleString("en"));
   await setCaret(page, given.length);
 
-  // The ranks of what the model writes are those that its text is scored with.
+  // Ranks are the same during generation and in scoring.
   await setOption(page, "Tokens", "8");
-  await setOption(page, "Seed", "1"); // its text is cut into the tokens that wrote it
+  await setOption(page, "Seed", "1"); // tokenizing this text gives the generated tokens again
   await writeOn(page);
   await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   const written = () =>
@@ -218,7 +218,7 @@ test("the tokenizer's view shows the tokens, ids and bytes, of whole characters"
   await setText(page, "The end. The"); // where the model might end the text
   await text(page).press("Alt+ArrowDown");
   const end = likeliest(page).getByRole("button", { name: "<|endoftext|>" });
-  await expect(end).toBeDisabled({ timeout: 20_000 }); // which is nothing to write
+  await expect(end).toBeDisabled({ timeout: 20_000 }); // because it writes nothing
   await expect(likeliest(page).first().getByRole("button")).toBeEnabled();
 });
 
@@ -287,7 +287,7 @@ test("choosing another token branches the text; branches can be walked, named an
   expect(branched.length).toBeGreaterThan(given.length);
   const branches = page.getByRole("region", { name: "Branches" });
   await expect(branches.getByRole("listitem")).toHaveCount(2);
-  // Each is told by its first words that the other does not have.
+  // Each branch is named by its first words that differ from the other.
   await expect(branches.locator(".words")).toHaveText(["dog", wordsFrom(branched, "red")]);
   await branches.getByRole("button", { name: "Compare" }).click();
   const dialog = page.getByRole("dialog", { name: "Compare" });
@@ -305,7 +305,7 @@ test("choosing another token branches the text; branches can be walked, named an
   await undo.click(); // naming is a step, and so is removing
   await expect(branches.getByRole("button", { name: "Go to First" })).toBeVisible();
   await page.getByRole("button", { name: "Redo" }).click();
-  await expect(branches.getByRole("button", { name: "Remove The dog" })).toHaveCount(0); // all others come from it
+  await expect(branches.getByRole("button", { name: "Remove The dog" })).toHaveCount(0); // all other branches start from it
   await branches.getByRole("button", { name: /^Go to “/ }).click();
   await branches.getByRole("button", { name: /^Remove “/ }).click();
   await expect(page.locator("#finish")).toHaveText(/ is removed; Undo brings it back\.$/);
@@ -322,10 +322,10 @@ test("choosing another token branches the text; branches can be walked, named an
   await second.click();
   expect(await textOf(page)).toBe(branched);
   await text(page).focus();
-  await page.keyboard.press("Control+Z"); // walking is a step, too
+  await page.keyboard.press("Control+Z"); // switching branches is a step, too
   expect(await textOf(page)).toBe(given);
   await expect(first).toHaveAttribute("aria-current", "true");
-  // What is walked to and left then is the text of its branch, as before.
+  // Visiting a branch and leaving it does not change its text.
   await second.click();
   expect(await textOf(page)).toBe(branched);
   await first.click();
@@ -408,7 +408,7 @@ test("switching branches stops the model, and each branch keeps its own text", a
   const other = likeliest(page).getByRole("button", { pressed: false }).first();
   const begun = `Once upon${((await other.locator(".name").textContent()) ?? "").replace("␣", " ")}`;
   await other.click();
-  await expect.poll(length).toBeGreaterThan(begun.length + 20); // it goes on with that
+  await expect.poll(length).toBeGreaterThan(begun.length + 20); // the model continues that text
   expect((await textOf(page)).startsWith(begun)).toBe(true);
   await expect(text(page)).toHaveAttribute("aria-busy", "true");
 
@@ -440,13 +440,13 @@ test("a long text is tokenized at once, and tinted as its scores arrive", async 
   await setCaret(page, "Once upon a".length);
   await expect(told(page)).toHaveText("␣a");
   await expect(share(page)).toHaveText("…");
-  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 }); // what waits is no score
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 }); // only the score is held back
 
   await showView(page, "Probability");
   await expect(page.locator("#editor .token")).toHaveCount(0);
   await releaseAsking(page);
   await expect(page.locator("#editor .band-0").first()).toBeVisible({ timeout: 20_000 });
-  await expect(page.locator("#scored")).toHaveText(/^Reading the text: \d+%$/); // it has hardly begun
+  await expect(page.locator("#scored")).toHaveText(/^Reading the text: \d+%$/); // scoring has just started
   await setCaret(page, "Once upon a".length);
   await expect(share(page)).toHaveText(/%$/);
 });
@@ -469,7 +469,7 @@ test("nothing is scored twice, and the model reads what Tab needs again afterwar
   const scored = (all: typeof asked) => all.filter(({ name }) => name === "score");
   expect(scored(asked).length).toBeGreaterThan(2); // windows of the context
 
-  // Other views, and another place in the text, say what is known.
+  // Other views and caret positions reuse the known scores.
   for (const view of ["Rank", "Tokens"]) await see(page, view);
   await showView(page, "Inside");
   await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /, {
@@ -481,7 +481,7 @@ test("nothing is scored twice, and the model reads what Tab needs again afterwar
   await isScored();
   expect(scored(await takeAsked(page))).toEqual([]);
 
-  // Of an edit at the end, only what stands near it.
+  // After an edit at the end, only the text near it is scored.
   const before = (await page.locator("#scored").textContent()) ?? "";
   await text(page).press("Control+End");
   await page.keyboard.type("Zebras cross.");
@@ -558,7 +558,7 @@ test.describe("the pressed token's details are shown, and it is marked", () => {
     await open(page);
     await setText(page, given);
     await see(page, "Probability");
-    await expect(panel(page)).toBeHidden(); // nobody has asked
+    await expect(panel(page)).toBeHidden(); // it opens only on request
     for (const [offset, token] of [
       [given.indexOf(","), ","],
       [given.indexOf(" bird"), " bird"],
@@ -573,7 +573,7 @@ test.describe("the pressed token's details are shown, and it is marked", () => {
       }
     }
     const { x, y } = await placeOf(page, given.indexOf(","), 0.15);
-    await page.mouse.click(x, y); // the caret comes to stand before it
+    await page.mouse.click(x, y); // the click puts the caret before the character
     await expectTold(page, ",");
     await page.keyboard.press("ArrowLeft");
     await expectTold(page, "Once");
@@ -594,7 +594,7 @@ test.describe("the pressed token's details are shown, and it is marked", () => {
       expect(outline).toEqual({ outlineStyle: "solid", outlineWidth: "2px", isSeen: true });
     }
     const end = await placeOf(page, given.length - 1, 1);
-    await page.mouse.click(end.x + 60, end.y); // there is nothing
+    await page.mouse.click(end.x + 60, end.y); // no character is there
     await expect(panel(page)).toBeHidden();
     await page.mouse.click(x, y);
     await showView(page, "Text");
@@ -692,13 +692,13 @@ test("the alternatives also appear in the plain text until you continue, and wor
   await page.mouse.click(at.x, at.y);
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
   expect(await marked(page)).toBe(" elephant");
-  await expect(share(page)).toHaveText("< 0.1%"); // none of the likeliest
+  await expect(share(page)).toHaveText("< 0.1%"); // not among the likeliest tokens
   await expect(fact(page, "Rank")).toHaveText((scores.at(-1)?.rank ?? 0).toLocaleString("en"));
   await expect(page.locator("#editor .token")).toHaveCount(0); // no view is on
   await page.keyboard.type("x");
   await expect(panel(page)).toBeHidden();
   await page.keyboard.press("ArrowLeft");
-  await expect(panel(page)).toBeHidden(); // one moves about in a plain text
+  await expect(panel(page)).toBeHidden(); // the caret moves in plain text
   await setText(page, given);
   await setCaret(page, "Once upon a".length);
   await text(page).press("Alt+ArrowDown");

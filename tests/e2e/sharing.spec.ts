@@ -23,11 +23,11 @@ const models = async (page: Page) => (await page.locator("#editor .models").allT
 
 async function copyLink(page: Page): Promise<string> {
   const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
-  await page.evaluate(() => navigator.clipboard.writeText("")); // the one before is none
+  await page.evaluate(() => navigator.clipboard.writeText("")); // forgets an earlier link
   await openSection(page, "sharing");
   await page.locator("#share").click();
   await expect(page.locator("#share-status")).toContainText("Copied: a link of");
-  await expect.poll(clipboard).not.toBe(""); // the page may still say so of the one before
+  await expect.poll(clipboard).not.toBe(""); // the page may still show the message of an earlier link
   return clipboard();
 }
 
@@ -38,7 +38,7 @@ test("opening a link writes exactly the same text, and the page says so", async 
   await expect(page.locator("#share")).toHaveAttribute("aria-disabled", "true");
   await setText(page, "The end.<|endoftext|>Tom said “hello”, and 🍓 "); // a special token, too
   await setOption(page, "Temperature", "1.1");
-  await startLongText(page); // with a seed of its own
+  await startLongText(page); // with a random seed
   await expect.poll(async () => (await textOf(page)).length, { timeout: 20_000 }).toBeGreaterThan(200);
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(page.locator("#finish")).toContainText("Stopped after");
@@ -95,7 +95,7 @@ test("a text without a run has a link, too, which shows it as it is and claims n
   await setOption(page, "Tokens", "8");
   await setOption(page, "Top k", "7");
   await generate(page);
-  await page.reload(); // what it took to write it is not known any more
+  await page.reload(); // the options that wrote the text are no longer known
   await expectReady(page);
   const text = await textOf(page);
   const other = await context.newPage();
@@ -113,7 +113,7 @@ test("a text without a run has a link, too, which shows it as it is and claims n
   await openSection(other, "options");
   await expect(other.getByLabel("Top k", { exact: true })).toHaveValue("7");
 
-  // Where what was written is edited, too.
+  // The same after an edit of the written text.
   await generate(page);
   await inEditor(page, (view) => view.dispatch({ changes: { from: 3, insert: "X" } }), null);
   await follow(await copyLink(page));
@@ -180,7 +180,7 @@ test("writing interrupts a link, and an open page follows a new link", async ({ 
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(finish).toContainText("Stopped after");
   await page.evaluate(() => new Promise((drawn) => setTimeout(drawn, 300)));
-  await expect(finish).toContainText("Stopped after"); // and nothing of another model
+  await expect(finish).toContainText("Stopped after"); // the page ignores the other model's text
 });
 
 test("without a clipboard the link is in the address; if no link can be made, the page says so", async ({
@@ -196,7 +196,7 @@ test("without a clipboard the link is in the address; if no link can be made, th
   const url = new URL(page.url());
   expect(url.search).toBe("?model=models/demo/");
   expect(url.hash).toMatch(/^#text=[\w-]+$/);
-  await expect(page.locator("#finish")).toContainText("Finished"); // it is not followed
+  await expect(page.locator("#finish")).toContainText("Finished"); // the link is not followed
 
   await page.evaluate(() => Object.defineProperty(window, "CompressionStream", { value: undefined }));
   await openSection(page, "sharing");

@@ -19,7 +19,7 @@ function give(folder: string, names = readdirSync(folder)): void {
   for (const name of names) hub.files[name] = readFileSync(resolve(folder, name));
 }
 
-/** What the model of `id` writes after the prompt, or why there is none. */
+/** The text of the model `id` after the prompt, or its error. */
 const write = (page: Page, id: string, options: object = {}) =>
   inPage(
     page,
@@ -50,7 +50,7 @@ test("a Hub id loads small files from the Hub and weights from signed addresses,
   const weights = hub.asked.filter(({ path }) => /safetensors\.\d+$/.test(path));
   expect(new Set(weights.map(({ host }) => host))).toEqual(new Set(["hub", "store"]));
   expect(hub.asked.filter(({ path }) => path.includes("/resolve/main/")).length).toBeGreaterThan(0);
-  // The branch may move on: what comes later is of the commit that came first.
+  // The branch may change during the load, so later requests name the commit of the first answer.
   for (const { path } of weights.filter(({ host }) => host === "hub")) {
     expect(path).toContain(`/user/tale/resolve/${commit}/`);
   }
@@ -60,7 +60,7 @@ test.describe("a model of floats is converted while it is read", () => {
   const scratch = mkdtempSync(join(tmpdir(), "gpt2-sources-"));
   test.afterAll(() => rmSync(scratch, { recursive: true }));
 
-  /** What a model that the native tool has converted to `weights` writes. */
+  /** The tokens of a model that the native tool has converted to `weights`. */
   function convertedNatively(weights: string): number[] {
     const folder = join(scratch, weights);
     native(
@@ -243,7 +243,7 @@ test("a plain name means the page's own folder first, and only then an id", asyn
   expect(await write(page, "user/tale", { hub: undefined })).toEqual(expected());
   expect(asked.length).toBeGreaterThan(4);
   asked.length = 0;
-  // With a slash at its end it is a folder, whatever the host has.
+  // With a slash at its end it is always a folder of the host.
   expect(await write(page, "user/tale/", { hub: undefined })).toMatch(
     /^not-found: cannot fetch http:\/\/localhost:\d+\/user\/tale\//,
   );
@@ -251,7 +251,7 @@ test("a plain name means the page's own folder first, and only then an id", asyn
 });
 
 test.describe("local files", () => {
-  /** What `source`, made of the files of a folder that is picked in the page, writes. */
+  /** The text of a model from `source`, which returns the files of a picked folder. */
   async function writeFrom(page: Page, folder: string, kind: "files" | "handle") {
     await page.setContent('<input id="pick" type="file" webkitdirectory />');
     await page.setInputFiles("#pick", folder);

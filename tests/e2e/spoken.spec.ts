@@ -4,7 +4,7 @@ import { generate, open, prepareLongText, setOption, setText, textOf, writeOn } 
 
 const spoken = (page: Page) => page.locator("#spoken > div");
 
-/** Lets the page's timers run as fast as they come: nobody has to hear it to the end. */
+/** Shortens the page's long timers, so that the test does not wait for speech. */
 async function hurry(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const set = window.setTimeout.bind(window);
@@ -26,7 +26,7 @@ test("each sentence is announced whole and in order, and the end after the last"
   expect(all.slice(0, -1).join(" ").split(/\s+/)).toEqual(written.trim().split(/\s+/));
   for (const sentence of all.slice(0, -2)) expect(sentence).toMatch(/[.!?…]["”’')\]]*$|\S$/);
   await expect(page.locator("#spoken")).toHaveRole("log");
-  await expect(page.locator("#finish")).not.toHaveAttribute("role"); // it would be said before
+  await expect(page.locator("#finish")).not.toHaveAttribute("role"); // a live role would announce it too early
   await expect(spoken(page).last()).toHaveAttribute("lang", "en");
 });
 
@@ -38,7 +38,7 @@ test("stopping the model is announced, too", async ({ page }) => {
   await page.keyboard.press("Escape");
   await expect(page.locator("#finish")).toContainText("Stopped after");
   await expect(spoken(page).last()).toHaveText(/^Stopped after /, { timeout: 15_000 });
-  expect(await spoken(page).count()).toBeLessThan(6); // most of it was not said
+  expect(await spoken(page).count()).toBeLessThan(6); // most of the text was not announced
 });
 
 test("reading aloud can be switched off, also for the next visit", async ({ page }) => {

@@ -90,7 +90,7 @@ test("on a full disk a stored model is listed, loads without its host, and can b
   page,
 }) => {
   const { written } = await write(page);
-  await limit(page, 1000); // less than what is stored
+  await limit(page, 1000); // less than the stored bytes
   await page.reload();
   expect((await stored(page)).models).toEqual([["/demo/", true]]);
   const before = host.weightBytes;

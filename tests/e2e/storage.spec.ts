@@ -1,4 +1,4 @@
-// What the device stores of models. The cases are the next visit, no network, two tabs, a reload in the middle, no room,
+// Models that are stored on the device. The cases are the next visit, no network, two tabs, a reload during the load, no room,
 // and damage.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -17,7 +17,7 @@ test.beforeEach(async ({ page }) => {
 });
 test.afterEach(() => host.stop());
 
-/** What `use` does with the folder of the store's files. */
+/** The result of `use` with the folder of the store's files. */
 function inStore(page: Page, use: (blobs: FileSystemDirectoryHandle) => Promise<void>) {
   return page.evaluate(async (source) => {
     const top = await navigator.storage.getDirectory();
@@ -67,9 +67,9 @@ test("if a tab dies during a download, another tab downloads only the rest", asy
   void write(dying).catch(() => undefined);
   await expect.poll(() => host.weightBytes, { timeout: 30_000 }).toBeGreaterThan(1_000_000);
   const waiting = write(page);
-  await dying.close(); // the host goes on as slowly: it hears of the closed connection only later
+  await dying.close(); // the host keeps sending for a while, because it learns of the closed connection later
   expect((await waiting).notStored).toBeNull();
-  expect(host.weightBytes).toBeLessThan(demoBytes() * 1.3); // what was on its way to the one that died
+  expect(host.weightBytes).toBeLessThan(demoBytes() * 1.3); // includes bytes that were sent to the closed tab
 });
 
 test("reloads during a download fetch no byte twice", async ({ page }) => {
@@ -85,8 +85,8 @@ test("reloads during a download fetch no byte twice", async ({ page }) => {
   expect(written).toBe((await write(page, { ...load, cache: false })).written);
   const sent = host.weightBytes - demoBytes();
   console.log(`10 reloads: ${(sent / demoBytes()).toFixed(4)} x the bytes were sent`);
-  // Sent counts what the sockets took, too, which no reader has seen: up to a megabyte each time, where a machine is busy.
-  // From the beginning each time it would be more than five times the bytes.
+  // `sent` includes bytes in socket buffers that were never read: up to a megabyte per reload on a busy machine.
+  // If each load started from the beginning, it would be more than five times the bytes.
   expect(sent).toBeLessThan(demoBytes() * 2);
 });
 
@@ -123,7 +123,7 @@ test("damaged and truncated stored pieces are fetched again", async ({ page }) =
     await inStore(page, damage);
     expect((await write(page)).written).toBe(written);
     const before = host.weightBytes;
-    expect((await write(page)).sources).toContain("cache"); // and stays healed
+    expect((await write(page)).sources).toContain("cache"); // and stays repaired
     expect(host.weightBytes).toBe(before);
   }
 });

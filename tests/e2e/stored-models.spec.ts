@@ -3,7 +3,7 @@ import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import { expectReady } from "./page.js";
 
-/** The demo, by an address of its own: as the page's own model it is kept by the service worker. */
+/** The demo at another address. At its usual address the service worker stores it, and the store does not. */
 const other = "./?model=models/demo";
 const row = (page: Page) => page.locator("#stored-list li");
 
@@ -15,7 +15,7 @@ test("a stored model can be listed with its size, kept, loaded and removed", asy
   await page.goto("./");
   await expectReady(page);
   await openChooser(page);
-  await expect(page.locator("#stored")).toBeHidden(); // the demo is the page's own affair
+  await expect(page.locator("#stored")).toBeHidden(); // the page's own demo is not listed
   await page.goto(other);
   await expectReady(page);
   await openChooser(page);

@@ -45,7 +45,7 @@ test("suggestions can be taken word by word, extended by typing, or dismissed", 
   await open(page);
   await setText(page, begun);
   const found = await suggest(page);
-  /** Those that go on from what was taken or typed of them, the first one among them. */
+  /** The rests of the suggestions that begin with `taken`, including the first suggestion. */
   const restsOf = (taken: string) =>
     found
       .filter((each) => each.startsWith(taken) && each !== taken)
@@ -54,7 +54,7 @@ test("suggestions can be taken word by word, extended by typing, or dismissed", 
   await page.keyboard.press("Control+ArrowRight");
   expect(await textOf(page)).toBe(`${begun} ${word}`);
   await expect(options(page)).toHaveText(restsOf(word));
-  // If you type what is suggested, the rest of it stays.
+  // If you type a part of a suggestion, the rest stays.
   const typed = `${word} ${next[0]}`;
   await page.keyboard.type(` ${next[0]}`);
   await expect(options(page)).toHaveText(restsOf(typed));
@@ -67,7 +67,7 @@ test("suggestions can be taken word by word, extended by typing, or dismissed", 
   await page.keyboard.press("Escape");
   await expect(options(page)).toHaveCount(0);
   expect(await textOf(page)).toBe(begun);
-  await page.keyboard.press("Tab"); // that Escape had something to dismiss
+  await page.keyboard.press("Tab"); // so that Escape had something to dismiss
   await expect(options(page).first()).toBeVisible({ timeout: 20_000 });
   await inEditor(page, (view) => view.dispatch({ selection: { anchor: 3 } }), null);
   await expect(options(page)).toHaveCount(0);
@@ -103,7 +103,7 @@ interface Held {
   waiting: (() => void)[];
 }
 
-/** Lets the test hold back what is asked of the engine for suggestions. */
+/** Lets the test hold back requests for suggestions. */
 const holdBack = (page: Page) =>
   page.addInitScript(() => {
     const held: Held = { from: Infinity, asked: 0, answered: 0, waiting: [] };

@@ -19,7 +19,7 @@ const forms: [string, Record<string, Buffer>][] = [
 const expected = (): number[] =>
   native("generate", data, "--ids", "1,2,3", "--json", "--max-new-tokens", "4", "--temperature", "0").ids;
 
-/** What is written, and how many bytes the download counted. */
+/** The text, and the number of downloaded bytes. */
 const write = (page: Page, source: string, options: object) =>
   inPage(
     page,

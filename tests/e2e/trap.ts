@@ -37,7 +37,7 @@ class Reader {
   }
 }
 
-/** With the hash at its end that `bytes` has now: a bug, and no damage on the way. */
+/** Updates the hash at the end of `bytes`, so that the module counts as faulty, not as damaged. */
 function hashed(bytes: Uint8Array): Uint8Array {
   const start = bytes.subarray(0, -64);
   return Buffer.concat([start, Buffer.from(createHash("sha256").update(start).digest("hex"))]);

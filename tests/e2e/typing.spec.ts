@@ -15,7 +15,7 @@ test("a text that was prefilled while typed costs one step, with the same result
       const first = await model.prefill(text);
       const second = await model.prefill(typed);
       const prefilled = await model.complete(typed, call);
-      // One that is given up at once, and one that a generation overtakes.
+      // One prefill that is aborted at once, and one that a generation overtakes.
       await model.complete("Something else", { maxNewTokens: 1 });
       const abort = new AbortController();
       const dropped = model.prefill(typed, { signal: abort.signal }).catch((error: Error) => error.name);

@@ -45,7 +45,7 @@ test("the visitor's and the model's text look different, and are undone separate
   expect(begun + (await models(page))).toBe(whole);
   await text(page).focus();
   await page.keyboard.type(" Oh");
-  expect(await textOf(page)).toBe(`${whole} Oh`); // the caret went along
+  expect(await textOf(page)).toBe(`${whole} Oh`); // the caret moved along
   expect(begun + (await models(page))).toBe(whole);
   await page.keyboard.press("Control+Z");
   expect(await textOf(page)).toBe(whole);
@@ -53,9 +53,9 @@ test("the visitor's and the model's text look different, and are undone separate
   expect(await textOf(page)).toBe(begun);
   await page.getByRole("button", { name: "Redo" }).click();
   expect(await textOf(page)).toBe(whole);
-  expect(begun + (await models(page))).toBe(whole); // it is the model's again
+  expect(begun + (await models(page))).toBe(whole); // the text is the model's again
 
-  // What is edited becomes the visitor's, until that is undone.
+  // Edited text becomes the visitor's, until the edit is undone.
   await setCaret(page, whole.length - 1);
   await text(page).press("Backspace");
   expect((begun + (await models(page))).length).toBeLessThan(whole.length - 1);
@@ -159,7 +159,7 @@ test("nothing moves while the model writes", async ({ page }) => {
     new PerformanceObserver((list) => {
       for (const { node } of (list.getEntries() as Shift[]).flatMap(({ sources }) => sources)) {
         const element = node instanceof Element ? node : node?.parentElement;
-        // The mark where it writes goes on, and what is gone has not moved.
+        // The mark where the model writes may move on, and removed elements do not count.
         if (element && !element.closest(".pen")) moved.push(element.outerHTML.slice(0, 100));
       }
     }).observe({ type: "layout-shift" });

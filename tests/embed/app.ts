@@ -1,4 +1,4 @@
-// The apps of examples/, as a stranger has them: copied elsewhere, with the packed tarball installed.
+// The apps of examples/, as a user gets them: copied elsewhere, with the packed tarball installed.
 import { execFileSync, spawn } from "node:child_process";
 import {
   cpSync,
@@ -72,14 +72,14 @@ export function makeApp(
   const folder = join(workshop, name + suffix.join(""));
   for (const old of existsSync(folder) ? readdirSync(folder) : []) {
     if (old !== "node_modules")
-      rmSync(join(folder, old), { recursive: true, maxRetries: 5, retryDelay: 200 }); // the server before it may still write
+      rmSync(join(folder, old), { recursive: true, maxRetries: 5, retryDelay: 200 }); // the previous server may still write
   }
   cpSync(join(root, "examples", name), folder, { recursive: true });
   const installed = join(folder, "node_modules/gpt2-wasm");
   if (install) {
     const file = join(folder, "package.json");
     const app = JSON.parse(readFileSync(file, "utf8"));
-    delete app.dependencies["gpt2-wasm"]; // the registry that is asked does not have it
+    delete app.dependencies["gpt2-wasm"]; // the registry does not have it
     for (const [dependency, version] of Object.entries(versions)) {
       const group = [app.dependencies, app.devDependencies].find((each) => each && dependency in each);
       if (!group) throw new Error(`examples/${name} has no dependency ${dependency}`);
@@ -89,7 +89,7 @@ export function makeApp(
     run(folder, "npm", "install", ...quietly);
   }
   rmSync(installed, { recursive: true, force: true });
-  // Vite keeps what it made of the package that lay there before.
+  // Vite caches its output for the previously installed package.
   rmSync(join(folder, "node_modules/.vite"), { recursive: true, force: true });
   mkdirSync(installed, { recursive: true });
   run(installed, "tar", "-xzf", tarball, "--strip-components=1");
@@ -97,7 +97,7 @@ export function makeApp(
   return folder;
 }
 
-/** For servers that serve nothing but what is in one of the app's own folders. */
+/** For servers that serve only files in the app's own folders. */
 export function addModels(folder: string): void {
   cpSync(join(root, "web/models"), join(folder, "models"), { recursive: true });
 }
@@ -130,7 +130,7 @@ export async function expectStory(page: Page, url: string, engine: string): Prom
 export async function expectWriter(page: Page, url: string): Promise<void> {
   await page.goto(url);
   const writer = page.locator("gpt2-writer");
-  // In one go: else it may have written between the look and the click. A development server may load the page again.
+  // One evaluation, because the text may change between two. A development server may reload the page.
   const written = () =>
     writer.evaluate((element) => {
       const { value } = element as HTMLInputElement;
@@ -157,7 +157,7 @@ export interface RunningServer {
   stop(): void;
 }
 
-/** A server of its own process; `{port}` in `args` is a free port. Resolves once it answers. */
+/** A server in a separate process; `{port}` in `args` is a free port. Resolves once it answers. */
 export async function startServer(
   folder: string,
   program: string,
@@ -169,7 +169,7 @@ export async function startServer(
     cwd: folder,
     env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
-    detached: true, // npm and npx start the server in a process of its own
+    detached: true, // npm and npx start the server in a separate process
   });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (said += String(text)));
@@ -177,7 +177,7 @@ export async function startServer(
     try {
       if (child.pid) process.kill(-child.pid);
     } catch {
-      // It has ended by itself.
+      // It has already exited.
     }
   };
   const origin = `http://localhost:${port}`;

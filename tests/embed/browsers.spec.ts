@@ -59,7 +59,7 @@ const apps: readonly App[] = [
   { name: "no bundler", make: () => makeApp("import-map") },
 ];
 
-/** An expression for what a page has written with a module from `module`, as JSON. */
+/** An expression for the text that a page has written with the module at `module`, as JSON. */
 const write = (module: string, model: string) => `(async () => {
   const { loadModel } = await import("${module}");
   const model = await loadModel("${model}", { threads: 2 });
@@ -93,7 +93,7 @@ for (const { name, launch, mostHangs, isolated, page } of others) {
     });
     test.afterEach(() => [host, cdn].forEach((each) => each.stop()));
 
-    /** Driven as it is here, Firefox at times hangs while a worker starts another: see cases.ts. */
+    /** Under WebDriver, Firefox sometimes hangs while a worker starts another worker: see cases.ts. */
     async function written(url: string, expression: string): Promise<unknown> {
       for (let hangs = 0; ; hangs++) {
         await browser.open(url);

@@ -1,5 +1,5 @@
-// node compare-clients.mjs FOLDER: does the same with OpenAI's client and with `completions(model)`, and writes what came
-// of it: two lists of lines of JSON. tests/embed/clients.spec.ts compares them.
+// node compare-clients.mjs FOLDER: makes the same calls of OpenAI's client and of `completions(model)`, and prints the results:
+// two lists of lines of JSON. tests/embed/clients.spec.ts compares them.
 import { loadModel } from "gpt2-wasm";
 import { completions, completionsFetch } from "gpt2-wasm/openai";
 import OpenAI from "openai";

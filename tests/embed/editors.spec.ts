@@ -1,4 +1,4 @@
-// examples/editors: suggestions in editors that are no text controls, through the adapters that stand there.
+// examples/editors: suggestions in editors that are not text controls, through the adapters in that folder.
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { serve, type StaticHost } from "../browsers/static-host.js";

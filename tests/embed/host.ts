@@ -41,7 +41,7 @@ export class Host {
         return void response.end(replaced);
       }
       if (!folder) return void response.setHeader("Content-Type", "text/html").end(this.html);
-      // What sirv says of a file's type goes before ours, unless it is told otherwise.
+      // sirv's content type would override ours.
       const writeHead = response.writeHead.bind(response);
       response.writeHead = ((status: number, given?: object) =>
         writeHead(status, { ...given, ...headers })) as typeof response.writeHead;

@@ -1,4 +1,4 @@
-// Modules that are replaced while the page stands, as development servers do: nothing is loaded twice.
+// Modules that are replaced while the page is open, as development servers do: nothing is loaded twice.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";

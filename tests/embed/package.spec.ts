@@ -52,7 +52,7 @@ test("the tarball contains module, worker, engines, types and maps, and neither 
   const unpacked = files
     .filter(({ name }) => !name.endsWith(".map"))
     .reduce((sum, { size }) => sum + size, 0);
-  expect(unpacked).toBeLessThan(3_400_000); // worker and engine stand in it four times: as files, and in three modules
+  expect(unpacked).toBeLessThan(3_400_000); // it contains worker and engine four times: as files, and in three modules
   const bundle = files.find(({ name }) => name.endsWith("/gpt2.bundle.js"))?.size;
   expect(bundle).toBeGreaterThan(200_000);
 });

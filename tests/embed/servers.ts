@@ -1,10 +1,10 @@
-// Common servers in their default configuration: they send no header that nobody configured.
+// Common servers in their default configuration, without extra headers.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root, startServer, type RunningServer } from "./app.js";
 
-/** What docs/how-to/hosts.md tells to set: the block of code below the line that begins with the host's name. */
+/** The setting in docs/how-to/hosts.md: the block of code below the line that begins with the host's name. */
 export function settingFor(host: string): string {
   const text = readFileSync(join(root, "docs/how-to/hosts.md"), "utf8");
   const block = new RegExp(`^${host}\\b[^\\n]*:\\n\\n\`\`\`\\w+\\n(.*?)^\`\`\``, "ms").exec(text)?.[1];
@@ -12,7 +12,7 @@ export function settingFor(host: string): string {
   return block;
 }
 
-/** Starts `program`, a shell command, after writing `config` with its words FOLDER and RUN, a folder of its own, filled in. */
+/** Writes `config` with FOLDER and RUN (a new folder) replaced, and then starts `program`, a shell command. */
 function startConfigured(folder: string, config: string, program: string): Promise<RunningServer> {
   const own = mkdtempSync(join(tmpdir(), "gpt2-server-"));
   writeFileSync(join(own, "server.conf"), config.replaceAll("FOLDER", folder).replaceAll("RUN", own));
@@ -24,7 +24,7 @@ function startConfigured(folder: string, config: string, program: string): Promi
 export const startPython = (folder: string) =>
   startServer(folder, "python3", "-m", "http.server", "{port}", "--bind", "localhost");
 
-/** With Debian's table of types, `settings` for the server, and `common` ones, which no server may have of its own. */
+/** With Debian's table of types, `settings` for the server, and `common` ones for all servers. */
 export const startNginx = (folder: string, settings = "", common = "") =>
   startConfigured(
     folder,

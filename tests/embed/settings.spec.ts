@@ -1,4 +1,4 @@
-// The settings that docs/how-to/hosts.md gives for hosts: each, as it is written there, brings threads.
+// The settings that docs/how-to/hosts.md gives for hosts: each setting, used unchanged, gives threads.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllHeaders, type Header } from "@netlify/headers-parser";

@@ -1,4 +1,4 @@
-// What a visitor loads of the package, in bytes: writes the table of docs/reference/browsers.md.
+// The bytes of the package that a visitor loads: writes the table of docs/reference/browsers.md.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -53,7 +53,7 @@ test("docs/reference/browsers.md states the size of each form", () => {
     row("`gpt2-worker.js`, and the largest engine", "with the first model", largest),
     ...others,
   ];
-  // A build that differs by a few bytes leaves the document as it is.
+  // A difference of a few bytes does not change the document.
   checkTable("docs/reference/browsers.md", "sizes", rows, (before, now) => {
     const [old, current] = [before, now].map((cell) => Number(/^(\d+) kB$/.exec(cell)?.[1]));
     if (old === undefined || current === undefined || isNaN(old) || isNaN(current)) return before === now;

@@ -34,7 +34,7 @@ export interface Version {
 interface Build {
   /** Of package.json. */
   script: string;
-  /** What a static host serves; undefined where the app has a server of its own, `npm run start`. */
+  /** The folder that a static host serves; undefined if the app has its own server, `npm run start`. */
   folder?: string;
 }
 

@@ -9,7 +9,7 @@ import { join, relative } from "node:path";
 import { root } from "../../engine/toolchain/build.mjs";
 
 const program = "clang-tidy-19";
-/** A build that is only configured: it says how each file is compiled by itself. */
+/** A build that is only configured, for the command that compiles each file separately. */
 export const preset = "clang-tidy";
 const build = join(root, "build", preset);
 /** One file for each clean source, named by the hash of all that was read. */
@@ -52,7 +52,7 @@ function changedFiles() {
   try {
     base = main ? git("merge-base", "HEAD", main) : git("rev-parse", "--verify", "--quiet", "HEAD~1");
   } catch {
-    // A clone without history: only what is not committed.
+    // A clone without history: only uncommitted files.
   }
   return `${git("diff", "--name-only", base)}\n${git("ls-files", "-o", "--exclude-standard")}`.split("\n");
 }
@@ -64,7 +64,7 @@ function changedFiles() {
  */
 const check = (file) =>
   new Promise((resolve, reject) => {
-    // Warnings of the compiler are the compiler's affair; GCC's options and precompiled headers are not clang's.
+    // The build reports compiler warnings. clang does not accept GCC's options and precompiled headers.
     const others = ["-Wno-unknown-warning-option", "-Wno-ignored-gch"].map((flag) => `--extra-arg=${flag}`);
     const options = ["--quiet", ...others, "-p", build];
     const child = spawn(program, [...options, file], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });

@@ -6,7 +6,7 @@ import { Parser } from "commonmark";
 export const longestSentence = 25;
 export const longestParagraph = 4;
 
-/** What to write instead. Each pattern is searched for in prose and in every line of code, without regard to case. */
+/** Patterns, and what to write instead. They are searched for in prose and in every line of code, ignoring case. */
 export const phrases = [
   ["as fast as without", "is not slowed down"],
   ["beside what else", "compared with"],
@@ -69,7 +69,7 @@ export function blocksOf(markdown) {
   const blocks = [];
   /** @type {Block | undefined} */
   let block;
-  let quotes = 0; // what is quoted has the words of its author
+  let quotes = 0; // quotations keep their author's words
   for (let event = walker.next(); event; event = walker.next()) {
     const { node, entering } = event;
     if (node.type === "block_quote") quotes += entering ? 1 : -1;
@@ -160,7 +160,7 @@ export function commentsOf(source, mark = "//") {
 }
 
 /**
- * What is wrong in a block of prose.
+ * The problems in a block of prose.
  * @param {Block} block
  * @returns {string[]}
  */

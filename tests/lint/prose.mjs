@@ -45,7 +45,7 @@ export const proseFiles = () =>
     .filter((file) => !file.startsWith("tests/data/"));
 
 /**
- * The texts of a file of phrases: what stands between double quotes, line by line.
+ * The texts of a file of phrases: the strings in double quotes, line by line.
  * @param {string} source
  */
 const phrasesOf = (source) =>

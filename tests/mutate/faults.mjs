@@ -7,7 +7,7 @@ import { closing, noToken, tokensOf } from "./tokens.mjs";
 
 /** @typedef {import("./tokens.mjs").Token} Token */
 
-// Operators stand between spaces where they are binary: clang-format sees to it.
+// Binary operators have spaces around them, because clang-format writes them so.
 /** @type {Record<string, string[]>} */
 const comparisons = {
   "<": ["<=", ">="],
@@ -242,7 +242,7 @@ export function faultsOf(source) {
 }
 
 /**
- * What stands before the parentheses that end at `close`: if, for, while, the name of a function.
+ * The token before the parentheses that end at `close`: if, for, while, the name of a function.
  * @param {readonly Token[]} tokens
  * @param {number} close
  */

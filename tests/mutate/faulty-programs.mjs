@@ -6,7 +6,7 @@ import { limits, run } from "./program.mjs";
 const compiling = { cpuSeconds: 120, wallSeconds: 1200 };
 
 export class FaultyPrograms {
-  /** Plants `fault` in a folder of its own below that of `workspace`: that of `slot`. */
+  /** Plants `fault` in a separate folder for `slot`, below that of `workspace`. */
   constructor(workspace, fault, slot) {
     this.workspace = workspace;
     this.fault = fault;
@@ -73,7 +73,7 @@ export class FaultyPrograms {
     const object = join(this.folder, `${this.compiled.size}.o`);
     const changed = command
       .replace(` -o ${output}`, ` -o ${object}`)
-      .replace(/^(\S+)/, `$1 -I${this.folder}`) // found before what stands in the tree
+      .replace(/^(\S+)/, `$1 -I${this.folder}`) // found before the file of the tree
       .replace(` -c ${join(this.workspace.tree, this.fault.file)}`, ` -c ${this.faulty}`);
     const { isOk } = await run(changed, { cwd: this.workspace.build, ...compiling });
     return isOk ? object : undefined;

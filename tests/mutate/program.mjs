@@ -25,7 +25,7 @@ export function run(command, { cwd, cpuSeconds, wallSeconds, memory = mostMemory
     const child = spawn("bash", ["-c", limited], {
       cwd,
       env: { ...process.env, ...env },
-      detached: true, // a process group of its own, so that all of it ends together
+      detached: true, // a separate process group, so that all processes end together
       stdio: ["ignore", "pipe", "pipe", "pipe"],
     });
     let output = "";

@@ -32,7 +32,7 @@ export function tokensOf(source) {
   return tokens;
 }
 
-/** Stands for a token before the first one, or after the last.
+/** Placeholder for a token before the first one, or after the last.
  * @type {Token}
  */
 export const noToken = { kind: "end", text: "", start: -1, end: -1 };

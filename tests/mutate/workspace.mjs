@@ -1,4 +1,4 @@
-// A copy of the tree with a build of its own, in which faulty programs are made: the checkout stays as it is.
+// A copy of the tree with its own build, in which faulty programs are made. The checkout does not change.
 import { execFileSync } from "node:child_process";
 import {
   cpSync,
@@ -53,7 +53,7 @@ export class Workspace {
       .filter((file) => file !== "" && existsSync(join(root, file)));
   }
 
-  /** Copies the tree and builds it; only what has changed since the last time. */
+  /** Copies and builds the files that have changed since the last time. */
   make() {
     this.#lock();
     aptInstall([...buildPackages, ...testPackages]);

@@ -1,4 +1,4 @@
-// A figure that stands in several documents is the same in all of them.
+// A figure that occurs in several documents is the same in all of them.
 import { expect, it } from "vitest";
 import { found, read } from "./files.js";
 

@@ -1,4 +1,4 @@
-// Who imports whom in web/, types and modules that are fetched later included.
+// The imports between files of web/, including types and modules that are fetched later.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { read, root } from "./files.js";

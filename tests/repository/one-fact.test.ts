@@ -1,4 +1,4 @@
-// Facts that stand in two places, compared.
+// Compares facts that are written in two places.
 import { describe, expect, it } from "vitest";
 import { documentedCodes, errorCodes, errorsIn } from "../../docs/.vitepress/reference/errors.mjs";
 import {

@@ -21,7 +21,7 @@ export function unitOf(file: string): string {
 export const layerOf = (unit: string): number =>
   layers.findIndex((layer) => layer.includes(unit.replace(/^parts\/.*/, "parts/*"))) + 1;
 
-/** Each arrow from one unit to another, with the imports that it stands for. */
+/** Each arrow from one unit to another, with its imports. */
 export function arrowsOf(sources: readonly string[]): Map<string, string[]> {
   const arrows = new Map<string, string[]>();
   for (const file of sources) {

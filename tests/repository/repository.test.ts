@@ -70,7 +70,7 @@ describe("the build", () => {
       .filter((file) => /CMakeLists\.txt$|\.cmake$/.test(file))
       .map(read)
       .join("\n");
-    // Names of their own: options_json.cc does not stand for json.cc, nor one generate.cc for two.
+    // Whole names: options_json.cc does not count as json.cc, and one generate.cc does not count for two.
     const listed = lists.match(/[\w.-]+\.cc\b/g) ?? [];
     const sources = files.filter((file) => file.endsWith(".cc"));
     for (const file of sources.filter((name) => name.startsWith(`${folder}/`))) {

@@ -66,7 +66,7 @@ async function ask(model, call, signal) {
   }
 }
 
-/** What `work` gives; nothing where it fails as it must: for `reason`, or since its model was disposed of. */
+/** The result of `work`; undefined if it fails as expected: for `reason`, or because its model was disposed of. */
 async function unlessEnded(model, work, reason) {
   try {
     return await work;
@@ -106,7 +106,7 @@ const actions = {
     const answer = await unlessEnded(model, readLoop(model, call, undefined, tokens, pause));
     if (answer) keep({ call, answer });
   },
-  /** Begins a loop, and neither goes on nor leaves it. */
+  /** Starts a loop, and then neither continues nor ends it. */
   async forget({ call, load, tokens }) {
     const model = await hold(call.model, load);
     const loop = model.generate(call.prompt, call.options);
@@ -119,7 +119,7 @@ const actions = {
     const model = await hold(call.model, load);
     await Promise.all(requests.map((request) => askFor(model, request.call, request.ms, keep)));
   },
-  /** A load beside the models in use, which is given up. */
+  /** A load that is aborted while other models are in use. */
   async abortLoad({ call, load, ms }) {
     const controller = new AbortController();
     const reason = new Error("given up");
@@ -132,7 +132,7 @@ const actions = {
     }
   },
   dispose: ({ call }) => disposeOf(call.model),
-  /** Lets go of the model without a word. */
+  /** Drops the model without disposing of it. */
   async drop({ call }) {
     await held.get(call.model);
     held.delete(call.model);
@@ -164,7 +164,7 @@ export async function play(users, hangMs) {
   return { kept, done, problems };
 }
 
-/** Disposes of all models in use, and lets what nobody holds be collected. */
+/** Disposes of all models in use, and runs the garbage collection. */
 export async function rest() {
   await Promise.all(Object.keys(models).map(disposeOf));
   globalThis.gc?.();

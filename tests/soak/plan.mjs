@@ -1,4 +1,4 @@
-// What is done in one round: by three users at once, each of whom does one thing after the other.
+// The actions of one round: three users act at the same time, each with one action after the other.
 import { makeCall, models } from "./calls.mjs";
 import { makeRandom } from "./random.mjs";
 

@@ -11,7 +11,7 @@ const line = { bytesPerSecond: 50_000, roundTripMs: 400 };
 const slowdown = 4;
 const mostMs = 60_000;
 
-/** What is awaited, each by a selector. @type {Readonly<Record<string, string>>} */
+/** The elements to wait for: a selector for each. @type {Readonly<Record<string, string>>} */
 const awaited = {
   "Write on": "#generate:enabled",
   example: "#example blockquote",
@@ -19,7 +19,7 @@ const awaited = {
   editor: "#editor .cm-content",
 };
 
-/** Seconds until each is there; NaN: it did not come. @param {import("@playwright/test").Page} page */
+/** Seconds until each element appears; NaN if it never does. @param {import("@playwright/test").Page} page */
 async function visit(page) {
   const session = await page.context().newCDPSession(page);
   await session.send("Emulation.setCPUThrottlingRate", { rate: slowdown });

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
-/** What is sent at once. */
+/** Bytes that are sent at once. */
 const portionBytes = 1460;
 
 /**

@@ -39,7 +39,7 @@ const split = (Regex, behavior = "Isolated", invert = false) => ({
   behavior,
   invert,
 });
-/** The expressions of families of byte-level tokenizers, as llama.cpp tells them apart. */
+/** The expressions of families of byte-level tokenizers, as llama.cpp distinguishes them. */
 const expressions = {
   "Llama 3's expression":
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",

@@ -1,4 +1,4 @@
-// Texts from a fixed seed, of everything that tokenizers tell apart.
+// Texts from a fixed seed, with every kind of character that tokenizers treat differently.
 
 // Mulberry32 (Tommy Ettinger, 2017).
 /** @param {number} seed */

@@ -157,7 +157,7 @@ function failAt(disk: FakeDisk, faults: Input["faults"]): void {
   };
 }
 
-/** What is listed as complete has all its bytes on the disk. */
+/** Every model that is listed as complete has all its bytes on the disk. */
 async function checkListed(disk: FakeDisk): Promise<void> {
   const { files } = await disk.folder("blobs");
   const stored = [...files.values()].reduce((sum, file) => sum + file.bytes.length, 0);
@@ -201,7 +201,7 @@ async function check({ damages, faults, quota, act }: Input): Promise<void> {
 const examples: Input[] = [
   // A read that failed left its file open, so that the model could not be removed.
   { damages: [], faults: [{ at: 19, name: "QuotaExceededError" }], quota: Infinity, act: "load" },
-  // Making room failed while nobody waited for it.
+  // Making room failed, and its rejection was unhandled.
   { damages: [], faults: [{ at: 110, name: "QuotaExceededError" }], quota: 0, act: "remove" },
 ];
 

@@ -53,7 +53,7 @@ const pieces = [
   ...hosts,
 ];
 
-/** What a header can hold: bytes, except for line breaks. */
+/** The possible value of a header: bytes, except for line breaks. */
 const headerText = fc
   .array(
     fc.oneof(
@@ -166,7 +166,7 @@ interface Answer {
   type?: string;
 }
 
-/** What stands in for a network's answer. */
+/** A simulated answer of the network. */
 function respond(answer: Answer | string | undefined): Response | undefined {
   if (answer === "no connection")
     throw new TypeError("fetch failed", { cause: new Error("refused \u001b[2J") });

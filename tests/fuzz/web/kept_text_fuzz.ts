@@ -162,7 +162,7 @@ function showAlternatives(value: unknown): void {
   }
 }
 
-/** A change is JSON of the local storage, where anything may stand. */
+/** A change is JSON from the local storage, which may hold anything. */
 function checkLastChange(value: unknown): void {
   const last = parseLastChange(JSON.stringify(value ?? null));
   if (last) afterChange("Once upon a time", last.change);

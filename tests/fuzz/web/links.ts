@@ -76,7 +76,7 @@ const almostAddress = fc
     ),
   )
   .map((parts) => parts.join(""));
-/** Texts that may stand in `?model=`: pieces that browsers read in surprising ways. */
+/** Values of `?model=`: pieces that browsers parse in surprising ways. */
 export const linkedAddress = fc.oneof(
   almostAddress,
   fc
@@ -135,7 +135,7 @@ const passage = fc.record(
 
 /** As a link has it. */
 export const packed = (json: string) => deflateRawSync(json).toString("base64url");
-/** Texts that may stand behind `#text=`: mostly passages with a member or two that are wrong. */
+/** Values of `#text=`: mostly passages with one or two wrong members. */
 export const linkedText = fc.oneof(
   { weight: 12, arbitrary: passage.map((value) => packed(JSON.stringify(value))) },
   // A link that was cut, or of which letters were changed.

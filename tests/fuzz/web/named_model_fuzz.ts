@@ -31,12 +31,12 @@ async function originsOf(source: unknown): Promise<string[]> {
     return places.map((place) => new URL(place).origin);
   } catch (error) {
     if ((error as { code?: unknown }).code !== "invalid-argument") throw error;
-    return []; // refused, and nobody is asked
+    return []; // refused, without a request
   }
 }
 
 async function checkOne(input: string, model: ReturnType<Chosen["folderModel"]>): Promise<void> {
-  if (model.problem) return; // the page asks nobody
+  if (model.problem) return; // the page makes no request
   for (const origin of await originsOf(model.source)) {
     const asked = new URL(origin).host;
     const expected = origin === "https://own.example" ? undefined : asked;
@@ -45,7 +45,7 @@ async function checkOne(input: string, model: ReturnType<Chosen["folderModel"]>)
         `${JSON.stringify(input)} asks ${origin}, and the page names ${model.elsewhere ?? "nobody"}`,
       );
   }
-  // What is kept in the page's address names the same model.
+  // The value that the page writes into its address names the same model.
   const query = new URLSearchParams(chosen.queryOf(model));
   const again = chosen.folderModel(query.get("model") ?? "", query.get("weights"));
   if (again.elsewhere !== model.elsewhere || again.folder !== model.folder)

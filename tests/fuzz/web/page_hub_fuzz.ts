@@ -1,4 +1,4 @@
-// A hub that answers as it likes gets no request below another folder than the model's, and nobody but it gets the
+// Whatever a hub answers, it gets only requests below the model's folder, and only the hub gets the
 // caller's headers. A load from it ends in bytes or in a Gpt2Error.
 import * as fc from "fast-check";
 import { readHubId } from "../../../web/src/client/hub-id.js";
@@ -115,7 +115,7 @@ export const target = fuzzTarget({
     const problems: string[] = [];
     let source: ModelSource;
     let folders: string[];
-    /** Where the earlier answers sent the client; what is asked there is no choice of the client's. */
+    /** Addresses to which earlier answers redirected the client. The client does not choose these. */
     const redirected = new Set<string>();
     let count = 0;
     const standIn = async (given: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {

@@ -1,5 +1,5 @@
 // A fuzz target in TypeScript is tests/fuzz/web/NAME_fuzz.ts, which exports `target`. `npm run fuzz -- NAME` bundles
-// it, and runs it in a Node.js of its own: each input is drawn by fast-check from `arbitrary` and given to `check`.
+// it, and runs it in a separate Node.js process: fast-check draws each input from `arbitrary` and passes it to `check`.
 // A failing input is shrunk and printed; add it to `examples`, which every run tries first.
 import type { Arbitrary } from "fast-check";
 

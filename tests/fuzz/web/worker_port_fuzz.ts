@@ -70,7 +70,7 @@ const message = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom({ type: "end" }, { type: "request", id: 1, name: "nope" }) },
 );
 
-/** Lets what is under way go on. */
+/** Lets pending tasks continue. */
 const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Refuses a length that is none, as the engine does; FakeEngine would never end. */

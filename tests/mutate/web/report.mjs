@@ -4,7 +4,7 @@
 
 const partOf = (/** @type {Mutant} */ { fileName }) => fileName.split("/").slice(2, -1).join("/");
 
-/** A fault, with its line as it stands in the source. */
+/** A fault, with its line of the source. */
 export function printSurvivor(
   /** @type {Mutant} */ { fileName, location, mutatorName, replacement },
   lines,

@@ -96,7 +96,7 @@ await plantAlone(doubtful);
 if (values["at-import"])
   await plantAlone(new Map([...atImport].map(([mutant, files]) => [mutant, nearest(mutant, files)])));
 
-/** Of the files that import what has a fault, those whose tests come by little else. */
+/** The test files that reach the fault's source and little else. */
 function nearest(/** @type {string} */ mutant, /** @type {Set<string>} */ files) {
   const source = sourceOf.get(mutant);
   const share = (file) => {
@@ -106,7 +106,7 @@ function nearest(/** @type {string} */ mutant, /** @type {Set<string>} */ files)
   return new Set([...files].sort((a, b) => share(b) - share(a)).slice(0, mostNearest));
 }
 
-/** Plants what a file's tests come by, until each fault is settled there. */
+/** Plants the faults that a file's tests reach, until each has an outcome there. */
 async function plantIn(/** @type {string} */ file, /** @type {Hits} */ perTest) {
   const left = new Set();
   const met = new Set(); // "TEST MUTANT"
@@ -147,7 +147,7 @@ async function plantIn(/** @type {string} */ file, /** @type {Hits} */ perTest) 
   );
 }
 
-/** Plants those that are not killed by now each in workers of its own. */
+/** Plants each remaining fault in its own workers. */
 async function plantAlone(/** @type {Map<string, Set<string>>} */ waiting) {
   const isOpen = (mutant) => outcomes.get(mutant) !== "killed";
   let alone = [...waiting].filter(([mutant]) => isOpen(mutant));
