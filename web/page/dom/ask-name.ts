@@ -1,8 +1,8 @@
 // Renames an item of a list in its place.
 
 /**
- * Replaces the contents of `item` by a field with `name`. `done` is called once: with the new name after Enter or when the
- * field loses the focus, with undefined after Escape or if the field is empty.
+ * Replaces the contents of `item` by a field with `name`. `done` is called once. It gets the new name after Enter or when
+ * the field loses the focus, and undefined after Escape or if the field is empty.
  */
 export function askName(
   item: HTMLElement,
