@@ -77,7 +77,7 @@ test("the model writes what the module writes after the same lines", async ({ pa
   expect(written).not.toBe(alone);
 });
 
-test("of a long text the model reads the end that is not grey, after what is remembered", async ({
+test("the model reads Always remember, and then the end of a long text that is not grey", async ({
   page,
 }) => {
   await open(page);
@@ -96,7 +96,9 @@ test("of a long text the model reads the end that is not grey, after what is rem
   expect(written).toBe(long + text);
 });
 
-test("without fields, grey is what the engine drops, and what follows the caret", async ({ page }) => {
+test("without fields, the text that the engine drops and the text after the caret are grey", async ({
+  page,
+}) => {
   await open(page);
   await setShort(page);
   await setText(page, long);
@@ -120,7 +122,7 @@ test("without fields, grey is what the engine drops, and what follows the caret"
   await expect(page.locator("#scored")).toHaveText(/^Words read: 3 of 14\. Tokens: \d of at most 256\.$/);
 });
 
-test("a text that outgrows the window keeps what is remembered, and a link writes it again", async ({
+test("the model still reads Always remember when the text outgrows the window, and a link writes it again", async ({
   page,
   context,
 }) => {
@@ -214,9 +216,7 @@ test("the fields belong to one text of the library, and go with it into a file a
   );
 });
 
-test("fields that leave no room are refused with a sentence, in the view and when the model is to write", async ({
-  page,
-}) => {
+test("fields that leave no room for the text are refused, in the view and by Write on", async ({ page }) => {
   await open(page);
   await setText(page, begin);
   await setFields(page, { remember: "The cat sat on the mat. ".repeat(30), note });

@@ -54,7 +54,7 @@ beforeEach(() => {
 });
 
 describe("showInside", () => {
-  it("draws the guess after each layer, one head's attention, and a symbol for each head", async () => {
+  it("showInside draws the guess after each layer, one head's attention, and a symbol for each head", async () => {
     const { view, part, texts } = mount();
     const onProgress = vi.fn();
     await view.update({ model: makeModel(), ids: [3, 4, 5], onProgress });
@@ -79,7 +79,7 @@ describe("showInside", () => {
     ]);
   });
 
-  it("looks at the token at `position`, with as many tokens before it as the context holds", async () => {
+  it("showInside looks at the token at `position`, with as many tokens before it as the context holds", async () => {
     const { view, part } = mount();
     const model = makeModel();
     await view.update({ model, ids: [0, 1, 2, 3, 4, 5, 6], position: 5 });
@@ -89,7 +89,7 @@ describe("showInside", () => {
     expect(part("figure:nth-of-type(2) tbody th").textContent).toBe("4");
   });
 
-  it("tells the weights of the head that the reader chooses", async () => {
+  it("`onHead` receives the weights of the head that the reader chooses", async () => {
     const onHead = vi.fn();
     const { view, part } = mount({ onHead, head: { layer: 0, head: 0 } });
     await view.update({ model: makeModel(), ids: [3, 4, 5] });
@@ -153,7 +153,7 @@ describe("showInside", () => {
     expect(model.detokenize).not.toHaveBeenCalled();
   });
 
-  it("takes words, and writes numbers as their language does", async () => {
+  it("the figures take words, and write numbers as in their language", async () => {
     const words = { layers: { one: "{count} Schicht", other: "{count} Schichten" }, lens: "Vermutungen" };
     const { view, part, texts } = mount({ words, language: "de" });
     await view.update({ model: makeModel(), ids: [1] });
@@ -192,7 +192,7 @@ describe("wrong arguments", () => {
     expect(() => showInside(document.body, options as InsideOptions)).toThrow(message);
   });
 
-  it("no element is refused", () => {
+  it("an argument that is not an element is refused", () => {
     expect(() => showInside(null as unknown as Element)).toThrow("element is null, expected an element");
   });
 

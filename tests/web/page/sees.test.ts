@@ -54,7 +54,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it("is fetched when its view is chosen, and goes with it", async () => {
+it("the view appears when it is chosen, and disappears with the grey when another one is", async () => {
   const { view, fields, grey, said } = begin("a".repeat(40));
   expect(fields()).toEqual([]);
   view.dispatch({ effects: setMode.of("sees") });
@@ -66,13 +66,13 @@ it("is fetched when its view is chosen, and goes with it", async () => {
   expect(grey()).toBe("");
 });
 
-it("counts words as the library does: a dash is none", async () => {
+it("the view counts words as the library does: a dash is not a word", async () => {
   const { view, said } = begin("one — two");
   view.dispatch({ effects: setMode.of("sees") });
   await vi.waitFor(() => expect(said.at(-1)).toBe("Words read: 2 of 2. Tokens: 9 of at most 32."));
 });
 
-it("puts what is written into the state, and shows where the model reads it", async () => {
+it("a filled field is stored in the state, and shown in the text where the model reads it", async () => {
   const { view, state, tab, fields, lines, type, noteChange } = begin("A. B. C. D");
   view.dispatch({ effects: setMode.of("sees") });
   await vi.waitFor(() => expect(fields()).toHaveLength(2));
@@ -91,7 +91,7 @@ it("puts what is written into the state, and shows where the model reads it", as
   expect(fields()[0]?.value).toBe(" "); // more may follow
 });
 
-it("shows the fields of another text, and says where they are too long", async () => {
+it("the view shows the fields of another text, and says if they are too long", async () => {
   const { view, state, said, fields, lines } = begin("A.");
   view.dispatch({ effects: setMode.of("sees") });
   await vi.waitFor(() => expect(fields()).toHaveLength(2));

@@ -29,7 +29,7 @@ const whole: FiledText = {
 };
 const plain: FiledText = { name: undefined, changed: 0, content: { text: "", caret: 0, written: [] } };
 
-it("what is written is read back", () => {
+it("a file of texts is read back unchanged", () => {
   expect(parseFile(toFile([whole, plain]))).toEqual([whole, plain]);
   expect(parseFile(toFile([]))).toEqual([]);
 });

@@ -63,7 +63,7 @@ async function begin(...texts: string[]) {
 const listed = async (library: Texts) =>
   (await library.list()).map(({ name, text, where }) => [name ?? text, where]);
 
-it("lists all texts, those that were changed last first, and says which tab shows them", async () => {
+it("the library lists all texts, the last changed one first, and which tab shows each", async () => {
   const { library } = await begin("one", "two", "three");
   held.add(nameOf("t1"));
   expect(await listed(library)).toEqual([
@@ -74,7 +74,7 @@ it("lists all texts, those that were changed last first, and says which tab show
   ]);
 });
 
-it("a name is stored beside the text, is one line, and goes when it is empty", async () => {
+it("a name is stored beside the text, is one line, and is removed by an empty one", async () => {
   const { library, store, tab } = await begin("one");
   await library.rename("t0", "  A\nname ");
   await library.rename("own", "Mine");
@@ -146,7 +146,7 @@ it("when the text of this tab is deleted, the tab shows a new one until it is re
   expect(tab.open).toHaveBeenLastCalledWith("own");
 });
 
-it("an import adds what is not there yet, each text once, and overwrites nothing", async () => {
+it("an import adds each text that is new once, and overwrites nothing", async () => {
   const { library, store } = await begin("one", "two");
   await library.rename("t0", "One");
   const json = await library.exportAll();

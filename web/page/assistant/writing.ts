@@ -29,7 +29,7 @@ export interface WritePlace {
 export interface WrittenText {
   model: ChosenModel;
   prompt: string;
-  /** What the model read beside the text. */
+  /** The fields that the model read besides the text. */
   fields: ContextFields | undefined;
   /** Including the seed. */
   options: GenerateOptions;
@@ -70,7 +70,7 @@ export class Writing {
   /** The seed of the last run before the page was reloaded. */
   private keptSeed: number | undefined;
 
-  /** Continues a text. What comes with the editor has the model read the fields beside the text, too. */
+  /** Continues a text. The code that comes with the editor also passes the fields to the model. */
   continueText = (model: Model, text: string, call: GenerateCall): AsyncIterable<Token> =>
     model.generate(text, call);
 

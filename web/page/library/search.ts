@@ -45,7 +45,7 @@ function offsetOf(text: string, wanted: number): number {
   return offset;
 }
 
-/** Looks for `query`, whatever the case and the accents; undefined: `text` does not contain it. */
+/** Finds `query` in `text`, ignoring case and accents; undefined if it is not there. */
 export function find(text: string, query: string): Passage | undefined {
   const wanted = fold(query.trim());
   const at = wanted === "" ? -1 : fold(text).indexOf(wanted);

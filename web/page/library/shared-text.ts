@@ -23,7 +23,7 @@ export interface SurroundingText {
 export interface SharedText extends SurroundingText {
   /** Including the seed and the number of tokens of the run; without a run, the current options. */
   options: GenerateOptions;
-  /** What the model reads beside the text; left out where that is nothing. */
+  /** The fields that the model reads besides the text; missing if both are empty. */
   fields?: ContextFields;
   /** SHA-256 of the run, in hexadecimal; undefined without a run. */
   hash?: string | undefined;
@@ -111,7 +111,7 @@ export async function fromFragment(fragment: string): Promise<SharedText> {
     throw new Error("expected a prompt, options and a hash");
   }
   if (!areFields(fields))
-    throw new Error(`expected two fields of at most ${mostLetters} characters beside the text`);
+    throw new Error(`expected two fields of at most ${mostLetters} characters besides the text`);
   const set = parseFields(fields);
   return {
     prompt: asLines(prompt),

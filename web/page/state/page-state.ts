@@ -80,7 +80,7 @@ export class PageState {
   readonly activity: Signal<Activity> = signal<Activity>({ kind: "idle" });
   /** Changes with each change of the text, and when the editor is ready. */
   readonly text: Signal<number> = signal(0);
-  /** What the model reads beside the text; undefined: nothing. */
+  /** The fields that the model reads besides the text; undefined if both are empty. */
   readonly fields: Signal<ContextFields | undefined> = signal<ContextFields | undefined>(undefined);
   /** undefined if nothing is loading. At first, the page reserves room for it. */
   readonly loading: Signal<LoadingShown | undefined> = signal<LoadingShown | undefined>({ stage: () => "" });

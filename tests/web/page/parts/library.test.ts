@@ -48,7 +48,7 @@ beforeEach(() => {
   document.body.replaceChildren(place);
 });
 
-it("lists each text with its name, its age, its length and where it is open", async () => {
+it("the library lists each text with its name, its age, its length and where it is open", async () => {
   const { library } = mount();
   await library.refresh();
   expect(rows()).toEqual(["Cats", "The dogs ran away", "Untitled"]);
@@ -60,7 +60,7 @@ it("lists each text with its name, its age, its length and where it is open", as
   expect(part("[aria-current=true]").textContent).toContain("Cats");
 });
 
-it("opens a text once the model has stopped, and says why another tab's is not opened", async () => {
+it("the library opens a text once the model has stopped, and says why another tab's is not opened", async () => {
   const { library, open, stop, leave } = mount();
   await library.refresh();
   part("li:nth-child(2) button").click();
@@ -77,7 +77,7 @@ it("opens a text once the model has stopped, and says why another tab's is not o
   await vi.waitFor(() => expect(open).toHaveBeenLastCalledWith(undefined));
 });
 
-it("renames a text in its place; Escape leaves its name", async () => {
+it("a text is renamed in its place; Escape keeps its name", async () => {
   const { library, texts } = mount();
   await library.refresh();
   const ask = (value: string, key: string) => {
@@ -95,7 +95,7 @@ it("renames a text in its place; Escape leaves its name", async () => {
   await vi.waitFor(() => expect(texts.rename).toHaveBeenCalledWith("a", "Dogs"));
 });
 
-it("Undo restores what was deleted; anything else deletes it for good", async () => {
+it("Undo restores a deleted text; any other action deletes it permanently", async () => {
   const { library, texts, removal } = mount();
   await library.refresh();
   const remove = async () => {
@@ -118,7 +118,7 @@ it("Undo restores what was deleted; anything else deletes it for good", async ()
   expect(removal.finish).toHaveBeenCalledTimes(2);
 });
 
-it("keeps the focus in the list while that is read anew", async () => {
+it("the focus stays in the list while the texts are read again", async () => {
   const { library } = mount();
   await library.refresh();
   const second = part("li:nth-child(2) button");
@@ -127,7 +127,7 @@ it("keeps the focus in the list while that is read anew", async () => {
   expect(document.activeElement).toBe(second);
 });
 
-it("follows the text of this tab, and reads all anew when that is another one", async () => {
+it("the list follows the text of this tab, and is read again when the tab opens another text", async () => {
   const { library, texts } = mount();
   await library.refresh();
   texts.current.text = "A cat sat here today.";
@@ -139,7 +139,7 @@ it("follows the text of this tab, and reads all anew when that is another one", 
   expect(texts.list).toHaveBeenCalledTimes(2);
 });
 
-it("says why the texts cannot be listed, and why nothing was changed", async () => {
+it("the library says why the texts cannot be listed, and why nothing was changed", async () => {
   const refused = () => Promise.reject(new DOMException("", "SecurityError"));
   const { library } = mount({ list: refused });
   await library.refresh();

@@ -1,4 +1,4 @@
-// The library: all texts of this page, and what is done with them. Fetched when its section is opened.
+// The library: lists all texts of this page, with their actions. Fetched when its section is opened.
 import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
 import { download } from "../../dom/download.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";

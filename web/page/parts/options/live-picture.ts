@@ -19,7 +19,7 @@ export interface LivePictureSetting {
   queue: RequestQueue;
   /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
-  /** What the model reads beside the text. */
+  /** The fields that the model reads besides the text. */
   fields: () => ContextFields | undefined;
   /** The current settings; undefined if a value is refused. */
   peek: () => GenerateOptions | undefined;

@@ -24,7 +24,7 @@ export interface SuggestingSetting {
   sampling: () => GenerateOptions | undefined;
   needModel: () => Promise<Model | undefined>;
   queue: RequestQueue;
-  /** What the model reads beside the text. */
+  /** The fields that the model reads besides the text. */
   fields: () => ContextFields | undefined;
   /** Shows the status, and announces the suggestions to screen readers. */
   say: (sentence?: () => string) => void;
