@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, "../..");
 const tool = join(root, "build/native/weights_tools/gpt2-weights");
 const folder = join(root, "tests/data/gpt2-tokenizer");
 
-/** Letters, marks and numbers that are newer than Unicode 16, which the regular expressions of tokenizers know. */
+/** Letters, marks and numbers that are newer than Unicode 16, the version of the tokenizers' regular expressions. */
 const newInUnicode17 =
   "88f,c5c,cdc,1acf-1add,1ae0-1aeb,a7ce-a7cf,a7d2,a7d4,a7f1,10940-10959,10ec5-10ec7,10efa-10efb,11b60-11b67,11db0-11ddb,11de0-11de9,16ea0-16eb8,16ebb-16ed3,16ff2-16ff6,187f8-187ff,18d09-18d1e,18d80-18df2,1e6c0-1e6de,1e6e0-1e6f5,1e6fe-1e6ff,2b73a-2b73f,2cea2-2cead,323b0-33479"
     .split(",")
@@ -17,7 +17,7 @@ const newInUnicode17 =
 const isNew = (codePoint: number) =>
   newInUnicode17.some(([first = 0, last = first]) => first <= codePoint && codePoint <= last);
 
-// The classes that the pattern tells apart. Python's \s, which GPT-2 used, is White_Space; JavaScript's own
+// The classes that the pattern distinguishes. Python's \s, which GPT-2 used, is White_Space; JavaScript's own
 // \s takes in U+FEFF and leaves out U+0085.
 const classes = {
   kLetter: /^\p{L}$/u,

@@ -9,7 +9,7 @@ import { found } from "../repository/files.js";
 
 const toolchain = resolve(import.meta.dirname, "../../engine/toolchain");
 
-/** What the script prints in a checkout of its own, with an Emscripten of `version` on PATH. */
+/** The script's output in a separate checkout, with Emscripten `version` on PATH. */
 function outputWith(version: string): string {
   const folder = mkdtempSync(join(tmpdir(), "gpt2-emscripten-"));
   const scripts = join(folder, "engine/toolchain");

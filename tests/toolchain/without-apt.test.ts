@@ -1,4 +1,4 @@
-// Machines without apt (macOS, Fedora): what is there is found, and what is missing is said with the line that installs it.
+// Machines without apt (macOS, Fedora): installed programs are found, and each missing one is named with the line that installs it.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ function programs(...names: string[]): string {
   return folder;
 }
 
-/** A folder of headers in which `names` lie. */
+/** A folder with the headers `names`. */
 function headers(...names: string[]): string {
   const folder = mkdtempSync(join(tmpdir(), "gpt2-headers-"));
   for (const name of names) {
@@ -27,7 +27,7 @@ function headers(...names: string[]): string {
   return folder;
 }
 
-/** A folder as Emscripten's of `version`. */
+/** A folder like that of Emscripten `version`. */
 function emscripten(version: string, folder = mkdtempSync(join(tmpdir(), "gpt2-emscripten-"))): string {
   mkdirSync(folder, { recursive: true });
   for (const name of ["emcc", "emcc.py"]) writeFileSync(join(folder, name), "");

@@ -20,7 +20,7 @@ it.each(["web/scripts/start.mjs", "tests/run.mjs", "engine/toolchain/build.mjs",
       logLevel: "silent",
     });
     const packages: string[] = [];
-    // Grows while it is walked. What import() names is loaded later, when the packages are there.
+    // The list grows during the loop. Modules in import() load later, after the packages are installed.
     const loaded = new Set([script]);
     for (const file of loaded) {
       for (const { path, kind, external } of metafile.inputs[file]?.imports ?? []) {

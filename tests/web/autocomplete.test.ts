@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// <gpt2-autocomplete>, with a model that says what it is told to; tests/e2e/element.spec.ts has it in a browser.
+// <gpt2-autocomplete> with a scripted model; tests/e2e/element.spec.ts tests it in a browser.
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { LoadOptions, LoadProgress } from "../../web/src/client/index.js";
 import { eventsOf, givePage, ScriptedModel, type LoadCall } from "./support/element-page.js";
@@ -109,7 +109,7 @@ describe("a suggestion", () => {
     expect(ghost.textContent).toBe("the end");
     type(field, "x ");
     expect(ghost.textContent).toBe("");
-    model.texts = ["ed"]; // goes on with the word, which the space has ended
+    model.texts = ["ed"]; // continues the word, but the space has ended it
     await vi.advanceTimersByTimeAsync(400);
     expect(ghost.textContent).toBe("");
   });
@@ -162,7 +162,7 @@ describe("a suggestion", () => {
     type(field, "!");
     await vi.advanceTimersByTimeAsync(400);
     expect(model.calls).toHaveLength(2);
-    field.value = "another"; // by a program: no event
+    field.value = "another"; // by a script, without an event
     model.waits = false;
     type(field, "?");
     expect(model.calls[1]?.call.signal?.aborted).toBe(true);
@@ -520,7 +520,7 @@ describe("the field and the model of a suggestion element", () => {
     expect(new Set(signals)).toEqual(new Set([false]));
     field.blur();
     const after = removed.mock.calls.map(([, , how]) => (how as AddEventListenerOptions).signal?.aborted);
-    expect(new Set(after)).toEqual(new Set([true])); // nothing is left at somebody else's field
+    expect(new Set(after)).toEqual(new Set([true])); // the element leaves no attribute at the site's field
   });
 
   it("properties that were set before the element was defined are kept", () => {
@@ -625,7 +625,7 @@ describe("the field and the model of a suggestion element", () => {
     await vi.advanceTimersByTimeAsync(400);
     expect(events).toHaveLength(2);
     expect(log).toHaveBeenCalledTimes(1);
-    expect(load).toHaveBeenCalledTimes(2); // anew: it does not survive such an error
+    expect(load).toHaveBeenCalledTimes(2); // again, because the model does not survive such an error
     field.blur();
     load.mockRejectedValue(new RangeError("404"));
     element.setAttribute("kv", "f32");

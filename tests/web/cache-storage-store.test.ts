@@ -55,7 +55,7 @@ it("the store appends after the given number of bytes, and cuts off the rest", a
   await anew.write(text("Z"));
   await anew.close();
   expect(await readAll(await store.read("blobs", "x"))).toBe("Z");
-  const later = await store.append("blobs", "new", 7); // there is nothing to go on from
+  const later = await store.append("blobs", "new", 7); // there are no bytes to resume from
   await later.write(text("n"));
   await later.close();
   expect(await readAll(await store.read("blobs", "new"))).toBe("n");

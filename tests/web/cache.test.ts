@@ -29,7 +29,7 @@ async function storeNow(): Promise<Store> {
 
 const load = (host: Host, options: LoadOptions = {}) => loadFrom(store, host, options);
 
-/** Stands for the death of a tab: what it had open is given back, what it wrote stays. */
+/** Simulates a killed tab: its handles are released, and its written bytes stay. */
 async function dieWhile(host: Host, cutAfter: number): Promise<void> {
   host.cutAfter = cutAfter;
   await expect(load(host)).rejects.toThrow();
@@ -60,7 +60,7 @@ describe("a model that was loaded once", () => {
     expect(origins).toEqual(["cache", "network"]);
     await removeModel("http://host/other/");
     const again = await load(new Host());
-    expect(again.origins).toEqual(["cache", "cache"]); // what the first needs has stayed
+    expect(again.origins).toEqual(["cache", "cache"]); // the files that the first model needs have stayed
     expect(await blob(bytes(500, 9))).toBeUndefined();
   });
 
@@ -217,7 +217,7 @@ describe("two loads of the same model at once", () => {
     const host = new Host();
     const holder = new CachedSource(store, host, id, undefined);
     await holder.open("weights.json", { signal });
-    const held = await holder.open("w.000", { signal }); // and is not read
+    const held = await holder.open("w.000", { signal }); // and is never read
     const waiter = new CachedSource(store, host, id, undefined);
     await waiter.open("weights.json", { signal });
     const controller = new AbortController();
@@ -308,7 +308,7 @@ describe("a model that is converted while it is read", () => {
     const hasChanged = async () => false;
     const source = new CachedSource(store, host, "hf:a/b@main", { patienceMs: 1000, hasChanged });
     const path = "model.safetensors.000";
-    await bytesOf((await source.open(path, { signal })).stream); // whose hash the loader finds to be wrong
+    await bytesOf((await source.open(path, { signal })).stream); // the loader rejects its hash
     const healing = source.open(path, { signal, anew: true });
     await expect(healing).rejects.toMatchObject({ code: "corrupt", message: expect.stringContaining(path) });
     expect((await host.read()).from).toBe("host");
@@ -374,7 +374,7 @@ describe("a model that is converted while it is read", () => {
       await interrupted();
       expect(await removeModel("hf:a/b@main")).toBe(true);
       expect(await listModels()).toEqual([]);
-      // What was made behind the last note is no model's: it goes when it is old.
+      // Bytes written after the last note belong to no model. They are removed when they are old.
       expect(disk.used()).toBeLessThanOrEqual(2 * 2 * 1024 * 1024);
     });
 
@@ -397,7 +397,7 @@ describe("a model that is converted while it is read", () => {
 
 describe("storage room", () => {
   it("the model streams and says why if room is missing", async () => {
-    // So large that it does not matter whether the model's record is written before or after the room is measured.
+    // Large enough that it makes no difference whether the record is written before or after the room is measured.
     disk.quota = 1_540_000;
     const { read, notStored } = await load(new Host([bytes(1_200_000, 1), bytes(800_000, 2)]));
     expect(hash(read.get("w.001") ?? bytes(0, 0))).toBe(hash(bytes(800_000, 2)));

@@ -5,7 +5,7 @@ import { damageOf } from "../../web/src/worker/check-self.js";
 const url = "https://site/gpt2-worker.js";
 const script = 'postMessage("ä");\n//# sourceMappingURL=gpt2-worker.js.map';
 
-/** What is said of a worker's script of these bytes. */
+/** The result of the check for a worker's script with these bytes. */
 const said = (bytes: string | Uint8Array) =>
   damageOf(url, async () => new Response(bytes as Uint8Array<ArrayBuffer>));
 

@@ -11,7 +11,7 @@ const failed = (id: number, code: string): FromWorker => ({
   id,
   error: { code, message: "why" },
 });
-/** Settled or not, after all that is under way. */
+/** Whether it is settled after all pending tasks. */
 async function stateOf(promise: Promise<unknown>): Promise<string> {
   let state = "pending";
   promise.then(
@@ -262,7 +262,7 @@ describe("Connection, whose worker is of another release", () => {
 
 describe("Connection, whose worker dies", () => {
   const alive: FromWorker = { type: "alive", lock: null };
-  /** Each way in which a worker can end, and what waits is then rejected with. */
+  /** Each way in which a worker can end, and the error that rejects waiting requests. */
   const deaths: [string, (of: ReturnType<typeof connect>) => void, object][] = [
     [
       "throws",

@@ -1,4 +1,4 @@
-// What a conversion is made of, without the engine: portions that are handed on, and where an interrupted one goes on.
+// The parts of a conversion, without the engine: how portions are passed on, and where an interrupted conversion resumes.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Converter } from "../../web/src/convert/converter.js";
 import { Portions } from "../../web/src/convert/portions.js";
@@ -102,7 +102,7 @@ describe("the place where a conversion resumes", () => {
   it.each([
     [0, at(0)],
     [9, at(0)],
-    [10, at(41)], // behind what no engine reads
+    [10, at(41)], // after a tensor that no engine reads
     [14, at(41)],
     [15, at(61)],
     [17, at(61)],

@@ -1,4 +1,4 @@
-// What is said of a model in several files before anything is converted; converter.test.ts has the conversion.
+// The errors for a model in several files before anything is converted; converter.test.ts tests the conversion.
 import { describe, expect, it } from "vitest";
 import { ConvertedSource } from "../../web/src/convert/converted-source.js";
 import { isWholeHead } from "../../web/src/convert/tensor-head.js";

@@ -1,4 +1,4 @@
-// Files of torch.save in the module that converts, beside model.safetensors with the same weights: tests/data/torch/make.py wrote both.
+// Files of torch.save in the module that converts, compared with model.safetensors of the same weights: tests/data/torch/make.py wrote both.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   code = await WebAssembly.compile(converterCode);
 });
 
-/** A folder whose host says the size of its files, or does not; it notes what is opened, and where. */
+/** A folder whose host states the size of its files, or does not. It records which files are opened, and where. */
 class Folder implements ModelSource {
   readonly opened: string[] = [];
   private readonly files: Record<string, Buffer>;
@@ -102,7 +102,7 @@ it("pytorch_model.bin is read in parts, and then once as a whole", async () => {
   const file = Buffer.concat([data("zip.bin")]);
   const folder = new Folder({ "pytorch_model.bin": file });
   await convert(folder);
-  // Small as it is, its first part is all of it.
+  // The file is so small that its first part is all of it.
   expect(folder.opened.filter((name) => name.startsWith("pytorch_model.bin "))).toEqual([
     "pytorch_model.bin 0",
     "pytorch_model.bin 0",

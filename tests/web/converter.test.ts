@@ -1,4 +1,4 @@
-// The module that converts in Node, beside what `gpt2-weights convert` makes of the same models. The steps `native`
+// The module that converts, in Node, compared with `gpt2-weights convert` on the same models. The steps `native`
 // and `wasm` of `npm test` build both.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -58,7 +58,7 @@ const digests = (tensors: Map<string, Tensor>) =>
     )
     .sort();
 
-/** What the native tool makes of it. */
+/** The native tool's output for it. */
 function natively(model: string, weights: ConvertedWeights): Folder {
   const out = join(scratch, `${model}-${weights}`);
   json([
@@ -88,7 +88,7 @@ function* cut(bytes: Buffer, most: number): Generator<Buffer> {
   }
 }
 
-/** What a chunk gives, each part before it is overwritten. */
+/** The output for a chunk. Each part is copied before it is overwritten. */
 const feed = (converter: Converter, chunk: Uint8Array) =>
   Array.from(converter.feed(chunk), (part) => part.slice());
 
@@ -244,7 +244,7 @@ describe("ConvertedSource", () => {
             "model.safetensors": hubFile(model),
           });
           const source = new ConvertedSource(inner, { ...options, weights });
-          await readText(source, "config.json", signal); // which begins at the beginning
+          await readText(source, "config.json", signal); // which reads from the beginning
           const { size, made, bytes } = await restOf(source, from);
           expect(size).toBe(file.length);
           expect(bytes.equals(file.subarray(from))).toBe(true);
@@ -387,7 +387,7 @@ describe("errors during a conversion", () => {
   const trap = () => {
     throw new WebAssembly.RuntimeError("unreachable");
   };
-  /** `export` does as `instead` does, after `good` calls. */
+  /** Replaces `export` by `instead` after `good` calls. */
   const spoiled =
     (name: string, good: number, instead: (exports: Exports, args: number[]) => number): ModuleFactory =>
     async (options) => {
@@ -439,7 +439,7 @@ describe("errors during a conversion", () => {
   ] as const)(
     "an error during a conversion keeps its name: %s",
     async (_, name, good, instead, errorCode, message) => {
-      vi.resetModules(); // as in the worker, which has the converter in a chunk with classes of its own
+      vi.resetModules(); // as in the worker, where the converter's chunk has its own copies of the classes
       const chunk = {
         ...(await import("../../web/src/convert/converted-source.js")),
         ...(await import("../../web/src/convert/converter.js")),
@@ -474,7 +474,7 @@ describe("errors during a conversion", () => {
 });
 
 const types = Object.keys(blockTypes) as BlockType[];
-/** Wide enough for a K block; by name what is of which type: the rest is F32. */
+/** Wide enough for a K block. The types are given by name; all other tensors are F32. */
 const wide = {
   model_type: "gpt2",
   n_embd: 256,
@@ -530,7 +530,7 @@ function hubTensors(config: typeof wide, isTied = true): Map<string, Tensor> {
   );
 }
 
-/** The safetensors file that holds what a GGUF's tensors stand for, as the hub would store it. */
+/** The safetensors file with the values of a GGUF file's tensors, as the hub would store it. */
 function asHubFile(config: typeof wide, tensors: ReadonlyMap<string, GgufTensor>): Buffer {
   const made = new Map<string, Tensor>();
   for (const [name, { shape }] of hubTensors(config, !tensors.has("output.weight"))) {

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// The elements where people test their pages: in a document that lacks what they are made with.
+// The elements in unit tests of pages: in a document that lacks the features that they need.
 import { expect, it, vi } from "vitest";
 import "../../web/src/element/index.js";
 

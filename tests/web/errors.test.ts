@@ -1,4 +1,4 @@
-// Errors of a chunk, which has classes of its own, are known as what they are.
+// Errors of a chunk, which has its own copies of the classes, are recognized by their type.
 import { describe, expect, it, vi } from "vitest";
 import * as own from "../../web/src/shared/errors.js";
 import { failureOf } from "../../web/src/shared/failures.js";

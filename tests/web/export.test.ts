@@ -1,4 +1,4 @@
-// `npm run export`: what it refuses, and what it writes where.
+// `npm run export`: its refusals, and the files that it writes.
 import { createHash } from "node:crypto";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";

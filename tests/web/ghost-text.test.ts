@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// Where the ghost's text is drawn, and with which letters; and the parts that elements are made of.
+// The place and the font of the ghost's text, and the parts of the elements.
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { givePage } from "./support/element-page.js";
 

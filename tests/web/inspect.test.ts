@@ -1,4 +1,4 @@
-// What the worker makes of a look into the model.
+// The worker's result of an inspection of the model.
 import { describe, expect, it } from "vitest";
 import type { ModelConfig } from "../../web/src/shared/types.js";
 import { inspect } from "../../web/src/worker/inspect.js";
@@ -7,7 +7,7 @@ import { asEngine, FakeEngine } from "./support/fake-engine.js";
 const config = { nLayer: 2, nHead: 3, nPositions: 8 } as ModelConfig;
 const signal = new AbortController().signal;
 const tell = () => {};
-/** What the heads take of five tokens, not yet divided by its sum. */
+/** The attention of the heads to five tokens, before each row is divided by its sum. */
 const shares = [1, 2, 4, 4, 5];
 
 function make() {

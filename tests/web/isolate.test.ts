@@ -30,7 +30,7 @@ describe("isolate", () => {
     expect(register).toHaveBeenCalledWith("sw/isolate.js");
     const soon = new Promise((resolve) => setTimeout(resolve, 10, "soon"));
     expect(await Promise.race([isolating, soon])).toBe("soon");
-    expect(await isolate()).toBe(false); // it did not help: never again
+    expect(await isolate()).toBe(false); // the first reload did not help, so there is no second one
     expect(reload).toHaveBeenCalledTimes(1);
   });
 

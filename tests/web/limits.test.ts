@@ -13,7 +13,7 @@ import { MemoryStore } from "./support/memory-store.js";
 const { signal } = new AbortController();
 const mebibyte = 1024 * 1024;
 
-/** A file that never ends, and how it was left. */
+/** A file that never ends, with the bytes that it sent and whether it was cancelled. */
 function endless(size?: number) {
   const state = { sent: 0, isCancelled: false };
   const stream = new ReadableStream<Uint8Array>(

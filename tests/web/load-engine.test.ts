@@ -1,4 +1,4 @@
-// Bringing a model up in the worker, over an engine that only keeps the books.
+// Loading a model in the worker, with an engine that only records calls.
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
@@ -97,7 +97,7 @@ class Books {
     return 0;
   }
   private view(pointer = 0, size = 0): Uint8Array {
-    // A copy of shared memory, where that is what it is.
+    // A copy, if the memory is shared.
     return Uint8Array.from(new Uint8Array(this.memory?.buffer ?? new ArrayBuffer(0), pointer, size));
   }
   private reply(result: unknown, error?: object): number {
@@ -141,14 +141,14 @@ function folder(files: Record<string, Uint8Array | string>, sizes = true, made?:
 interface Setting {
   files?: Record<string, Uint8Array | string>;
   sizes?: boolean;
-  /** What they are where they are converted, and out of how many bytes. */
+  /** The converted files, and the number of bytes that they are made from. */
   converted?: Record<string, Uint8Array | string>;
   made?: number;
   books?: Books;
   features?: Partial<Features>;
   request?: Partial<LoadRequest>;
   failed?: number;
-  /** What compiling a build waits for. */
+  /** Compiling a build waits for this promise. */
   compiled?: Promise<void>;
   /** Builds that the browser does not compile. */
   refused?: Variant[];
@@ -545,7 +545,7 @@ describe("loadEngine", () => {
     for (const setting of [{ request: { threads: 3 } }, { features: { threads: false } }]) {
       const { measure, info } = await load(setting).loaded;
       expect(measure).toBeUndefined();
-      expect(info.threads).toBe(4); // the engine's word
+      expect(info.threads).toBe(4); // as the engine reports
     }
   });
 

@@ -1,4 +1,4 @@
-// What a page hands to loadModel, and what becomes of it.
+// The arguments that a page passes to loadModel, and the requests that they become.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadModel, loadThrough } from "../../web/src/client/load-model.js";
 import { Model } from "../../web/src/client/model.js";
@@ -146,7 +146,7 @@ describe("loadModel", () => {
     expect(load("m").worker.all("request")[0]?.args).toMatchObject({
       threadChoices: { k: { threads: 5 } },
     });
-    worker.say({ type: "info", info: changed, threadChoice: { key: "k", threads: 0 } }); // to be measured anew
+    worker.say({ type: "info", info: changed, threadChoice: { key: "k", threads: 0 } }); // to be measured again
     expect(load("m").worker.all("request")[0]?.args).toMatchObject({ threadChoices: {} });
     expect(readThreadChoices()).toEqual({});
   });

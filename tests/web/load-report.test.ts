@@ -75,7 +75,7 @@ describe("progress", () => {
     expect(go(2750, 30_000)).toEqual([10_000, 7]);
     expect(go(500, 60_000)[0]).toBeCloseTo(60_000 / 3.5);
     expect(go(500, 70_000)[0]).toBeCloseTo((70_000 - 1990) / 3.801, 5);
-    expect(go(500, 10)[0]).toBe(0); // it begins anew
+    expect(go(500, 10)[0]).toBe(0); // the estimate starts again
   });
 
   it("the progress of a load has no total if the host states none, and a larger total if the host sends more", () => {

@@ -84,7 +84,7 @@ describe("loadPieces", () => {
     }
   });
 
-  /** The files, of which `name` is damaged until it is asked for past the caches. */
+  /** The files, of which `name` is damaged until it is requested past the caches. */
   function cachedBadly(name: string, damaged: Uint8Array) {
     const { files, index } = twoPieces();
     const asked: string[] = [];

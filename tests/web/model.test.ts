@@ -1,4 +1,4 @@
-// What a model's methods send, and what they make of the answers.
+// The messages of a model's methods, and the results that they make of the answers.
 import { describe, expect, it, vi } from "vitest";
 import { Model } from "../../web/src/client/model.js";
 import { TokenQueue } from "../../web/src/client/token-queue.js";
@@ -359,14 +359,14 @@ describe("every call can be aborted", () => {
 });
 
 describe("garbage collection", () => {
-  /** Models are registered with what disposes of them, and with nothing that holds them. */
+  /** The registry must hold only the function that disposes of a model, and no reference to the model. */
   it("garbage collection disposes of an unreferenced model", async () => {
     const collect = (globalThis as { gc?: () => void }).gc;
     expect(collect, "tests run with --expose-gc").toBeDefined();
     const { worker, connection } = connect();
     let model: Model | undefined = new Model(connection, {} as ModelInfo);
-    const busy = model.tokenize("t"); // holds it for as long as it waits
-    // eslint-disable-next-line no-useless-assignment -- nobody reads it: it keeps the model alive
+    const busy = model.tokenize("t"); // keeps the model alive while it waits
+    // eslint-disable-next-line no-useless-assignment -- it drops the last reference to the model
     model = undefined;
     for (let i = 0; i < 5; ++i) {
       collect?.();

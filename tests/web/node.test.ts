@@ -1,4 +1,4 @@
-// What stands in Node.js for a browser's worker and fetch, without threads; tests/embed/node.spec.ts has them with.
+// The replacements for a browser's worker and fetch in Node.js, without threads; tests/embed/node.spec.ts tests them with threads.
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

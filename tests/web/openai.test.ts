@@ -1,4 +1,4 @@
-// OpenAI's /v1/completions on top of a model that is made up.
+// OpenAI's /v1/completions on top of a fake model.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it, vi } from "vitest";
@@ -387,7 +387,7 @@ describe("completionsFetch", () => {
     const body = '{"prompt":"ab","stream":true}';
     const response = await fetch(url, { method: "POST", body, signal: stopped.signal });
     stopped.abort();
-    await expect(response.text()).rejects.toThrow(/abort/); // a part of it does not pass for all
+    await expect(response.text()).rejects.toThrow(/abort/); // a truncated text must not pass as complete
   });
 
   it("completionsFetch follows its caller's signal also after a garbage collection", async () => {

@@ -28,7 +28,7 @@ function through(fetchFile: unknown, init: RequestInit = {}): typeof fetch {
 }
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
-/** A body of numbered chunks that counts how many were taken, and knows when it was given up. */
+/** A body of numbered chunks that counts how many were read, and records whether it was cancelled. */
 function chunks(count: number) {
   const state = { taken: 0, isCancelled: false };
   const body = new ReadableStream<Uint8Array>(

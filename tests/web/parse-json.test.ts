@@ -1,4 +1,4 @@
-// What is said of a file that should be JSON and is not.
+// The error for a file that should be JSON and is not.
 import { expect, it } from "vitest";
 import { parseJson } from "../../web/src/loader/parse-json.js";
 

@@ -1,4 +1,4 @@
-// What arrives while a piece is checked, and what goes wrong with its length.
+// Bytes that arrive while a piece is verified, and pieces of a wrong length.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { loadPieces } from "../../web/src/loader/load-weights.js";
 import {
@@ -201,7 +201,7 @@ describe("loadPieces", () => {
     for (let path = 1; path < 20; path += 1) await pieces.end(path);
     expect(pieces.underWay).toEqual(["0"]);
     await pieces.end(0);
-    expect(pieces.underWay).toEqual([]); // the engine is not there
+    expect(pieces.underWay).toEqual([]); // the engine is not ready
     expect(taken).toEqual([]);
     expect(pieces.buffers.size).toBe(3);
     startEngine();
@@ -225,7 +225,7 @@ describe("loadPieces", () => {
     await expect(loading).rejects.toThrow("enough");
     expect(taken).toEqual([]);
     await settle();
-    expect(pieces.underWay).toHaveLength(3); // none has begun since
+    expect(pieces.underWay).toHaveLength(3); // no other piece has started since
   });
 
   it("loadPieces fails at once if the engine does", async () => {

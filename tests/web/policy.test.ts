@@ -1,4 +1,4 @@
-// What a content security policy forbids is named, as soon as the browser tells of it.
+// The error names the directive of a content security policy, as soon as the browser reports it.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { namingPolicy, PolicyWatch } from "../../web/src/shared/policy.js";
 

@@ -1,4 +1,4 @@
-// The small files of a model, and what weights.json says of them.
+// The small files of a model, and their sizes and hashes in weights.json.
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ModelSource } from "../../web/src/loader/model-source.js";

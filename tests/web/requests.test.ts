@@ -1,4 +1,4 @@
-// Page and worker together, over an engine that only counts.
+// Page and worker together, with an engine that only counts.
 import { describe, expect, it, vi } from "vitest";
 import { Connection } from "../../web/src/client/connection.js";
 import { loadThrough } from "../../web/src/client/load-model.js";
@@ -175,7 +175,7 @@ describe("an abort", () => {
     void running.then(() => (isOver = true));
     expect(await Promise.all(caught)).toEqual(calls.map(() => "enough"));
     expect(isOver).toBe(false);
-    const next = model.detokenize([2]); // asked for before the running one ends
+    const next = model.detokenize([2]); // requested before the running one ends
     controller.abort();
     expect(await running).toBe("over");
     expect(await next).toBe("text of [2]");

@@ -45,7 +45,7 @@ describe("a script's address", () => {
     expect((await load()).isCrossOrigin(address)).toBe(expected);
   });
 
-  /** Runs `script` as a worker does, with `module` in place of what it imports. */
+  /** Runs `script` as a worker does, with `module` in place of its import. */
   function run(script: string, module: Promise<unknown>) {
     const imported: string[] = [];
     const thrown: unknown[] = [];

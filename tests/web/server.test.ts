@@ -49,11 +49,11 @@ describe("the best thread count", () => {
     await answer(ask("load", {}));
     await answer(ask("tokenize", { text: "ab", allowSpecial: false }));
     await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(engine.measurements).toBe(0); // the first token is not to wait
+    expect(engine.measurements).toBe(0); // a measurement would delay the first token
     const slow = ask("generate", { ...request, ahead: 0 });
     await answer(ask("generate", request));
     await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(engine.measurements).toBe(0); // somebody waits for a reader
+    expect(engine.measurements).toBe(0); // one generation is paused until its reader continues
     server.receive({ type: "read", id: slow, tokens: 100 });
     await answer(slow);
     await vi.waitFor(() => expect(infos(said).length).toBe(1), { timeout: 5000 });
@@ -63,7 +63,7 @@ describe("the best thread count", () => {
     expect(engine.measurements).toBe(3);
     await answer(ask("generate", request));
     await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(engine.measurements).toBe(3); // once
+    expect(engine.measurements).toBe(3); // only once
   });
 
   it("the best thread count is not stored if threads are missing, and not measured if it is known", async () => {

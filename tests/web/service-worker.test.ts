@@ -76,7 +76,7 @@ beforeEach(() => {
   return () => vi.unstubAllGlobals();
 });
 
-/** Tells the scope, and waits for all that it asks to be waited for. */
+/** Dispatches an event in the scope, and waits for the answer and all promises of `waitUntil`. */
 async function tell(type: string, more: Partial<ScopeEvent> = {}): Promise<ScopeEvent> {
   const event = Object.assign(new ScopeEvent(type), more);
   scope.dispatchEvent(event);
@@ -85,7 +85,7 @@ async function tell(type: string, more: Partial<ScopeEvent> = {}): Promise<Scope
   return event;
 }
 
-/** A request as the browser makes it: what it is for cannot be said by a constructor. */
+/** A request as the browser makes it. The constructor accepts neither a destination nor the mode "navigate". */
 function asking(url: string, { destination = "", mode = "cors", method = "GET" } = {}): Request {
   const request = new Request(new URL(url, here), { method });
   Object.defineProperties(request, { destination: { value: destination }, mode: { value: mode } });

@@ -25,7 +25,7 @@ function open(source: HubRequest | FilesRequest): ModelSource {
   return new HubSource(source, ask, patience);
 }
 
-/** What the worker opens for a load of `source`. */
+/** The source that the worker opens for a load of `source`. */
 function opened(
   source: SourceRequest,
   more: Partial<LoadRequest> = {},
@@ -99,7 +99,7 @@ describe("a hub", () => {
     expect(hub.asked.map(({ host, path, token }) => [host, path, token])).toEqual([
       ["hub", "/user/tale/resolve/main/config.json", "Bearer t"],
       ["hub", `/user/tale/resolve/${commit}/model.safetensors`, "Bearer t"],
-      ["store", "/model.safetensors", undefined], // a token is nobody else's business
+      ["store", "/model.safetensors", undefined], // the token is not sent to the store
     ]);
   });
 
@@ -247,7 +247,7 @@ describe("a name that may be a folder's or an id", () => {
 
   it.each([
     [true, true, "http://hub/user/tale@main"],
-    [true, false, either.url], // a part of it is of no use without network
+    [true, false, either.url], // an incomplete model is useless without a network
     [false, true, either.url],
   ])(
     "without a network a name means the stored model: requested %s, complete %s",

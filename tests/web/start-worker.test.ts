@@ -130,7 +130,7 @@ describe("the worker of one file", () => {
     startPacked();
     expect(addresses()).toEqual(["blob:1", "blob:1"]);
     expect(blobs).toHaveLength(1);
-    // It has the module's address, to load what few models need from beside it.
+    // It has the module's address, from which it loads optional parts.
     expect(await blobs[0]?.text()).toMatch(
       /^the engine; const gpt2Module="file:.*\/inlined-worker\.ts";its script$/,
     );

@@ -1,4 +1,4 @@
-// Hosts that fail for a moment, break off, fall silent, change, or are not there: what steadyFetch makes of them.
+// steadyFetch with hosts that fail for a moment, break off, fall silent, change, or do not exist.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ChangedFileError, steadyFetch } from "../../web/src/loader/steady-fetch.js";
 import { LoadError } from "../../web/src/shared/errors.js";
@@ -173,7 +173,7 @@ describe("steadyFetch", () => {
     );
     await expect(inTime(read())).rejects.toThrow("Failed to fetch");
     expect(asked).toHaveLength(4);
-    // Each of these brings something.
+    // Each of these attempts brings some bytes.
     const slow = host((from) => (from === 0 ? whole(10, "breaks") : part(from, 10, "breaks")));
     expect(await inTime(slow.read())).toEqual(file); // the last one breaks behind the last byte
     expect(slow.asked).toHaveLength(10);

@@ -44,7 +44,7 @@ async function storeFor(model: string): Promise<Store> {
   if (!opened.store) throw new Error(opened.refusal);
   return opened.store;
 }
-/** One load, as a worker begins it. */
+/** One load, as a worker starts it. */
 const load = async (host: Host, options: LoadOptions = {}) =>
   loadFrom(await storeFor(options.of ?? id), host, options);
 const listed = async () => (await listModels()).map((model) => model.id).sort();
@@ -85,7 +85,7 @@ describe("a full disk", () => {
   const others = ["http://host/a/", "http://host/b/", "http://host/c/"];
   const fill = async () => {
     for (const [place, of] of others.entries()) await load(new Host([bytes(1000, place + 5)]), { of });
-    // Chromium names 10 GiB more than what is used, whatever there is.
+    // Chromium always reports a quota of 10 GiB more than the used space.
     disk.navigator.storage.estimate = async () => ({ quota: disk.used() + 1e10, usage: disk.used() });
     disk.quota = disk.used() + 100;
   };
@@ -358,7 +358,7 @@ it("a tab that ends at any step leaves no incomplete model that is listed as com
     disk.before = disk.beforeSync = step;
     await load(host).catch(() => {});
     disk.before = disk.beforeSync = () => {};
-    // What the tab held, the browser gives back.
+    // The browser releases the locks of the tab.
     Object.assign(disk.navigator, { locks: new FakeDisk().navigator.locks });
     for (const { files } of [
       await disk.folder("blobs"),

@@ -1,4 +1,4 @@
-// What is removed from the store and when, what counts as a record, and a piece that is stored while it is downloaded.
+// The removal of stored files, the check of records, and a piece that is stored while it downloads.
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { digestOf, readRecords, storedBytes, writeRecord } from "../../web/src/cache/records.js";
@@ -29,7 +29,7 @@ beforeEach(() => {
   };
 });
 
-/** A stored model with one file of its own, `size` bytes, and one that all share. */
+/** A stored model with two files: its own of `size` bytes, and one that all models share. */
 async function addModel(id: string, size: number, usedHoursAgo = 0) {
   store.now = Date.now() - usedHoursAgo * hour;
   const shared = piece("shared", 10);

@@ -137,7 +137,7 @@ describe("SturdyWorker", () => {
     made[0]?.say({ type: "started", release: "old" });
     expect([made.length, made[0]?.terminations, heard.length]).toEqual([2, 1, 0]);
     expect(made[1]?.received).toEqual([cancel(1)]);
-    made[1]?.say({ type: "started", release: "older" }); // so the host has it
+    made[1]?.say({ type: "started", release: "older" }); // so this is the host's release
     expect([made.length, heard]).toEqual([2, [{ type: "started", release: "older" }]]);
   });
 
@@ -184,7 +184,7 @@ describe("SturdyWorker", () => {
 });
 
 describe("SturdyWorker without a script", () => {
-  /** A worker whose scripts all are missing; `last` is what is left. */
+  /** A worker whose scripts are all missing; `last` is the last way to start. */
   function without(last: () => Promise<Worker>, throwing = false) {
     const missing = new FakeWorker();
     const way = () => {

@@ -100,7 +100,7 @@ describe("UrlBuilds", () => {
   it.each([wasm, {}])("UrlBuilds fetches damaged code once more, past every cache", async (type) => {
     withoutPauses();
     const flipped = empty.slice();
-    flipped[empty.length - 70] = (flipped[empty.length - 70] ?? 0) ^ 4; // in what is skipped: it compiles
+    flipped[empty.length - 70] = (flipped[empty.length - 70] ?? 0) ^ 4; // in a custom section, so it still compiles
     expect(WebAssembly.validate(flipped)).toBe(true);
     for (const damaged of [
       flipped,
@@ -143,7 +143,7 @@ describe("UrlBuilds", () => {
     const page = (origin: string) => vi.stubGlobal("self", { origin, location: { href: "http://page/" } });
 
     it("a build with scripts is imported, and starts threads from its address", async () => {
-      page("null"); // which is the origin of files, here
+      page("null"); // the origin of files
       const { source } = builds(() => new Response(), here);
       const address = pathToFileURL(join(folder, "x.mjs")).href;
       expect(await source.importScript("simd", signal, patience)).toEqual({

@@ -5,7 +5,7 @@ import { createModule, runThread } from "../../web/src/shared/wasm-module.js";
 
 type Functions = Record<string, (...values: number[]) => number>;
 
-/** A module of no code, whose instance exports `functions`. Returns what it was given. */
+/** A module without code, whose instance exports `functions`. Returns the imports that it received. */
 async function create(functions: Functions, memory: WebAssembly.Memory, startThread = () => {}) {
   let env: Functions = {};
   const code = new WebAssembly.Module(Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// The words of the elements: by language, as a page sets them, and what is refused.
+// The words of the elements: by language, as set by a page, and invalid ones.
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { ElementWords, fill, setWords, type Words } from "../../web/src/element/words.js";
 
@@ -54,7 +54,7 @@ describe("the language", () => {
       return onChange.mock.calls.length;
     };
     expect(await changed(() => (around.lang = "de"))).toBe(1);
-    expect(await changed(() => (document.documentElement.lang = "fr"))).toBe(0); // a nearer one decides
+    expect(await changed(() => (document.documentElement.lang = "fr"))).toBe(0); // a nearer `lang` decides
     expect(await changed(() => (element.lang = "en"))).toBe(1);
     expect(await changed(() => setWords("sv", { stop: "Stopp" }))).toBe(1);
     expect(await changed(() => (words.overrides = { stop: "Halt" }))).toBe(1);

@@ -125,7 +125,7 @@ describe("chooseThreads", () => {
     expect(ask({ threads: 3 })).toEqual({ threads: 3 });
     expect(ask({}, 1)).toEqual({ threads: 1 });
     expect(ask({}, 0)).toEqual({ threads: 1 });
-    // Some browsers do not say how many cores there are.
+    // Some browsers do not report the number of cores.
     expect(chooseThreads(true, { threads: undefined, threadChoices: {} }, undefined, 1).threads).toBe(1);
     expect(chooseThreads(false, { threads: 3, threadChoices: {} }, 8, 1).threads).toBe(1);
   });
@@ -138,7 +138,7 @@ describe("chooseThreads", () => {
     const threadChoices = { [String(measureAs)]: { threads: 2 } };
     expect(ask({ threads: 4, threadChoices }, 2).threads).toBe(2);
     expect(ask({ threads: 2 }, 2)).toEqual({ threads: 2 });
-    // A browser that does not say how many there are has no more than what is asked for.
+    // If a browser does not report its cores, the requested number of threads is used.
     expect(chooseThreads(true, { threads: 4, threadChoices: {} }, undefined, 1)).toEqual({ threads: 4 });
   });
 
@@ -153,7 +153,7 @@ describe("chooseThreads", () => {
     expect(ask({ threadChoices }, 4).measureAs).not.toBe(measureAs);
     expect(ask({}, 64).threads).toBe(16);
     expect(ask({}, 2)).toMatchObject({ threads: 2, measureAs: expect.stringContaining("2 cores") });
-    // What another build of the page remembered, on a machine that has fewer by now.
+    // A number stored by another build, on a machine that now has fewer cores.
     expect(ask({ threadChoices: { [String(measureAs)]: { threads: 99 } } }).threads).toBe(8);
   });
 });

@@ -42,12 +42,12 @@ describe("EngineQueue", () => {
         await queue.take(never);
         order.push(number);
         await new Promise((resolve) => setImmediate(resolve));
-        expect(order.at(-1)).toBe(number); // nobody else came in between
+        expect(order.at(-1)).toBe(number); // no other turn was granted in between
         queue.give();
       }),
     );
     expect(order).toEqual([1, 2, 3]);
-    await queue.take(never); // free again
+    await queue.take(never); // the turn is free again
   });
 
   it("a turn is not granted to a waiter that gave up", async () => {
@@ -60,7 +60,7 @@ describe("EngineQueue", () => {
     queue.give();
     await waiting[0];
     expect(await isSettled(waiting[2] ?? Promise.resolve())).toBe(false);
-    controllers[0]?.abort(); // has its turn already
+    controllers[0]?.abort(); // it already has its turn
     queue.give();
     await waiting[2];
     queue.give();
@@ -101,7 +101,7 @@ describe("EngineQueue", () => {
     await first.take(never);
     let goOn: () => void = () => {};
     const back = first.giveUntil(new Promise((resolve) => (goOn = resolve)), never);
-    await queue.take(never); // somebody else
+    await queue.take(never); // another request
     goOn();
     expect(await isSettled(back)).toBe(false);
     queue.give();
@@ -129,12 +129,12 @@ describe("ReadAhead", () => {
     readAhead.spend(3);
     expect(readAhead.isSpent).toBe(true);
     const waiting = readAhead.wait(never);
-    readAhead.add(2); // still in debt by none: not enough
+    readAhead.add(2); // the debt is paid, but no token may be sent yet
     expect(await isSettled(waiting)).toBe(false);
     readAhead.add(1);
     await waiting;
     expect(readAhead.isSpent).toBe(false);
-    readAhead.add(1); // nobody waits
+    readAhead.add(1); // without a waiting reader
   });
 
   it("read-ahead does not wait for a reader that gave up", async () => {

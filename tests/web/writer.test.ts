@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// <gpt2-writer>, with a model that says what it is told to; tests/e2e/element.spec.ts has it in a browser with a true one.
+// <gpt2-writer> with a scripted model; tests/e2e/element.spec.ts tests it in a browser with a real one.
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { LoadOptions, LoadProgress } from "../../web/src/client/index.js";
 import {
@@ -452,7 +452,7 @@ describe("in a page and its form", () => {
     model.waits = true;
     const done = writer.write();
     await vi.waitFor(() => expect(writer.value).toBe("Once upon a"));
-    writer.value = "Once upon a"; // as frameworks do that control the value
+    writer.value = "Once upon a"; // as a framework does when it controls the value
     expect(status.textContent).toBe("Writing…");
     writer.value = "Now";
     await done;

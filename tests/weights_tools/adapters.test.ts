@@ -31,7 +31,7 @@ const other = write("other", filesOf(makeAdapter(tensors, 2)));
 const merged = modelOf("merged", merge(tensors, files));
 const options = ["--calibration-tokens", "0", "--force", "--json"];
 
-/** The pieces of what `model` becomes; the rest of the folder says how it is called. */
+/** The pieces of the converted `model`. The other files contain its name, which differs. */
 function piecesOf(model: string, format: string, ...more: string[]): Record<string, string> {
   const out = join(scratch, "out");
   json(["convert", model, out, "--weights", format, ...options, ...more]);
@@ -55,7 +55,7 @@ describe("an adapter", () => {
     for (const [command = "", ...more] of calls) {
       const run = (model: string, ...with_: string[]) => {
         const { stdout } = weights([command, model, ...more, ...with_]);
-        // Without what is of the files as they are.
+        // Without the fields that describe the files themselves.
         const {
           model: _,
           weights: __,

@@ -40,7 +40,7 @@ const tokenizer = (added_tokens: object[] = chat, vocab: Record<string, number> 
   model: { type: "BPE", vocab, merges: [] },
 });
 
-/** A model that writes `text` from position 1 on, whatever the prompt is: its position says which token is next. */
+/** A model that writes `text` from position 1 on, whatever the prompt is. The next token depends only on the position. */
 function model(name: string, file: object, text: readonly number[] = []): string {
   const folder = join(scratch, name);
   mkdirSync(folder);
@@ -91,9 +91,9 @@ describe("added tokens", () => {
 
   it("heal neither takes back nor writes added tokens", () => {
     const heal = (prompt: string) => write("--prompt", prompt, "--allow-special", "--heal");
-    // Nothing behind the token is there to be healed: what follows is written at once.
+    // No text after the token needs healing, so the model continues at once.
     expect(heal("x<|im_end|>").ids.slice(0, 5)).toEqual(written.slice(1));
-    // "b" is taken back, and nothing but "b" may be written in its place, at a position where the model would write <|im_end|>.
+    // Healing removes "b" and allows only "b" again, although the model would write <|im_end|> there.
     expect(heal("x<|im_end|>b").ids[0]).toBe(byte("b"));
     expect(heal("<").text.startsWith("<|im")).toBe(false);
   });
@@ -113,7 +113,7 @@ describe("a vocabulary that differs in size from the matrix", () => {
     const holed = model("holed", tokenizer([], { ...bytes, ab: 258 }));
     expect(json(["tokenize", holed], "ab")).toEqual([byte("a"), byte("b")]);
     expect(weights(["detokenize", holed], "[97,257,258]").stdout.trimEnd()).toBe("aab");
-    // A model may write the number of a row that has no token.
+    // A model may write the id of a row that has no token.
     expect(weights(["detokenize", holed], "[97,259,97]").stdout.trimEnd()).toBe("aa");
     expect(weights(["detokenize", holed], "[97,260]").stderr).toContain("token id 260, expected 0 to 259");
   });

@@ -139,14 +139,14 @@ describe("convert", () => {
   it("convert takes a folder name that ends in a slash", () => {
     const folder = mkdtempSync(join(scratch, "slash-"));
     json(["convert", join(tiny, "tied"), `${join(folder, "out")}/`, "--json"]);
-    expect(readdirSync(folder)).toEqual(["out"]); // what it was written to has gone
+    expect(readdirSync(folder)).toEqual(["out"]); // the temporary folder is gone
     expect(readdirSync(join(folder, "out")).sort()).toEqual(readdirSync(converted("tied", "q8")).sort());
   });
 
   it("convert leaves no folder behind when it fails", () => {
     const cut = mkdtempSync(join(scratch, "cut-"));
     cpSync(join(tiny, "tied"), cut, { recursive: true });
-    truncateSync(join(cut, "model.safetensors"), 400_000); // of 457 kB: it has written by then
+    truncateSync(join(cut, "model.safetensors"), 400_000); // of 457 kB: the tool has started to write by then
     for (const input of [join(scratch, "nowhere"), cut]) {
       const folder = mkdtempSync(join(scratch, "failed-"));
       expect(weights(["convert", input, join(folder, "out")]).status).toBe(1);
@@ -276,7 +276,7 @@ describe("tokenize and detokenize", () => {
   });
 });
 
-/** Gives a folder the 160 tokens that the tiny models know: ASCII and some that stand for nothing. */
+/** Gives a folder the 160 tokens of the tiny models: ASCII, and some that are never used. */
 function writeVocabulary(folder: string): void {
   const tokens = Array.from({ length: 160 }, (_, id) => [
     id > 32 && id < 127 ? String.fromCharCode(id) : `<${id}\n>`,

@@ -39,7 +39,7 @@ const fetchModel = (
 ) => run(["weights_tools/run.mjs", "fetch", id, out, "--hub", origin, ...args], env);
 
 const weights = () => hub.files["model.safetensors"] ?? Buffer.alloc(0);
-/** What there is of the weights before they are whole. */
+/** The partial files of the weights. */
 function partial(): string {
   const sha256 = createHash("sha256").update(weights()).digest("hex");
   return join(out, `model.safetensors.${sha256.slice(0, 16)}.partial`);
@@ -406,5 +406,5 @@ it("npm run model makes a model for the page in one command", async () => {
   writeFileSync(join(out, "index.json"), JSON.stringify([gone, listed]));
   const again = await run(["weights_tools/hub/add-model.mjs", ...args]);
   expect([again.status, again.stdout]).toEqual([0, stdout]);
-  expect(list()).toEqual([listed]); // once, and not what is no longer there
+  expect(list()).toEqual([listed]); // once, and without the removed model
 });

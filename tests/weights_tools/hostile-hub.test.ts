@@ -42,7 +42,7 @@ const addModel = (...args: string[]) =>
 const weights = () => hub.files["model.safetensors"] ?? Buffer.alloc(0);
 const partialOf = (name: string, digest: string) => join(out, `${name}.${digest.slice(0, 16)}.partial`);
 const partial = () => partialOf("model.safetensors", createHash("sha256").update(weights()).digest("hex"));
-// eslint-disable-next-line no-control-regex -- these are what no message may hold
+// eslint-disable-next-line no-control-regex -- no message may contain these characters
 const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
 
 /** Makes the weights of the one file those of `shard`, which the hub has and the list names. */

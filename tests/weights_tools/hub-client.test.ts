@@ -1,4 +1,4 @@
-// What the hub's client makes of the answers of a hub that means harm, or is broken.
+// The hub's client with the answers of a malicious or broken hub.
 import { afterEach, expect, it, vi } from "vitest";
 import { parseHub, parseToken } from "../../weights_tools/hub/addresses.mjs";
 import { chooseShards } from "../../weights_tools/hub/choose-files.mjs";

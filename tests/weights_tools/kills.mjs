@@ -36,7 +36,7 @@ function run(args, delay) {
   });
 }
 
-/** One hash for all names and bytes of a folder; undefined if there is none. */
+/** One hash for all names and bytes of a folder; undefined if the folder is missing. */
 function fingerprint(folder) {
   if (!existsSync(folder)) return undefined;
   const hash = createHash("sha256");
@@ -44,7 +44,7 @@ function fingerprint(folder) {
   return hash.digest("hex");
 }
 
-/** Kills `kills` runs; returns what was found at OUT, counted. Throws where it is neither model. */
+/** Kills `kills` runs. Returns how often each model was found at OUT. Throws if OUT is neither model. */
 export async function killAtRandom(kills, seed = Date.now() % 1e9) {
   const folder = mkdtempSync(join(tmpdir(), "gpt2-kills-"));
   try {

@@ -10,7 +10,7 @@ const hub = join(tiny, "tied");
 const tensors = readSafetensors(readFileSync(join(hub, "model.safetensors")));
 const config = JSON.parse(readFileSync(join(hub, "config.json"), "utf8")) as Record<string, unknown>;
 
-/** The pieces of what `model` becomes, by name; the rest of the folder says how it is called. */
+/** The pieces of the converted `model`, by name. The other files contain its name, which differs. */
 function piecesOf(model: string, format: string): Record<string, string> {
   const out = join(scratch, "out");
   const options = ["--weights", format, "--calibration-tokens", "0", "--force", "--json"];
@@ -24,7 +24,7 @@ const written = (model: string, ...options: string[]) =>
     ...["generate", model, "--ids", "1,2,3", "--max-new-tokens", "20", "--temperature", "0", "--json"],
     ...options,
   ]);
-/** The same of what `model` is converted to, as a page converts it. */
+/** The same of the converted `model`, as a page converts it. */
 function writtenOnceConverted(model: string, format: string) {
   const out = join(scratch, "as-a-page");
   json(["convert", model, out, "--weights", format, "--calibration-tokens", "0", "--force", "--json"]);

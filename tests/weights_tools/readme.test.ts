@@ -1,4 +1,4 @@
-// The shell lines of README.md, exactly as they are printed. A stand-in takes the place of the Hub.
+// The shell lines of README.md, exactly as they are printed. A stand-in replaces the Hub.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";

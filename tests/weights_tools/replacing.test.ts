@@ -1,4 +1,4 @@
-// What `convert` and `random` may replace, and what never.
+// The folders that `convert` and `random` may replace, and those that they refuse.
 import {
   cpSync,
   existsSync,
@@ -20,14 +20,14 @@ const tied = join(tiny, "tied");
 const other = join(tiny, "odd-width");
 const fresh = () => mkdtempSync(join(scratch, "replacing-"));
 
-/** A converted model in a folder of its own. */
+/** A converted model in a new folder. */
 function model(folder = fresh()): string {
   const out = join(folder, "out");
   cpSync(converted("tied", "q8"), out, { recursive: true });
   return out;
 }
 
-/** Expects that neither the folder nor what lies beside it changes when `args` are refused. */
+/** Expects that `args` are refused, and that neither the folder nor the files beside it change. */
 function refusedUntouched(args: string[], folder: string): string {
   const before = contents(folder);
   const stderr = refusal(weights(args));
@@ -125,7 +125,7 @@ describe("--force", () => {
 });
 
 describe("the input folder", () => {
-  /** A hub folder of its own. */
+  /** A separate hub folder. */
   function hub(): string {
     const input = join(fresh(), "in");
     cpSync(tied, input, { recursive: true, filter: (path) => !path.endsWith("golden.json") });
@@ -198,7 +198,7 @@ describe("folders of other programs", () => {
     }
     const { status, stderr } = weights(["convert", tied, join(folder, "out")]);
     expect(status).toBe(0);
-    // Those that could be of a run that was killed are named, and left to the user.
+    // Folders that a killed run may have left are named, and not removed.
     expect(stderr.match(/note: .*out\.(partial|old)-12345678 was left behind/g)).toHaveLength(2);
     expect(stderr).not.toContain("backup");
     for (const name of ["out.partial", "out.partial-12345678", "out.old-12345678", "out.partial-backup"]) {

@@ -1,9 +1,9 @@
-// A hub without a network, which answers as a test or the fuzzer wants, and notes who is asked for what with the token.
+// A hub without a network. A test or the fuzzer chooses its answers. It records each request, and whether it had the token.
 import type { Access } from "../../weights_tools/hub/requests.mjs";
 
 export const token = "hf_scriptedtoken";
 export const commit = "607a30d783dfa663caf39e06633721c8d4cfcd7e";
-/** What the stand-in for a name server says; other hosts are public. */
+/** The addresses that the fake name server returns; other hosts are public. */
 export const privateHosts: Record<string, string> = { intranet: "10.1.2.3", "router.example": "fe80::1" };
 
 /** An entry of a list of files. */

@@ -1,4 +1,4 @@
-// What the page's self-test expects, against what the native engine computes now.
+// The results that the page's self-test expects, compared with the native engine.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { expectedFile, expectedSource, expectedValues } from "../../web/scripts/self-test.mjs";

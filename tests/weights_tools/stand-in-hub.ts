@@ -24,24 +24,24 @@ export const commit = "607a30d783dfa663caf39e06633721c8d4cfcd7e";
 export class StandInHub {
   /** By name. Weights are large. */
   files: Record<string, Buffer> = {};
-  /** Answers a request for a file, at the hub or where that redirects to, and returns true; or leaves it to the stand-in. */
+  /** Answers a request for a file, at the hub or its store, and returns true. Returns false to let the stand-in answer. */
   fault: (name: string, response: ServerResponse) => boolean = () => false;
   /** Answers a request about the model in place of the hub, and returns true. */
   apiFault: (path: string, response: ServerResponse) => boolean = () => false;
-  /** What every request to the hub gets, where it is not 200. */
+  /** The status of every answer of the hub; 200 lets it answer normally. */
   status = 200;
-  /** Why, in the hub's own words; and in how many seconds to come again. */
+  /** The hub's error code, and its `Retry-After`. */
   errorCode: string | undefined;
   retryAfter: string | undefined;
-  /** What branches and tags there are. */
+  /** The existing branches, tags and commits. */
   revisions = ["main", "v1", commit];
-  /** Commit that an answer is of. */
+  /** The commit that answers name. */
   commit = commit;
   /** Of each request: which host, path, Range and Authorization. */
   readonly asked: { host: "hub" | "store"; path: string; range?: string; token?: string }[] = [];
-  /** Requests that a browser makes to be allowed another. */
+  /** The number of preflight requests. */
   preflights = 0;
-  /** Signed addresses that were handed out are good for so many requests each. */
+  /** How many requests each signed address is valid for. */
   usesOfAddress = 1;
   private readonly uses = new Map<string, number>();
   private readonly hub = createServer((...both) => this.answer(...both));
@@ -65,7 +65,7 @@ export class StandInHub {
     return url;
   }
 
-  /** Whether the request is answered already: none is allowed more than it is without asking. */
+  /** Lets pages of every origin read the answer. Refuses a preflight request, and then returns true. */
   private share(request: IncomingMessage, response: ServerResponse): boolean {
     response.setHeader("Access-Control-Allow-Origin", "*");
     response.setHeader("Access-Control-Expose-Headers", exposed);

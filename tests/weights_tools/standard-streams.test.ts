@@ -1,4 +1,4 @@
-// What surrounds the tool: streams that are closed or full, memory that is short, odd paths.
+// The tool's environment: closed or full streams, too little memory, unusual paths.
 import { describe, expect, it } from "vitest";
 import { refusal, root, shell } from "./tool.js";
 

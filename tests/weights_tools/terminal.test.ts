@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { scratch, shell, tiny, weights } from "./tool.js";
 
-// eslint-disable-next-line no-control-regex -- these are what no terminal may get
+// eslint-disable-next-line no-control-regex -- no terminal may receive these characters
 const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
 /** An escape sequence, the same in one character, a mark that reorders a line, and a line break. */
 const nasty = "a\u001b[2J\u009b2J\u202eb\nc";
@@ -71,7 +71,7 @@ it("bytes that are not UTF-8 are replaced", () => {
 
 it("a model's text is written unchanged to a file, and with escapes to a terminal", () => {
   const folder = folderNamed("writes");
-  const escape = "\u011b"; // stands for byte 0x1b in vocab.json
+  const escape = "\u011b"; // the character for byte 0x1b in vocab.json
   const tokens = Array.from({ length: 160 }, (_, id) => [escape + "[" + "x".repeat(id), id]);
   writeFileSync(join(folder, "vocab.json"), JSON.stringify(Object.fromEntries(tokens)));
   writeFileSync(join(folder, "merges.txt"), "#version: 0.2\n");

@@ -11,11 +11,11 @@ export const tool = process.env.GPT2_WEIGHTS ?? join(root, "build/native/weights
 export const tiny = join(root, "tests/data/tiny-models");
 export const vocabulary = join(root, "tests/data/gpt2-tokenizer");
 
-/** A folder of the test file's own. */
+/** A separate folder for the test file. */
 export const scratch = mkdtempSync(join(tmpdir(), "gpt2-weights-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-/** What the tool says every half minute where it is slow, on a busy machine or in a build that looks for faults. */
+/** The tool's progress line every half minute, on a busy machine or in a build with sanitizers. */
 const progress = /^[^\n]+: \d+ %(?:, [\d a-z]+ left)?\n/gm;
 
 export function weights(args: string[], input = "") {
@@ -49,7 +49,7 @@ export function start(args: string[], env: Record<string, string> = {}, program 
   return { child, ended };
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what the tool writes is what tests look into
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests inspect any part of the tool's JSON
 export function json(args: string[], input = ""): any {
   const { status, stdout, stderr } = weights(args, input);
   expect(stderr).toBe("");

@@ -1,4 +1,4 @@
-// Words that the command line refuses, and how it says so.
+// Arguments that the command line refuses, and the messages.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { json, scratch, tiny, weights } from "./tool.js";

@@ -1,4 +1,4 @@
-// `gpt2-weights verify` on models that are none of the released ones, with the tokenizer that is.
+// `gpt2-weights verify` on models that are not released ones, with GPT-2's own tokenizer.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

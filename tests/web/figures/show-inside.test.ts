@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// `showInside` on a page of its own, with a model that answers at once.
+// `showInside` in an otherwise empty page, with a model that answers at once.
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Inspection, InspectOptions, ModelInfo } from "../../../web/src/client/index.js";
 import { insideWords, showInside, type InsideOptions } from "../../../web/src/figures/index.js";
@@ -160,7 +160,7 @@ describe("showInside", () => {
     expect(part(".layers-name").textContent).toBe("2 Schichten");
     expect(part("h3").textContent).toBe("Vermutungen");
     expect(texts(".lens .share")[0]).toBe("50\u00a0%");
-    expect(part("summary").textContent).toBe(insideWords.asTable); // what is missing stays English
+    expect(part("summary").textContent).toBe(insideWords.asTable); // missing words stay English
   });
 
   it("a legend of the site stands above the arcs", () => {

@@ -1,4 +1,4 @@
-// What was written in the place of the last text is kept beside it.
+// A text that replaces the last one is kept as an alternative.
 import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
@@ -19,7 +19,7 @@ const begin = () =>
 const runOf = (state: EditorState) => state.field(runField) ?? expect.fail("no run");
 const partsIn = (state: EditorState) => partsOf(state.field(writtenField));
 
-/** Writes at `from`, in the place of what is there until `to`. */
+/** Writes at `from`, and replaces the text up to `to`. */
 function write(state: EditorState, from: number, to: number, ...texts: string[]): EditorState {
   let next = state.update(openRun(from, to)).state;
   for (const text of texts) next = next.update(growRun(next, runOf(next), [token(text)])).state;

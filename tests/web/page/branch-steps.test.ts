@@ -89,7 +89,7 @@ describe("going back in the history", () => {
     surface.walk(0);
     surface.undo();
     expect(surface.shown.slice(0, 2)).toEqual(["other", 1]);
-    surface.walk(1); // where it is already
+    surface.walk(1); // the branch that is already current
     surface.walk(0);
     expect(surface.text).toBe("first");
     surface.walk(1);

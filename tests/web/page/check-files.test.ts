@@ -12,7 +12,7 @@ it.each([
   { "config.json": gpt2, "weights.json": "", "model.safetensors.000": "" },
   { "config.json": "{}", "model-00001-of-00002.safetensors": "" },
   { "config.json": gpt2, "pytorch_model.bin": "" },
-  { "config.json": gpt2, "tf_model.h5": "" }, // loading it says what is to be done with it
+  { "config.json": gpt2, "tf_model.h5": "" }, // the error during loading says what to do
   { "tale.gguf": "GGUF and more" },
   { "config.json": "no JSON", "tale.GGUF": "GGUF" },
 ])("the files of a model may be loaded: %j", async (contents) => {

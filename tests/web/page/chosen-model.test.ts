@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// Whose host a model is on, by whatever its address looks like.
+// Whether a model is on the page's own host, for every form of address.
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { folderModel } from "../../../web/page/models/chosen-model.js";
 import { addressOf, isSameModel } from "../../../web/page/models/model-address.js";
@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const found = ({ elsewhere, folder, problem }: ChosenModel) => ({ elsewhere, folder, isRefused: !!problem });
 
-/** What browsers take for another host, though it does not look like one. */
+/** Addresses that browsers resolve to another host, though they do not look so. */
 const foreign = [
   "https://evil.example/m/",
   "HTTPS://EVIL.example/m/",

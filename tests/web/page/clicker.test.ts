@@ -19,7 +19,7 @@ beforeEach(() => {
   begin();
 });
 
-/** Whether the stage takes the key for itself. */
+/** Whether the stage handles the key. */
 function press(key: string, more: KeyboardEventInit = {}): boolean {
   const event = new KeyboardEvent("keydown", { key, cancelable: true, bubbles: true, ...more });
   document.body.dispatchEvent(event);

@@ -113,7 +113,7 @@ describe("what the model reads", () => {
           const room = capacity - own;
           const step = room - Math.floor((room * 3) / 4);
           const all = cut(text);
-          // Every step is tried: the first that leaves room for some words is the one.
+          // Tries every step: the first one that leaves room for some words is right.
           let left = 0;
           let end = text;
           const doesFit = () =>

@@ -1,4 +1,4 @@
-// Which files of a drop are taken for a model: folders are walked through as browsers have them read.
+// The files of a drop that count as a model. Folders are read in portions, as browsers require.
 import { expect, it } from "vitest";
 import { filesOfDrop } from "../../../web/page/models/dropped-files.js";
 
@@ -32,7 +32,7 @@ const unreadable = (name: string) => ({
 
 const model = ["config.json", "vocab.json", "model.safetensors"].map(file);
 
-/** What is taken of a drop of `entries`. */
+/** The files that the page takes from a drop of `entries`. */
 async function drop(entries: readonly object[], files: readonly File[] = []) {
   const { files: found, name } = await filesOfDrop(entries as readonly FileSystemEntry[], files);
   return { names: found.map((each) => each.name), name };

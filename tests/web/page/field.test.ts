@@ -32,7 +32,7 @@ class Typist {
     return this.do(this.state.replaceSelection(text));
   }
 
-  /** As the model's own hand does. */
+  /** Writes as the model does. */
   put(text: string): this {
     const { head } = this.state.selection.main;
     return this.do(putPieces(this.state, head, head, piecesOf(text)));

@@ -7,7 +7,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const parameters = 124_439_808;
 
-/** What `id` comes to where the hub answers `body`. */
+/** The size of `id` if the hub answers `body`. */
 function ask(id: string, body: unknown, weights: "q8" | "q4" = "q8") {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   vi.stubGlobal("fetch", () => Promise.resolve(new Response(text)));
@@ -75,7 +75,7 @@ it.each([401, 403, 404])("the answer %d means that there is no such public model
   expect(refusal?.()).toBe("huggingface.co has no public model user/none: check the name.");
 });
 
-// The hosts of its files may answer all the same.
+// The hosts of the files may still answer.
 it.each([
   [429, "huggingface.co answered with the error 429: try again later."],
   [503, "huggingface.co answered with the error 503: try again later."],

@@ -1,10 +1,10 @@
 // @vitest-environment happy-dom
-// What is told again in another language.
+// Text that is written again in another language.
 import { expect, it } from "vitest";
 import { keepTranslated, setTranslatedText } from "../../../web/page/language/keep-translated.js";
 import { currentLanguage } from "../../../web/page/language/translation.js";
 
-/** As who chooses a language does. */
+/** Simulates a choice of language. */
 const tellAgain = () => (currentLanguage.value = { ...currentLanguage.value });
 
 it("a change of language renders the last text of each part once", () => {

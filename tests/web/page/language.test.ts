@@ -37,7 +37,7 @@ describe("German", () => {
         expect(new Set(namesIn(found)), key).toEqual(new Set(namesIn(phrase)));
         expect(typeof found, key).toBe(typeof phrase);
         if (typeof found === "string") continue;
-        // Each form that German tells apart.
+        // Each plural form that German has.
         const { pluralCategories } = new Intl.PluralRules("de").resolvedOptions();
         expect(Object.keys(found).sort(), key).toEqual([...pluralCategories].sort());
       }
@@ -123,12 +123,12 @@ function ownerOf(node: ts.Node): string {
   return "";
 }
 
-/** The words in `source` that a reader of the page would see, as far as that can be told from the code. */
+/** The words in `source` that the page shows, as far as the code tells. */
 function wordsIn(source: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) || ts.isTypeNode(node)) return;
-    if (ts.isNewExpression(node) && node.expression.getText().endsWith("Error")) return; // for those who build the page
+    if (ts.isNewExpression(node) && node.expression.getText().endsWith("Error")) return; // its message is for developers
     if (ts.isStringLiteral(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node) return;
     const isText = ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
     if (isText) {
@@ -152,8 +152,8 @@ function wordsIn(source: string): string[] {
 }
 
 /**
- * The language files, the words by which one language is told from another, the report of the self-test, the parser
- * of a file of texts. The report is for those who repair browsers, the parser's messages are for those who repair files. Both are
+ * The language files, the words by which the page detects a language, the report of the self-test, and the parser
+ * of a file of texts. The report is for developers of browsers, and the parser's messages help to repair files. Both are
  * in English everywhere.
  */
 const exempt =

@@ -1,4 +1,4 @@
-// What the library shows of a text, and what it finds in it.
+// The preview of a text in the library, and the search in it.
 import { describe, expect, it } from "vitest";
 import { formatAgo } from "../../../web/page/language/ago.js";
 import { countWords, find, firstWords } from "../../../web/page/library/search.js";

@@ -1,4 +1,4 @@
-// What the model writes at a time is one step of the history, and no part of another.
+// One run of the model is exactly one step of the history.
 import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// Texts as files: what a reader of Markdown or HTML sees of them is what was written.
+// Texts as files: Markdown and HTML show exactly the written text.
 // @vitest-environment happy-dom
 import { HtmlRenderer, Parser } from "commonmark";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ import { asMarkdown, escapeMarkdown } from "../../../web/page/library/as-markdow
 
 const kept = (text: string, written: (readonly [number, number])[] = []) => ({ text, caret: 0, written });
 
-/** What CommonMark's reference parser makes of `markdown`. */
+/** The text of `markdown` as CommonMark's reference parser reads it. */
 function rendered(markdown: string): Document {
   const html = new HtmlRenderer().render(new Parser().parse(markdown));
   return new DOMParser().parseFromString(`<!doctype html><body>${html}`, "text/html");

@@ -58,7 +58,7 @@ it("the view appears when it is chosen, and disappears with the grey when anothe
   const { view, fields, grey, said } = begin("a".repeat(40));
   expect(fields()).toEqual([]);
   view.dispatch({ effects: setMode.of("sees") });
-  await vi.waitFor(() => expect(grey()).toBe("a".repeat(16))); // two eighths of the window leave at once
+  await vi.waitFor(() => expect(grey()).toBe("a".repeat(16))); // two eighths of the window are dropped at once
   expect(said.at(-1)).toBe("Words read: 1 of 1. Tokens: 24 of at most 32.");
   expect(document.querySelector<HTMLElement>("#sees")?.hidden).toBe(false);
   view.dispatch({ effects: setMode.of("text") });

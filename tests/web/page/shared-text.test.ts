@@ -1,4 +1,4 @@
-// What links to a text carry, and what strangers may put there.
+// The content of links to a text, and links that strangers made.
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// What is said to those who hear the page, and when.
+// The announcements for screen readers, and their times.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Speech, speechIn } from "../../../web/page/parts/status/speech.js";
 import { mountMarkup } from "../support/page-part.js";
@@ -35,7 +35,7 @@ describe("what is said", () => {
     ]);
     for (const [place, { at }] of said.entries()) {
       const before = said[place - 1];
-      // Nobody reads aloud faster than 30 letters a second.
+      // Speech is never faster than 30 letters a second.
       if (before) expect(at - before.at).toBeGreaterThan((before.text.length * 1000) / 30);
     }
   });

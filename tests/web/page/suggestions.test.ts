@@ -1,4 +1,4 @@
-// Three suggestions: what is shown while the model writes them, and at the end.
+// Three suggestions: the shown words while the model writes them, and at the end.
 import { describe, expect, it, vi } from "vitest";
 import type { GenerateCall, Model, Token } from "../../../web/src/client/index.js";
 import { textOf } from "../../../web/page/document/pieces.js";

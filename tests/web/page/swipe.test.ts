@@ -19,7 +19,7 @@ function touch(type: "touchstart" | "touchend", { x, y = 0, time, fingers = 1 }:
   });
 }
 
-/** What `listenForSwipes` reports for a finger that goes from one place to another. */
+/** The reports of `listenForSwipes` for a finger that moves from one place to another. */
 function swipe(from: Finger, to: Finger): number[] {
   const part = new EventTarget();
   const steps: number[] = [];

@@ -1,4 +1,4 @@
-// The file of texts: what is written is read back, and each kind of damage is named.
+// The file of texts: reading returns the written texts, and each kind of damage is named.
 import { describe, expect, it } from "vitest";
 import { parseFile, settled, toFile, type FiledText } from "../../../web/page/library/text-file.js";
 

@@ -6,7 +6,7 @@ import { TextScores, withScores } from "../../../web/page/assistant/text-scores.
 const never = new AbortController().signal;
 const upTo = (length: number) => Array.from({ length }, (_, id) => id);
 
-/** Scores a token by itself and how many stand before it in the window; tells two at a time. */
+/** The score of a token is made of its id and the number of tokens before it in the window. Reports two at a time. */
 function make(nPositions: number) {
   const asked: { ids: number[]; start: number }[] = [];
   let stopAfter = Infinity;

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// The texts of the page as a library, over the store as it is.
+// The library of the page's texts, with the real store.
 import "fake-indexeddb/auto";
 import { IDBFactory } from "fake-indexeddb";
 import { openDB } from "idb";
@@ -13,7 +13,7 @@ import { Texts, type OwnTab } from "../../../web/page/library/texts.js";
 
 const content = (text: string) => ({ text, caret: 0, written: [] });
 
-/** What other tabs hold, and this one. */
+/** The locks that this tab and others hold. */
 let held: Set<string>;
 
 beforeEach(() => {
@@ -34,7 +34,7 @@ beforeEach(() => {
   vi.stubGlobal("navigator", { locks: { request, query } });
 });
 
-/** A tab that shows the text "own", and the library of what is stored. */
+/** A tab that shows the text "own", and the library of the stored texts. */
 async function begin(...texts: string[]) {
   const store = await TextStore.open("/", () => undefined);
   const shown = { id: "own", text: "The own." };

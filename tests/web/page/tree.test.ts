@@ -17,12 +17,12 @@ import {
 
 const kept = (text: string) => ({ text, caret: text.length, written: [[0, 1] as const] });
 const idsOf = (tree: Tree | undefined) => tree?.branches.map(({ id, parent }) => [id, parent]);
-/** The tree once `text` is left for a branch of it. */
+/** The tree after `text` was left for a new branch of it. */
 const fork = (tree: Tree | undefined, text: string, name: string) =>
   applyMove(tree, moveToNewBranch(tree, name, "First"), kept(text));
 const rename = (tree: Tree, id: number, name: string) => applyChange(tree, { kind: "rename", id, name });
 const remove = (tree: Tree, id: number) => applyChange(tree, { kind: "remove", id });
-/** 0 has the branch 1, and that the branch 2, which is the current one. */
+/** Branch 1 starts from 0, and branch 2 from 1. Branch 2 is the current one. */
 const grown = (): Tree => fork(fork(undefined, "first", "b"), "second", "c") ?? expect.fail("no tree");
 
 describe("the tree of branches", () => {

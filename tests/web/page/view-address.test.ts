@@ -1,4 +1,4 @@
-// What the page writes into its own address.
+// The parts of the page's address that the page itself writes.
 import { expect, it, vi } from "vitest";
 import { keepView } from "../../../web/page/dom/view-address.js";
 

@@ -1,4 +1,4 @@
-// Whose the text is, and in which language each model wrote.
+// Who wrote each part of the text, and in which language each model wrote.
 import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
@@ -11,7 +11,7 @@ import type { TextLanguage } from "../../../web/page/document/kept-text.js";
 let language: TextLanguage;
 const extensions = [writtenTracking, runs, history(), writingLanguage.of(() => language)];
 
-/** The state once a model of the language that there is has written `text` at the end. */
+/** The state after a model of the current `language` has written `text` at the end. */
 function write(state: EditorState, text: string): EditorState {
   const { length } = state.doc;
   const open = state.update(openRun(length, length)).state;
@@ -19,7 +19,7 @@ function write(state: EditorState, text: string): EditorState {
   return open.update(growRun(open, run, [{ id: 1, text, index: 0, logprob: 0, rank: 1 }])).state;
 }
 
-/** One text of two models. */
+/** A text by two models. */
 function ofTwo(): EditorState {
   language = "en";
   const first = write(EditorState.create({ doc: "Once", extensions }), " upon");

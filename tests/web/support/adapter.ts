@@ -1,4 +1,4 @@
-// LoRA adapters of the tiny models, and what becomes of a model that one is merged into.
+// LoRA adapters of the tiny models, and models with an adapter merged into them.
 import { randomFrom } from "./gguf.js";
 import { writeSafetensors, type Tensor } from "./safetensors.js";
 

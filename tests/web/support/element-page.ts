@@ -1,8 +1,8 @@
-// What happy-dom does not have of what the elements ask of a browser, and a model that says what it is told to.
+// The browser features that happy-dom lacks and the elements need, and a scripted model.
 import { vi } from "vitest";
 import type { GenerateCall, LoadOptions, Token } from "../../../web/src/client/index.js";
 
-/** Of a form: what its elements told it. */
+/** The internals of a form control: records what the element set. */
 export class FakeInternals {
   form: HTMLFormElement | null = null;
   labels: Node[] = [];
@@ -26,7 +26,7 @@ export function internalsOf(element: HTMLElement): FakeInternals {
   return found;
 }
 
-/** The elements that were observed last, and what an observer does when it is told. */
+/** Records the observed elements; `run` is the observer's callback. */
 export class FakeObserver {
   static all: FakeObserver[] = [];
   readonly observed = new Set<Element>();
@@ -52,7 +52,7 @@ export function givePage(): void {
   vi.stubGlobal("ElementInternals", FakeInternals);
   vi.stubGlobal("IntersectionObserver", FakeObserver);
   vi.stubGlobal("ResizeObserver", FakeObserver);
-  // Nothing is laid out: all is at the same place, and so is visible.
+  // happy-dom has no layout: every element is at the same place, and so visible.
   Element.prototype.getBoundingClientRect = () => new DOMRect(0, 0, 1, 1);
   Range.prototype.getBoundingClientRect = () => new DOMRect(0, 0, 1, 1);
 }
@@ -81,7 +81,7 @@ export class ScriptedModel {
   }
 }
 
-/** What `loadModel` is called with. */
+/** The arguments of `loadModel`. */
 export type LoadCall = [url: string, options: LoadOptions];
 
 /** The events of an element, in their order. */

@@ -1,4 +1,4 @@
-// Cache Storage in memory, as far as it is used: what a response was is kept, and each match reads it anew.
+// The part of Cache Storage that is used, in memory. Each match makes a new response of the stored one.
 
 interface Entry {
   url: string;
@@ -10,9 +10,9 @@ const urlOf = (request: RequestInfo | URL) => (request instanceof Request ? requ
 
 export class FakeCache {
   readonly entries = new Map<string, Entry>();
-  /** What is put at such an address is lost, until that is deleted: as in WebKit's private windows. */
+  /** Entries at these addresses are lost until they are deleted, as in WebKit's private windows. */
   readonly ghosts = new Set<string>();
-  /** Everything that is put is lost. */
+  /** Every new entry is lost. */
   losesAll = false;
 
   async match(request: RequestInfo | URL): Promise<Response | undefined> {

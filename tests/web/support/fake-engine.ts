@@ -9,13 +9,13 @@ interface Generation {
   prompt: unknown;
 }
 
-/** Writes "0 ", "1 ", ...: token i of any prompt. Keeps the books that a test wants to see. */
+/** Writes "0 ", "1 ", ...: token i for any prompt. Records calls for the tests. */
 export class FakeEngine {
   readonly calls: string[] = [];
   readonly requests: unknown[] = [];
   steps = 0;
   isDestroyed = false;
-  /** Of how many threads pay. */
+  /** The number of measurements of the best thread count. */
   measurements = 0;
   /** Thrown by the next step. */
   trouble: unknown;
@@ -65,7 +65,7 @@ export class FakeEngine {
     if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");
     if (name === "_gpt2_summary")
       return { finishReasons: ["length"], droppedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
-    const number = this.nextNumber++; // it is set aside
+    const number = this.nextNumber++; // it is suspended
     this.aside.set(number, current);
     this.current = undefined;
     return number;
@@ -120,7 +120,7 @@ export class FakeEngine {
 
 export const asEngine = (engine: FakeEngine) => engine as unknown as Engine;
 
-/** A load that is done at once, of which it is not known, with `measure`, how many threads pay. */
+/** A load that finishes at once. With `measure`, the best number of threads is still unknown. */
 export function loadsAtOnce(
   engine: FakeEngine,
   measure?: LoadedEngine["measure"],

@@ -1,4 +1,4 @@
-// An origin private file system in memory, with what a worker has of it: handles that one writes through at a time.
+// An origin private file system in memory, with a worker's sync handles: one writer at a time.
 
 const error = (name: string) => new DOMException(name, name);
 
@@ -110,9 +110,9 @@ export class FakeDisk {
   returnsErrors = false;
   /** Called before each operation with what it does, as "remove NAME". It may throw, or return a promise that never settles. */
   before: (operation: string) => Promise<void> | void = () => {};
-  /** As `before`, for what a handle does at once: it may only throw. */
+  /** Like `before`, for synchronous operations of a handle: it may only throw. */
   beforeSync: (operation: string) => void = () => {};
-  /** Goes on with every write. */
+  /** Advances with every write. */
   now = Date.now();
   readonly root = new FakeFolder(this);
 
@@ -134,7 +134,7 @@ export class FakeDisk {
     return home.getDirectoryHandle(name, { create: true });
   }
 
-  /** What `navigator` has of it. */
+  /** The part of `navigator` that leads to it. */
   readonly navigator = {
     storage: {
       getDirectory: async () => {

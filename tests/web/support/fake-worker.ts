@@ -18,15 +18,15 @@ export class FakeWorker implements WorkerPort {
   say(message: FromWorker): void {
     this.onmessage?.({ data: message } as MessageEvent<FromWorker>);
   }
-  /** As a browser tells of an exception that nobody caught, or, without a message, of a script that is not there. */
+  /** Reports an uncaught exception as a browser does, or, without a message, a missing script. */
   fail(message?: string): void {
     this.onerror?.({ message } as ErrorEvent);
   }
-  /** The lock that the worker holds is free. */
+  /** Releases the lock that the worker holds. */
   releaseLock: () => void = () => {
     throw new Error("nobody waits for the lock");
   };
-  /** What was received, by type. */
+  /** The received messages of a type. */
   all<T extends ToWorker["type"]>(type: T): Extract<ToWorker, { type: T }>[] {
     return this.received.filter(
       (message): message is Extract<ToWorker, { type: T }> => message.type === type,

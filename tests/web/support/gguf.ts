@@ -334,7 +334,7 @@ export function makeTensor(
   return { dtype: type, type, dims, shape, bytes: Buffer.concat(blocks) };
 }
 
-/** What the tensor stands for. */
+/** The float values of the tensor. */
 export function valuesOf({ type, bytes }: GgufTensor): Float32Array {
   const [, values, size] = blockTypes[type];
   const all = new Float32Array((bytes.length / size) * values);

@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker } from "../../../web/src/shared/protocol.js";
 import { Server, type Load } from "../../../web/src/worker/server.js";
 import { FakeEngine, loadsAtOnce } from "./fake-engine.js";
 
-// What a page has, and Node has not.
+// Globals of a page that Node.js lacks.
 Object.assign(globalThis, { location: { href: "http://host/page/index.html" } });
 
 /** The worker's side in the same process: messages are copied and arrive later, as between threads. */

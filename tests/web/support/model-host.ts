@@ -1,4 +1,4 @@
-// A host of a small model, and what the loader reads of it through the cache.
+// A host of a small model, and the loader's way to read it through the cache.
 import { createHash } from "node:crypto";
 import { CachedSource } from "../../../web/src/cache/cached-source.js";
 import type { Revalidation } from "../../../web/src/cache/revalidation.js";
@@ -17,7 +17,7 @@ export class Host implements ModelSource {
   readonly files: Map<string, Uint8Array<ArrayBuffer>>;
   readonly opened: { name: string; from: number; anew: boolean }[] = [];
   given = 0;
-  /** After so many bytes of a file its connection breaks. */
+  /** The connection breaks after this many bytes of a file. */
   cutAfter = Infinity;
   isDown = false;
 
@@ -71,7 +71,7 @@ export class Host implements ModelSource {
   }
 }
 
-/** Asks `host` as it is for its weights.json. */
+/** Compares `weights.json` with the one that `host` has now. */
 export const revalidationBy = (host: Host, patienceMs = 1000): Revalidation => ({
   patienceMs,
   hasChanged: async ({ files }) => {
@@ -88,7 +88,7 @@ export interface LoadOptions {
   revalidation?: Revalidation | undefined;
 }
 
-/** Reads a model as the loader does; what it read, by name. */
+/** Reads a model as the loader does. Returns the read bytes by name. */
 export async function loadFrom(
   store: Store,
   host: Host,

@@ -12,12 +12,12 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => voi
 
 export class TwoHosts {
   readonly asked: ReceivedRequest[] = [];
-  /** By the path, what is answered in place of a file; "*" stands for every path. */
+  /** The answers by path, in place of a file; "*" means every path. */
   readonly answers: Record<string, Answer> = {};
   private readonly servers = (["own", "other"] as const).map((host) =>
     createServer((request, response) => {
       const { url: path = "/", headers } = request;
-      // A browser asks whether it may send what it would send: always.
+      // Preflight requests are always allowed.
       response.setHeader("Access-Control-Allow-Origin", headers.origin ?? "*");
       response.setHeader("Access-Control-Allow-Credentials", "true");
       const wanted = headers["access-control-request-headers"];

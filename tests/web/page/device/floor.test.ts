@@ -1,4 +1,4 @@
-// What the floor of a device is measured with.
+// The measurement of a device's floor.
 import { describe, expect, it } from "vitest";
 import { bytesPerToken, median } from "../../../../web/page/models/floor.js";
 import { shareOf } from "../../../../web/page/models/readers.js";

@@ -21,7 +21,7 @@ const right: Expected = {
   ids: texts.map((_, place) => [place]),
 };
 
-/** Loads such models; `disposed` counts those that are given back. */
+/** Loads such models; `disposed` counts those that were disposed of. */
 function models(change: { logprob?: number; ids?: number[]; fails?: string } = {}) {
   const counted = { loads: [] as unknown[], disposed: 0 };
   const load = async (_: unknown, options: unknown) => {

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// The list of branches: one button each, by the words that tell them apart.
+// The list of branches: one button each, named by the words that distinguish it.
 import { expect, it, vi } from "vitest";
 import { showBranches, wordsOf, type BranchActions } from "../../../../web/page/parts/branches/list.js";
 import type { Branch, Tree } from "../../../../web/page/document/tree.js";

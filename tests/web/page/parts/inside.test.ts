@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// The tab "Inside" alone, in an editor with a queue of its own. The figures have tests of theirs.
+// The tab "Inside" alone, in an editor with its own queue. tests/web/figures tests the figures.
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { beforeEach, expect, it, vi } from "vitest";

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { ChosenModel } from "../../../../web/page/state/page-state.js";
 
-/** A model that was loaded: its memory, and how often it was given back. */
+/** A loaded model: its memory, and how often it was disposed of. */
 function makeModel(name: string, memoryBytes = 50e6) {
   return {
     name,
@@ -25,11 +25,11 @@ function makeModel(name: string, memoryBytes = 50e6) {
 }
 type FakeModel = ReturnType<typeof makeModel>;
 
-/** A load that was asked for, and what ends it. */
+/** A requested load, and the functions that end it. */
 interface Asked {
   source: string;
   signal: AbortSignal;
-  /** It has come just before it was aborted: that is too late to end it. */
+  /** The model arrived just before the abort, so the abort comes too late. */
   isTooLate: boolean;
   come: (model?: FakeModel) => Promise<FakeModel>;
   fail: (error: Error) => Promise<void>;
@@ -77,7 +77,7 @@ const coming = () => sessionStorage.getItem(`gpt2-coming ${location.pathname}`);
 const shown = (id: string) => document.getElementById(id)?.hidden === false;
 const textOf = (id: string) => document.getElementById(id)?.textContent ?? "";
 
-/** The parts that show what is loaded, with the demo loaded. */
+/** The parts that show the loaded model, with the demo loaded. */
 async function open(memoryBytes?: number) {
   const { PageState } = await import("../../../../web/page/state/page-state.js");
   const { Loading } = await import("../../../../web/page/models/loading.js");
@@ -91,7 +91,7 @@ async function open(memoryBytes?: number) {
   const state = {
     stops: 0,
     placed: [] as string[],
-    /** Whether something is written. */
+    /** Whether a model writes. */
     set isBusy(isBusy: boolean) {
       const stop = async () => {
         state.stops += 1;
@@ -211,7 +211,7 @@ describe("a model that loads while another one writes", () => {
   it("a model that is cancelled at the moment it is ready is disposed of", async () => {
     const { begin, demo, currentModel, cancelLoading } = await open();
     const { ended, come } = await begin(better);
-    const there = come(); // and before anybody knows
+    const there = come(); // it is ready, but the page does not yet know it
     cancelLoading();
     const next = await there;
     await ended;

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// What is put into the options, by a link or a reload, and what is read from them again.
+// Options that a link or a reload sets are read back unchanged.
 import { beforeEach, expect, it } from "vitest";
 import type { GenerationDefaults } from "../../../../web/src/client/index.js";
 import { presets } from "../../../../web/page/parts/options/option-list.js";

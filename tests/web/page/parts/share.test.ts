@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// Sharing alone, with a text that nobody has written on.
+// Sharing alone, with a text that no model has continued.
 import { expect, it } from "vitest";
 import { offerSharing, type SharingSetting } from "../../../../web/page/parts/share/sharing.js";
 import { makeState, mountMarkup } from "../../support/page-part.js";

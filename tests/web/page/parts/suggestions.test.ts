@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// Suggestions alone, in an editor whose model never comes.
+// Suggestions alone, in an editor whose model never loads.
 import { EditorView } from "@codemirror/view";
 import { expect, it, vi } from "vitest";
 import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// The choice of views alone, with an editor that has nothing but them.
+// The choice of views alone, with an editor that has only the views.
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { expect, it } from "vitest";
