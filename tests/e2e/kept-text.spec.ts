@@ -85,6 +85,62 @@ test("two tabs have separate texts, and each keeps its own", async ({ page, cont
   expect(await textOf(other)).toBe("A dog.");
 });
 
+/** Puts the page into the browser's cache as browsers do that have one, while `made` is made of its text in another tab. */
+async function changeElsewhere(page: Page, made: string): Promise<void> {
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })));
+  const other = await page.context().newPage();
+  await open(other);
+  expect(await textOf(other)).toBe(story);
+  for (const text of [`${story} And`, made]) {
+    await setText(other, text);
+    await expectStored(page, text);
+  }
+  await other.goto("about:blank");
+}
+
+/** Shows the page again, and types `insert` at once. */
+const showAgain = (page: Page, insert: string) =>
+  inEditor(
+    page,
+    (view, typed) => {
+      dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+      if (typed !== "") view.dispatch({ changes: { from: view.state.doc.length, insert: typed } });
+    },
+    insert,
+  );
+
+test("a page from the browser's cache shows what another tab made of its text, and stores what follows", async ({
+  page,
+}) => {
+  await open(page);
+  await setText(page, story);
+  await expectStored(page, story);
+  await changeElsewhere(page, "A cat slept.");
+  await showAgain(page, "");
+  await expect.poll(() => textOf(page)).toBe("A cat slept.");
+  await setText(page, "A cat slept here.");
+  await page.reload();
+  await expectReady(page);
+  expect(await textOf(page)).toBe("A cat slept here.");
+});
+
+test("what is typed at once in a page from the browser's cache becomes a text of its own", async ({
+  page,
+}) => {
+  await open(page);
+  await setText(page, story);
+  await expectStored(page, story);
+  await changeElsewhere(page, "A cat slept.");
+  await showAgain(page, " It ran.");
+  await expectStored(page, `${story} It ran.`);
+  await setText(page, `${story} It ran far.`);
+  await expectStored(page, `${story} It ran far.`);
+  await expectStored(page, "A cat slept.");
+  await page.reload();
+  await expectReady(page);
+  expect(await textOf(page)).toBe(`${story} It ran far.`);
+});
+
 test("a duplicated tab has a copy, and neither tab overwrites the other", async ({ page, context }) => {
   await open(page);
   await setText(page, story);

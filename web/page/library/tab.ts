@@ -290,12 +290,24 @@ export class Tab {
     const { own } = this;
     this.isLeft = false;
     if (!own) return;
+    this.own = undefined; // nothing is stored over what the other tab stored
     const release = await claim(nameOf(own.id), 0);
-    if (release) own.release = release;
-    else {
-      this.own = this.beginText();
-      this.noteChange();
+    const newer = release && (await this.findNewer(own).catch(() => undefined));
+    if (newer && !this.isChanged) return this.show({ ...newer, id: own.id, release });
+    if (release && !newer) {
+      this.own = Object.assign(own, { release });
+      if (this.isChanged) this.noteChange();
+      return;
     }
+    release?.();
+    this.own = this.beginText();
+    this.noteChange();
+  }
+
+  /** What another tab has stored of this text meanwhile; undefined if it has not. */
+  private async findNewer({ id, version }: OwnText): Promise<FoundText | undefined> {
+    const found = await readText(await this.openStore(), id, { prefix, firstText: this.firstText });
+    return found && found.stored.version > version ? found : undefined;
   }
 
   /** Restores the text, and stores it from now on. Resolves when the text is restored or will not be. */
