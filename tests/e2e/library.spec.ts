@@ -142,6 +142,20 @@ test("a deleted text comes back by Undo, and goes for good when something else i
   await expect.poll(() => names(page)).toEqual(["The second."]);
 });
 
+test("a double click opens a text, and deletes one that Undo brings back", async ({ page }) => {
+  await open(page);
+  await write(page, "The first.", "The second.", "The third.");
+  await row(page, "The first.").getByRole("button").first().dblclick();
+  await expect.poll(() => textOf(page)).toBe("The first.");
+  await row(page, "The second.").getByRole("button", { name: /^More/ }).click();
+  await row(page, "The second.").getByRole("button", { name: "Delete" }).dblclick();
+  await expect(status(page)).toHaveText("Deleted: The second.");
+  await press(page, "Undo");
+  await expect(status(page)).toHaveText("Restored: The second.");
+  expect(await textOf(page)).toBe("The first.");
+  expect((await storedTexts(page)).map(({ text }) => text)).toContain("The second.");
+});
+
 test("each text has its own options, branches and seed; the model stops before another one is opened", async ({
   page,
 }) => {

@@ -118,6 +118,35 @@ it("Undo restores a deleted text; any other action deletes it permanently", asyn
   expect(removal.finish).toHaveBeenCalledTimes(2);
 });
 
+it("a second press of Delete or of a row does nothing, and Undo still restores the text", async () => {
+  let listed = all;
+  const { library, texts, removal, open } = mount({ list: () => Promise.resolve(listed) });
+  await library.refresh();
+  texts.remove.mockImplementation(() => {
+    listed = listed.slice(1);
+    return Promise.resolve(removal);
+  });
+  const press = button("Delete", rowOf("Cats"));
+  press.click();
+  press.click();
+  await vi.waitFor(() => expect(said()).toBe("Deleted: Cats"));
+  await library.refresh();
+  expect(texts.remove).toHaveBeenCalledOnce();
+  expect(removal.finish).not.toHaveBeenCalled();
+  expect(button("Undo").hidden).toBe(false);
+
+  const row = part("li:nth-child(2) button");
+  open.mockImplementation((id) => {
+    listed = listed.map((each) => (each.id === id ? { ...each, where: "here" } : each));
+    return Promise.resolve(true);
+  });
+  row.click();
+  row.click();
+  await vi.waitFor(() => expect(said()).toBe(""));
+  await library.refresh();
+  expect(open).toHaveBeenCalledOnce();
+});
+
 it("the focus stays in the list while the texts are read again", async () => {
   const { library } = mount();
   await library.refresh();

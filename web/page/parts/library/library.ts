@@ -45,14 +45,15 @@ export class Library {
   private readonly exporting = plainButton("", () => this.act(() => this.exportAll()));
 
   private readonly actions: RowActions = {
-    open: (text) => this.act(() => this.open(text)),
-    rename: ({ id }, name) => this.act(() => this.setting.texts.rename(id, name).then(() => undefined)),
-    duplicate: ({ id, ...text }) =>
-      this.act(async () => {
-        await this.setting.texts.duplicate(id, phrase("copyOf", { name: shownName(text) }));
+    open: (text) => this.actOn(text, (now) => this.open(now)),
+    rename: (text, name) =>
+      this.actOn(text, ({ id }) => this.setting.texts.rename(id, name).then(() => undefined)),
+    duplicate: (text) =>
+      this.actOn(text, async ({ id, ...now }) => {
+        await this.setting.texts.duplicate(id, phrase("copyOf", { name: shownName(now) }));
         return () => ofEditor("copied");
       }),
-    remove: (text) => this.act(() => this.remove(text)),
+    remove: (text) => this.actOn(text, (now) => this.remove(now)),
   };
 
   constructor(setting: LibrarySetting) {
@@ -73,6 +74,8 @@ export class Library {
       search.value = "";
       this.sayFound();
     });
+    // The second click of a double click was meant for the row that the first one has moved or removed.
+    list.addEventListener("click", (event) => event.detail > 1 && event.stopPropagation(), true);
     files.type = "file";
     files.accept = ".json,application/json";
     files.hidden = true;
@@ -166,15 +169,28 @@ export class Library {
     setTranslatedText(this.status, sentence ?? (() => ""));
   }
 
-  /** Runs actions one after another. An earlier deletion becomes permanent. */
-  private act(action: () => Promise<Said>): void {
+  /** Runs actions one after another, if they are possible by then. An earlier deletion becomes permanent. */
+  private act(action: () => Promise<Said>, isPossible = () => true): void {
     this.done = this.done
       .then(async () => {
+        if (!isPossible()) return;
         await this.settle();
         this.say(await action());
       })
       .catch((error: unknown) => this.say(() => phrase("notDone", { why: reasonOf(error) })))
       .then(() => this.refresh());
+  }
+
+  /** Runs `action` with the text as it is listed by then: an action before it may have opened or deleted the text. */
+  private actOn({ id }: ListedText, action: (now: ListedText) => Promise<Said>): void {
+    const find = () => this.all.find((each) => each.id === id);
+    this.act(
+      async () => {
+        const now = find();
+        return now && action(now);
+      },
+      () => find() !== undefined,
+    );
   }
 
   private async settle(): Promise<void> {
