@@ -152,7 +152,7 @@ it("an import adds each text that is new once, and overwrites nothing", async ()
   const json = await library.exportAll();
   expect(await library.importAll(json)).toEqual({ added: 0, known: 3 });
   const filed = (text: string, name?: string) => ({ name, changed: 5, content: content(text) });
-  const more = toFile([filed("three", "Three"), filed("three"), filed("two")]);
+  const more = toFile([filed("three", "Three"), filed("three", "Three"), filed("two")]);
   expect(await library.importAll(more)).toEqual({ added: 1, known: 2 });
   expect(await listed(library)).toEqual([
     ["The own.", "here"],
@@ -184,4 +184,36 @@ it("an import that fails adds none of the texts", async () => {
   const json = toFile([filed("a"), filed("b")]);
   await expect(library.importAll(json.replace('"caret": 0', '"caret": 9'))).rejects.toThrow("texts[0].caret");
   expect(await listed(library)).toHaveLength(2);
+});
+
+it("copies in a file with other names, or with other fields, are all imported", async () => {
+  const { library } = await begin();
+  const filed = (name: string, more: object = {}) => ({
+    name,
+    changed: 5,
+    content: { ...content("a"), ...more },
+  });
+  const json = toFile([
+    filed("Draft"),
+    filed("Copy"),
+    filed("Draft", { fields: { remember: "x", note: "" } }),
+  ]);
+  expect(await library.importAll(json)).toEqual({ added: 3, known: 0 });
+  expect(await library.importAll(json)).toEqual({ added: 0, known: 3 });
+});
+
+it("the file has a text without letters that has fields", async () => {
+  const { library, store } = await begin();
+  const fields = { remember: "Max is a dog.", note: "" };
+  await store.put("t0", { version: 1, changed: 1, content: { ...content(""), fields } });
+  const { texts } = JSON.parse(await library.exportAll()) as { texts: { fields?: object }[] };
+  expect(texts.map((each) => each.fields)).toContainEqual(fields);
+});
+
+it("a deleted text is gone before the page can close, with its last change", async () => {
+  const { library } = await begin("one");
+  writeLastChange(nameOf("t0"), { version: 0, change: { from: 0, to: 0, insert: "Old." }, caret: 4 });
+  const removal = await library.remove("t0");
+  void removal?.finish();
+  expect(localStorage.length).toBe(0);
 });

@@ -43,11 +43,12 @@ function contentOf(kept: KeptText, beside: unknown) {
   };
 }
 
-/** Equal for texts with the same letters by the same authors in all branches. */
-function keyOf({ text, written, tree }: KeptText): string {
+/** Equal for texts with the same letters by the same authors in all branches, and the same fields. */
+function keyOf({ text, written, tree }: KeptText, beside: unknown): string {
   const { branches, current } = parseTree(tree) ?? { branches: [], current: 0 };
   const others = branches.filter(({ id }) => id !== current);
-  return JSON.stringify([text, written, others.map(({ kept }) => kept.text)]);
+  const { fields } = Object(beside) as Record<string, unknown>;
+  return JSON.stringify([text, written, others.map(({ kept }) => kept.text), parseFields(fields)]);
 }
 
 export class Texts {
@@ -147,8 +148,9 @@ export class Texts {
       },
       finish: async () => {
         try {
-          await store.remove(id);
-          writeLastChange(nameOf(id), undefined);
+          const removing = store.remove(id);
+          writeLastChange(nameOf(id), undefined); // at once: it would bring the text back, and the page may close
+          await removing;
         } finally {
           end();
         }
@@ -166,22 +168,26 @@ export class Texts {
           changed: changed || Date.now(),
           content: contentOf(settled(kept), beside),
         }))
-        .filter(({ name, content: { text, tree } }) => text !== "" || name !== undefined || tree),
+        .filter(
+          ({ name, content: { text, tree, fields } }) => text !== "" || name !== undefined || tree || fields,
+        ),
     );
   }
 
   /**
-   * Adds the texts of such a file, except those that exist already: all of them, or none on failure. Returns how many
-   * were added and how many were known.
+   * Adds the texts of such a file, except those that exist already: all of them, or none on failure. Copies in the file are
+   * added if their names differ. Returns how many were added and how many were known.
    */
   async importAll(json: string): Promise<{ added: number; known: number }> {
     const filed = parseFile(json);
     const store = await this.tab.openStore();
-    const keys = new Set((await this.findAll()).map(({ kept }) => keyOf(settled(kept))));
-    const fresh = filed.filter(({ content }) => {
-      const key = keyOf(content);
-      const isFresh = !keys.has(key);
-      keys.add(key);
+    const known = new Set((await this.findAll()).map(({ kept, beside }) => keyOf(settled(kept), beside)));
+    const added = new Set<string>();
+    const fresh = filed.filter(({ name, content }) => {
+      const key = keyOf(content, content);
+      const named = `${key} ${name}`;
+      const isFresh = !known.has(key) && !added.has(named);
+      added.add(named);
       return isFresh;
     });
     await store.add(
