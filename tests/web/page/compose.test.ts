@@ -156,10 +156,10 @@ describe("what the model reads", () => {
 describe("writing with fields", () => {
   const fields = { remember: "Max talks.", note: "It is dark." };
 
-  async function write(nPositions: number, maxNewTokens: number, answer?: readonly string[]) {
+  async function write(nPositions: number, maxNewTokens: number, answer?: readonly string[], seed = 7) {
     const { model, asked } = make(nPositions, answer);
     const summaries: GenerateSummary[] = [];
-    const call = { maxNewTokens, seed: 7, onSummary: (summary: GenerateSummary) => summaries.push(summary) };
+    const call = { maxNewTokens, seed, onSummary: (summary: GenerateSummary) => summaries.push(summary) };
     const tokens: string[] = [];
     for await (const token of generateWithFields(model, "One day", fields, call)) {
       tokens.push(token.text);
@@ -183,6 +183,11 @@ describe("writing with fields", () => {
     }
     expect(summaries).toHaveLength(1);
     expect(summaries[0]?.droppedTokens).toBeGreaterThan(100);
+  });
+
+  it("after the largest seed comes 0", async () => {
+    const { asked } = await write(64, 100, [" go"], Number.MAX_SAFE_INTEGER);
+    expect(asked.slice(0, 2).map(({ call }) => call.seed)).toEqual([Number.MAX_SAFE_INTEGER, 0]);
   });
 
   it("calls the model once if everything it writes fits the window", async () => {

@@ -121,6 +121,12 @@ export const continueWith = (
 ): AsyncIterable<Token> =>
   fields ? generateWithFields(model, text, fields, call) : model.generate(text, call);
 
+/** The seed `turns` after `seed`; after the largest one comes 0. */
+function seedAfter(seed: number, turns: number): number {
+  const left = Number.MAX_SAFE_INTEGER - seed;
+  return turns <= left ? seed + turns : turns - left - 1;
+}
+
 /**
  * Continues `text` as model.generate does, with the fields. Whenever the window is full, it composes the context anew and calls
  * the model again with the next seed. So the model always reads both fields.
@@ -139,7 +145,7 @@ export async function* generateWithFields(
     const run = model.generate(context.prompt, {
       ...call,
       maxNewTokens: left,
-      ...(call.seed != null && { seed: Number(call.seed) + turn }),
+      ...(call.seed != null && { seed: seedAfter(Number(call.seed), turn) }),
       onPrompt: turn === 0 ? onPrompt : undefined,
       onSummary: (summary) => onSummary?.({ ...summary, droppedTokens: context.leftOut }),
     });
