@@ -63,7 +63,7 @@ TEST_F(ApiTest, GeneratesTheReferencesGreedyTokens) {
   ASSERT_TRUE(begun.contains("result")) << begun;
   EXPECT_EQ(begun["result"]["promptTokens"], golden.greedy_prompt.size());
   std::vector<std::int32_t> ids;
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_summary(engine))), "");  // it is not done
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_summary(engine))), "");  // the load is not finished
   for (Json step = OutputJson(engine); !step["isDone"];) {
     step = Step()["result"];
     for (const Json& token : step["tokens"]) ids.push_back(token["id"]);
@@ -149,7 +149,7 @@ TEST_F(ApiTest, GenerationsThatAreSetAsideGoOnWhereTheyWere) {
   };
   ASSERT_TRUE(Generate(request).contains("result"));
   const auto expected = write();
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_suspend(engine))), "");  // it is done
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_suspend(engine))), "");  // the generation has finished
 
   ASSERT_TRUE(Generate(request).contains("result"));
   const std::uint32_t first = Json::parse(gpt2_suspend(engine))["result"];
@@ -164,7 +164,7 @@ TEST_F(ApiTest, GenerationsThatAreSetAsideGoOnWhereTheyWere) {
   EXPECT_EQ(write(), expected);
   EXPECT_NE(ErrorOf(ReplyJson(gpt2_resume(engine, first))), "");  // only once
 
-  // Another model's generations are no longer there.
+  // A new load removes the other model's generations.
   ASSERT_TRUE(Generate(request).contains("result"));
   const std::uint32_t third = Json::parse(gpt2_suspend(engine))["result"];
   Load("tied");
@@ -240,7 +240,7 @@ TEST_F(ApiTest, ATextThatCannotBeTokenizedIsOverAfterItsError) {
   EXPECT_EQ(ErrorOf(ReplyJson(gpt2_tokenize_step(engine))), "no text is being tokenized");
 }
 
-// What JSON can say in the place of an object, of text, of ids.
+// JSON values to put in place of an object, of text, of ids.
 std::vector<std::string> AnyJson() {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   return {"",
@@ -419,7 +419,7 @@ TEST(Output, HandsOutTheTextOfTokensAndTheirAlternatives) {
   output.Add({.index = 1, .id = 7, .logprob = -0.5f, .top_count = 2, .rank = 3},
              "\xe2\x82\xac\xf0\x9f\x98\x80");
   output.Add({.index = 1, .id = 8, .logprob = -1.0f}, "\xc3\xa9");
-  output.Add({.index = 1, .id = 9}, "\xe2\x82");  // cut in two: what no text has is replaced
+  output.Add({.index = 1, .id = 9}, "\xe2\x82");  // half a character: it is replaced
   output.Add({.id = 3}, "");
   const Gpt2Output& view = output.view();
   EXPECT_EQ(std::string(view.text, view.text_size),

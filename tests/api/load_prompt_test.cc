@@ -1,4 +1,4 @@
-// A prompt that is given while a model is loaded.
+// A prompt that is passed while a model loads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 // A safetensors file whose tensors lie in the order in which the forward pass needs them, as the
-// converter writes them; `file` has the hub's. `ends` are the bytes after which each layer is
-// there.
+// converter writes them; `file` has the hub's. `ends` are the byte offsets at which each layer is
+// complete.
 std::string InNeedOrder(const std::string& file, const Config& config,
                         std::vector<std::size_t>& ends) {
   std::uint64_t stored = 0;
@@ -134,7 +134,7 @@ TEST_P(LoadPrompt, WritesTheSameAndComputesNothingTwice) {
       Load(*file, piece, prompt);
       const Json early = Generate(prompt);
       EXPECT_EQ(early["tokens"], plain);
-      EXPECT_EQ(early["reused"], prompt.size() - 1);  // the last one's logits are asked for
+      EXPECT_EQ(early["reused"], prompt.size() - 1);  // the last token runs again, for its logits
     }
   }
 }
@@ -147,7 +147,7 @@ TEST_P(LoadPrompt, RunsThroughEachLayerAsSoonAsItIsThere) {
   std::size_t fed = 0;
   for (std::size_t layer = 0; layer < shape.n_layer; ++layer) {
     Feed(std::string_view(need_order).substr(fed, layer_ends[layer] - 1 - fed));
-    EXPECT_EQ(RunLayers(), layer);  // it lacks a byte
+    EXPECT_EQ(RunLayers(), layer);  // the layer lacks a byte
     fed = layer_ends[layer] - 1;
     Feed(std::string_view(need_order).substr(fed, 1));
     ++fed;
@@ -220,12 +220,12 @@ TEST_P(LoadPrompt, EndsWithALoadThatIsAbortedOrFails) {
     EXPECT_EQ(RunLayers(), 1u);
   };
   begin_and_run();
-  begin_and_run();  // in place of the other
+  begin_and_run();  // replaces the first prompt
   const std::string end = gpt2_load_end(engine);
   EXPECT_NE(end.find("the file ends inside tensor"), std::string::npos) << end;
   EXPECT_EQ(gpt2_load_step(engine), end);  // the load is over
   EXPECT_EQ(Plain(prompt), plain);
-  begin_and_run();  // the engine ends in the middle
+  begin_and_run();  // the engine is destroyed during the prefill
 }
 
 TEST_P(LoadPrompt, IdsOutsideTheVocabularyAndCallsOutOfTurnAreErrors) {
@@ -244,7 +244,7 @@ TEST_P(LoadPrompt, IdsOutsideTheVocabularyAndCallsOutOfTurnAreErrors) {
   Feed(hub_order);
   End();
   EXPECT_EQ(error(GivePrompt(prompt)), "no load has begun");
-  EXPECT_EQ(Generate(prompt)["reused"], 0);  // the model is as it was
+  EXPECT_EQ(Generate(prompt)["reused"], 0);  // the model is unchanged
 }
 
 INSTANTIATE_TEST_SUITE_P(TinyModels, LoadPrompt, ::testing::ValuesIn(TinyModelNames()),

@@ -1,5 +1,5 @@
-// Every allocation of every call of the C API is made to fail, one after the other. A program of
-// its own: it replaces the global operator new and, with the linker's --wrap, malloc and calloc.
+// Makes every allocation of every call of the C API fail, one after the other. A separate program:
+// it replaces the global operator new and, with the linker's --wrap, malloc and calloc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,11 +23,11 @@
 
 namespace {
 
-// Allocations until the first that fails; negative: none does. After that one all others fail, too,
-// or only that one.
+// Allocations until the first that fails; negative: none does. After it either all others fail,
+// too, or none.
 std::atomic<long> g_left{-1};
 std::atomic<bool> g_all_others{false};
-// Bytes that were asked for so far.
+// Bytes that were requested so far.
 std::atomic<std::size_t> g_bytes{0};
 
 bool Fails(std::size_t size) {
@@ -132,7 +132,7 @@ class Caller {
   const char* GenerateHealing() { return GenerateWith(kText, kHealing); }
   const char* GenerateElse() { return GenerateWith("something-else,of-more-tokens", kOptions); }
   const char* Step() { return gpt2_step(engine_); }
-  // A text that is to be generated from later, and more of it.
+  // A prompt for a later generation, and a longer one.
   const char* Ahead() { return GenerateWith(kShortText, R"({"maxNewTokens": 0})"); }
   const char* GenerateMore() { return GenerateWith(kShortText + "b~abc", kOptions); }
   const char* PrefillStep() { return gpt2_prefill_step(engine_); }
@@ -182,7 +182,7 @@ std::vector<std::string> Replies(Caller& caller, const std::vector<Call>& calls)
     if (call == &Caller::Suspend && reply.contains("result")) {
       caller.SetSuspended(std::exchange(reply["result"], Json()).get<std::uint32_t>());
     }
-    // These depend on what the cache holds of earlier calls.
+    // These depend on the tokens of earlier calls in the cache.
     for (const auto& [part, name] : {std::pair("result", "reusedTokens"), {"output", "done"}}) {
       if (reply.contains(part) && reply[part].is_object()) reply[part].erase(name);
     }
@@ -266,7 +266,7 @@ const Case kCases[] = {
 class OutOfMemory : public ::testing::TestWithParam<Case> {};
 
 // Runs the case with every allocation of its last call failing in turn. Then runs all of it again,
-// which must give what an engine gives that never failed.
+// which must give the same as an engine that never failed.
 void FailEach(const Case& param, bool all_others) {
   const auto& [name, calls, is_load, then] = param;
   const auto go_on = [&](Caller& caller) {
@@ -289,7 +289,7 @@ void FailEach(const Case& param, bool all_others) {
     if (IsOutOfMemory(reply)) {
       ++failures;
     } else {
-      // Some memory is only wished for.
+      // Some allocations are optional.
       EXPECT_TRUE(Json::parse(reply).contains("result")) << reply;
     }
     if (is_load && IsOutOfMemory(reply)) {
@@ -341,7 +341,7 @@ TEST(OutOfMemoryOutOfTurn, LeavesTheModelThatIsLoaded) {
 TEST(OutOfMemoryDuringALoad, EndsItWhateverWasCalled) {
   Caller caller(gpt2_create(1));
   Replies(caller, {&Caller::LoadBegin, &Caller::LoadWeights});
-  // Nothing is to be generated yet, and the sentence that says so finds no memory.
+  // No generation has started, and the error message finds no memory.
   const Failure failure = Fail(0, /*all_others=*/false, [&] { return caller.Generate(); });
   EXPECT_TRUE(IsOutOfMemory(failure.reply));
   for (const Call step : kLoadSteps) EXPECT_TRUE(IsOutOfMemory(Replies(caller, {step})[0]));
@@ -376,7 +376,7 @@ struct Conversion {
   bool has_failed = false;  // an allocation
 };
 
-// A LoRA adapter of the model, with a head of its own.
+// A LoRA adapter of the model, with its own head.
 struct AdapterFiles {
   AdapterFiles() {
     const Config shape = ReadConfigJson(Files().config).value().config;
@@ -466,7 +466,7 @@ TEST(OutOfMemoryInAConversion, IsAReplyAndTheConverterGoesOn) {
 
 TEST(OutOfMemoryAtFirst, CreateGivesNull) {
 #ifdef __EMSCRIPTEN__
-  constexpr std::size_t kThreads = 1;  // this build has no others
+  constexpr std::size_t kThreads = 1;  // this build has only one thread
 #else
   constexpr std::size_t kThreads = 3;
 #endif

@@ -81,7 +81,7 @@ TEST_F(PrefillTest, LeavesAGenerationOneTokenAndChangesNothingOfIt) {
   const Json begun = Begin(text)["result"];
   EXPECT_EQ(begun["done"], 0);
   EXPECT_EQ(begun["total"], text.size());
-  EXPECT_EQ(Step()["result"]["done"], 16);  // who comes meanwhile waits for so many
+  EXPECT_EQ(Step()["result"]["done"], 16);  // another request waits for at most 16 tokens
   EXPECT_EQ(Step()["result"]["done"], 32);
   const Json last = Step()["result"];
   EXPECT_EQ(last["done"], text.size() - 1);
@@ -100,13 +100,13 @@ TEST_F(PrefillTest, KeepsWhatComesBeforeTheFirstChangedToken) {
   EXPECT_EQ(Step()["result"]["isDone"], true);
   EXPECT_EQ(BeginGenerating(changed), changed.size() - 1);
   EXPECT_EQ(Finish(), plain);
-  // One that was given up half-way leaves what it has.
+  // An aborted prefill leaves its tokens in the cache.
   Prefill({9, 8});
   Begin(changed);
   Step();
   EXPECT_EQ(BeginGenerating(changed), 16);
   EXPECT_EQ(Finish(), plain);
-  // A shorter text and a longer one need what differs.
+  // A shorter text and a longer one run only the tokens that differ.
   const Ids shorter(changed.begin(), changed.begin() + 20);
   EXPECT_EQ(Begin(shorter)["result"]["done"], 20 - 1);
   EXPECT_EQ(Begin(changed)["result"]["done"], 20 - 1);
@@ -138,7 +138,7 @@ TEST_F(PrefillTest, EndsWhenAnotherCallBegins) {
   Begin(text);
   BeginGenerating(text);
   EXPECT_TRUE(is_over());
-  // A generation that was set aside comes back as it was.
+  // A suspended generation resumes unchanged.
   const Json number = Json::parse(gpt2_suspend(engine))["result"];
   Begin({1, 2, 3});
   ASSERT_EQ(gpt2_resume(engine, number), nullptr);

@@ -113,7 +113,7 @@ TEST(ThreadPool, HelpersThatFellAsleepWakeForTheNextLoop) {
 }
 
 #ifndef __EMSCRIPTEN__
-// Helpers wait here until a test lets them go.
+// Helpers wait here until a test releases them.
 std::atomic<int> g_free_helpers{0};
 
 bool TakeFreeHelper() {
@@ -173,7 +173,7 @@ TEST(ThreadPool, EndsWithoutWaitingForHelpersThatNeverStarted) {
   {
     ThreadPool pool(3, StartWhenFree);
   }
-  g_free_helpers = 2;  // they come after the pool has gone, and must not touch it
+  g_free_helpers = 2;  // they start after the pool is destroyed, and must not touch it
   while (g_free_helpers > 0) std::this_thread::yield();
 }
 
@@ -189,7 +189,7 @@ TEST(ThreadPool, HasFewerThreadsWhereTheSystemRefusesThem) {
   EXPECT_EQ(SumOfLoop(pool), 499500u);
 }
 
-// An exception stands for the trap that ends one thread of WebAssembly.
+// An exception simulates the trap that ends one thread of WebAssembly.
 void RunALoopWhoseHelperTraps() {
   ThreadPool pool(2, [](ThreadPool::Helper helper) {
     std::thread([helper] {

@@ -1,4 +1,4 @@
-// What threads do while they wait for one another: with cores of different speed, with fewer cores
+// Threads that wait for one another: with cores of different speed, with fewer cores
 // than threads, and with nothing to do.
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace gpt2 {
 namespace {
 
-#ifndef __EMSCRIPTEN__  // where a helper may start only after the loop that waits for it
+#ifndef __EMSCRIPTEN__  // in WebAssembly, a helper may start only after the loop that waits for it
 
 // A loop on cores of different speed, in virtual time. A thread leaves its chunk when no other
 // thread leaves an earlier one. So chunks are claimed in the order of such cores, on any machine.
@@ -46,7 +46,7 @@ class VirtualCores {
   double TimeTaken() const { return *std::max_element(ready_.begin(), ready_.end()); }
 
  private:
-  // Once all cores have a chunk, or nothing is left to claim: whether this one is done first.
+  // Returns whether this core finishes first, once all cores have a chunk or no items are left.
   bool IsNext(std::size_t core) const {
     for (std::size_t other = 0; other < ready_.size(); ++other) {
       if (!is_busy_[other] && claimed_ < items_) return false;
@@ -81,13 +81,13 @@ constexpr Loop kStep[] = {
     {1, 6283, 5, 1},  // logits
 };
 
-// How much longer than with perfectly divisible work a step takes.
+// The time of a step, relative to perfectly divisible work.
 double TimeBeyondIdeal(const std::vector<double>& slowness) {
   double speed = 0;
   for (const double slow : slowness) speed += 1 / slow;
   ThreadPool pool(slowness.size());
   EXPECT_EQ(pool.most_threads(),
-            slowness.size());  // else they wait for one that the system refused
+            slowness.size());  // or the others would wait for a thread that the system refused
   if (pool.most_threads() != slowness.size()) return NAN;
   double taken = 0, ideal = 0;
   for (const Loop& loop : kStep) {
@@ -131,7 +131,7 @@ TEST(ThreadPoolWaits, IdleThreadsTakeNoTime) {
   EXPECT_LT(CpuSeconds() - before, 0.003 * kThreads + 0.01);
 }
 
-// The owner's core is free for the helper that it waits for, which may need it.
+// The owner sleeps while it waits, because the helper may need its core.
 TEST(ThreadPoolWaits, TheOwnerSleepsWhileAHelperComputes) {
   ThreadPool pool(2);
   ASSERT_EQ(pool.most_threads(), 2u);

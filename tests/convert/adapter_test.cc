@@ -1,5 +1,5 @@
 // LoRA adapters, merged into models while these are converted: against a float64 reference, against
-// files that were merged before, and what is refused.
+// files that were merged before, and the adapters that are refused.
 #include "engine/convert/adapter.h"
 
 #include <gtest/gtest.h>
@@ -204,12 +204,12 @@ TEST_P(EveryModel, MergedLogitsAreThoseOfTheReferenceThatMergesByDefinition) {
     ASSERT_TRUE(merged.ok()) << merged.error().message;
     const auto expected = ReferenceLogits(model.parsed(), weights, golden.ids);
     ExpectNear(EngineLogits(merged.value(), golden.ids), expected);
-    // The adapter does something.
+    // The adapter changes the matrix.
     EXPECT_GT(std::fabs(expected.back()[0] - static_cast<double>(golden.logits.back()[0])), 1e-3);
   }
 }
 
-// What is quantized is the merged matrix: as from a file that holds it.
+// The merged matrix is quantized, with the same result as from a file that holds it.
 TEST_P(EveryModel, AMergedModelIsBitIdenticalToItsMergedFile) {
   const ModelFiles model(GetParam());
   const AdapterFiles files = MakeAdapter(model.parsed(), kAllModules);
@@ -335,7 +335,7 @@ TEST(Adapter, FullyTrainedTensorsReplaceThoseOfTheBase) {
       save("base_model.model.transformer." + layer + "mlp.c_proj.weight",
            layer + "mlp.c_proj.weight", {config.n_inner, config.n_embd});
     }
-    // What is not computed with.
+    // Features of adapters that are not supported.
     files.tensors["base_model.model.transformer.h.0.attn.bias"] =
         RandomTensor(random, {1, 1, 2, 2});
     files.tensors["base_model.model.lm_head.original_module.weight"] = RandomTensor(random, {2});
@@ -355,7 +355,7 @@ TEST(Adapter, ATiedHeadStaysTiedWhereTheAdapterSaysSo) {
   AdapterFiles files = MakeAdapter(config, {"attn.c_attn"});
   const FileTensor table = RandomTensor(random, {config.vocab_size, config.n_embd});
   files.tensors["base_model.model.transformer.wte.weight"] = table;
-  // As PEFT saves an embedding of another size: it is named nowhere.
+  // PEFT saves an embedding of another size so: no key of the config names it.
   for (const bool has_head : {false, true}) {
     if (has_head) files.tensors["base_model.model.lm_head.weight"] = table;
     const auto merged = Merge(model, files);
@@ -400,7 +400,7 @@ TEST(Adapter, AnUntiedHeadMayHaveLowRankFactors) {
   const auto merged = Merge(model, files);
   ASSERT_TRUE(merged.ok()) << merged.error().message;
   EXPECT_EQ(ReadFileTensors(merged.value().file).at("lm_head.weight").values, expected);
-  // PEFT saves the head beside them.
+  // PEFT also saves the head.
   files.tensors["base_model.model.lm_head.base_layer.weight"] =
       ReadFileTensors(model.file).at("lm_head.weight");
   EXPECT_TRUE(Merge(model, files).value().file == merged.value().file);
@@ -420,11 +420,11 @@ TEST(Adapter, LayersToTransformAreTheOnlyOnesThatNeedFactors) {
   EXPECT_TRUE(Merge(model, files).ok());
   files.config["exclude_modules"] = nullptr;
   EXPECT_NE(Merge(model, files).error().message.find("\"h.0.attn.c_attn\""), std::string::npos);
-  files.config["target_modules"] = ".*1\\.attn.c_attn";  // which is not evaluated
+  files.config["target_modules"] = ".*1\\.attn.c_attn";  // never evaluated
   EXPECT_TRUE(Merge(model, files).ok());
 }
 
-// What is changed in a good adapter, and what the error has to say.
+// The change of a valid adapter, and the expected error.
 struct Refusal {
   const char* what;
   std::string expected;

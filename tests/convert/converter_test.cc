@@ -39,7 +39,7 @@ std::unique_ptr<Weights> Load(const Converted& converted, WeightFormat float_for
   return std::move(weights.value());
 }
 
-// Every value, as the engine has it in memory.
+// Every value, as the engine stores it in memory.
 std::vector<float> ValuesOf(const Weights& weights) {
   std::vector<float> values;
   for (const TensorSpec& spec : TensorSpecs(weights.config)) {
@@ -157,7 +157,7 @@ TEST(WidenBlocks, TheTypesAreAsLongAsTheySay) {
                           BlockType::kQ3K, BlockType::kQ6K, BlockType::kIQ4NL, BlockType::kIQ4XS,
                           BlockType::kTQ10, BlockType::kTQ20}) {
     const BlockShape& shape = ShapeOf(type);
-    // A block exactly as long, for the sanitizers: nothing is read behind it.
+    // A block of the exact size, so that the sanitizers notice a read past its end.
     const std::vector<std::byte> block(shape.bytes);
     std::vector<float> values(shape.values, 1.0f);
     EXPECT_TRUE(WidenBlocks(type, block.data(), shape.values, values.data()));

@@ -42,7 +42,7 @@ std::string FileOf(const std::vector<std::string>& pairs) {
   return file;
 }
 
-// What the reader says against `file`, fed in chunks of `size`; "" where that is nothing.
+// The reader's error for `file`, fed in chunks of `size`; "" if there is none.
 std::string GgufErrorOf(const std::string& file, std::size_t size = 7) {
   GgufReader reader;
   for (std::size_t at = 0; at < file.size(); at += size) {

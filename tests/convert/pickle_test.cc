@@ -71,7 +71,7 @@ TEST(Pickle, TheSameValueIsReadInEveryProtocol) {
     ASSERT_EQ(list.kind, Kind::kList);
     EXPECT_EQ(pickle.Item(list, 0).kind, Kind::kFloat);
     EXPECT_EQ(pickle.Item(list, 1).text, "x");
-    // Cut anywhere, it is not whole, which is no error.
+    // A truncated pickle is incomplete, which is not an error.
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const auto cut = ReadPickle(std::string_view(bytes).substr(0, size));
       ASSERT_TRUE(cut.ok()) << size << ": " << cut.error().message;
@@ -127,7 +127,7 @@ TEST(Pickle, AStackThatIsTooShortIsAnError) {
 }
 
 TEST(Pickle, ValuesThatHoldEachOtherStayAsSmallAsTheirBytes) {
-  // Each tuple holds the one before twice: 2^1000 values for who follows them.
+  // Each tuple holds the previous one twice, which makes 2^1000 values in all.
   std::string bomb = "Nq" + std::string(1, '\0');
   for (int i = 0; i < 1000; ++i) bomb += std::string("0h\0h\0\x86q\0", 8);
   EXPECT_LT(ReadWhole(AsPickle(bomb)).values.size(), 2000u);
@@ -144,7 +144,7 @@ TEST(Pickle, APickleLargerThanAnyGpt2NeedsIsRefused) {
   std::string marks(kMostPickleBytes + 1, '(');
   EXPECT_NE(PickleError(marks).find("bytes"), std::string::npos);
   EXPECT_NE(PickleError("Nr" + LittleEndianBytes(0xffffffff, 4)), "");
-  // A length that no bytes follow waits for them.
+  // After a length without its bytes, the reader waits for more.
   EXPECT_EQ(PickleError("\x8d" + LittleEndianBytes(~std::uint64_t{0}, 8) + "x"), "");
 }
 

@@ -1,4 +1,4 @@
-// Files of torch.save, from where they have which tensor to the model that they become. Those in
+// Files of torch.save, from the places of their tensors to the converted model. Those in
 // tests/data/torch were written by PyTorch; all hold the weights of the model.safetensors there.
 #include "engine/convert/torch_file.h"
 
@@ -43,7 +43,7 @@ std::string TestFile(const std::string& name) {
   return testing::ReadTestFile(std::string(GPT2_TEST_DATA) + "/torch/" + name);
 }
 
-// The safetensors file that `files` become.
+// The safetensors file that `files` are converted to.
 Result<std::string> AsSafetensors(const std::string& file, bool is_tied = true,
                                   std::size_t most = 1 << 20, bool has_size = true) {
   GPT2_ASSIGN(TorchFile known, ReadTorchFile(file, "model.bin", has_size));
@@ -102,7 +102,7 @@ TEST(TorchFile, EveryFormBecomesTheSameModelAsItsSafetensors) {
   }
 }
 
-// The hub stores its matrices as they are used, not transposed as GPT-2's.
+// The hub stores its matrices as [out, in], not transposed like GPT-2's.
 TEST(TorchFile, AGptBigCodeBecomesTheSameModelAsItsSafetensors) {
   for (const char* name : {"bigcode-one-key-head", "bigcode-interleaved"}) {
     const std::string folder = testing::TinyModelFolder(name);
@@ -306,7 +306,7 @@ TEST(TorchFile, AZipFileIsTakenAsTorchSaveWritesIt) {
   EXPECT_EQ(TorchError(ZipOf(parts)), "");
   EXPECT_EQ(TorchError(with(1, [](ZipPart& part) { part.is_zip64 = true; })), "");
   EXPECT_EQ(TorchError(with(0, [](ZipPart& part) { part.is_zip64 = true; })), "");
-  // In whatever order its parts are, and with others among them.
+  // With its parts in any order, and other entries among them.
   EXPECT_EQ(TorchError(ZipOf({parts[1], {"m/byteorder", "little"}, {"x", "PK\3\4"}, parts[0]})),
             "");
   EXPECT_EQ(
@@ -354,8 +354,8 @@ TEST(TorchFile, AnOlderFileIsTakenAsTorchSaveWritesIt) {
   refused(changed("M\xe9\x03.", "M\xea\x03."), "its protocol is 1002, expected 1001");
   const std::string flag = "little_endianq\x02\x88";
   refused(changed(flag, flag.substr(0, flag.size() - 1) + "\x89"), "not little-endian");
-  EXPECT_EQ(TorchError(whole + "x"), "");  // as PyTorch: it does not look
-  // The storages are what begins with their numbers of values; the first one's is changed.
+  EXPECT_EQ(TorchError(whole + "x"), "");  // like PyTorch, which ignores bytes at the end
+  // Each storage begins with its number of values; the first number is changed.
   const auto file = ReadTorchFile(whole, "older.bin");
   ASSERT_TRUE(file.ok());
   std::string other = whole;
@@ -369,7 +369,7 @@ TEST(TorchFile, AModelOfDoublesIsRefusedByTheirName) {
        at = file.find("torch\nFloatStorage")) {
     file.replace(at, 18, "torch\nLongStorage");
   }
-  // The pickle says so; the bytes are as many again.
+  // Only the types in the pickle change, not the bytes of the storages.
   auto read = ReadTorchFile(file, "older.bin", /*has_size=*/false);
   ASSERT_TRUE(read.ok()) << read.error().message;
   std::vector<TorchFile> files;

@@ -1,4 +1,5 @@
-// Codes and scales of quantized matrices: what was set comes back, and padding stays zero.
+// Codes and scales of quantized matrices: reading returns the values that were set, and padding
+// stays zero.
 #include "engine/format/code_rows.h"
 
 #include <gtest/gtest.h>

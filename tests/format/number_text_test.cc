@@ -40,7 +40,7 @@ TEST(NumberText, ReadsBackAsTheSameNumber) {
   }
 }
 
-// In WebAssembly JavaScript reads them.
+// In WebAssembly, JavaScript parses numbers.
 TEST(NumberText, IsReadAsTheNearestNumber) {
   EXPECT_EQ(Read("0.1"), 0.1);
   EXPECT_EQ(Read("-0.0"), 0.0);

@@ -1,5 +1,5 @@
-// What pages give the engine of a tokenizer that other files than vocab.json and merges.txt
-// describe. That each rule of a tokenizer.json arrives is in tokenizer_json_test.cc.
+// The rules that pages pass to the engine for a tokenizer that other files than vocab.json and
+// merges.txt describe. tokenizer_json_test.cc tests that each rule of a tokenizer.json arrives.
 #include "engine/format/tokenizer_rules_json.h"
 
 #include <gtest/gtest.h>

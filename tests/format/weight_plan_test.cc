@@ -36,7 +36,7 @@ TEST(MostHeaderBytes, GrowWithTheTensorsUpToALimit) {
   EXPECT_EQ(MostHeaderBytes(1u << 30), kMostHeaderBytes);
 }
 
-// A hub's doubles are well-formed; a shape that config.json does not ask for is damage.
+// Doubles from a hub are unsupported; a shape that differs from config.json is damage.
 TEST(PlanTensors, TellsTypesThatAreNotTakenFromDamage) {
   const ModelConfig config{SmallConfig(), StoredWeights::kHub};
   const std::vector<TensorSpec> specs = TensorSpecs(config.config);
@@ -71,7 +71,7 @@ TEST(PlanTensors, OtherHeadsAreSkippedAndNamed) {
   for (const char* name : {"score.weight", "classifier.bias", "multiple_choice_head.summary.weight",
                            "v_head.summary.bias", "qa_outputs.weight", "transformer.h.0.attn.bias",
                            "h.1.attn.masked_bias"}) {
-    // What is missing is what the error is about.
+    // The error names the missing part.
     EXPECT_NE(ErrorOfTensor(name).message.find("\"wte.weight\" is missing"), std::string::npos)
         << name;
   }

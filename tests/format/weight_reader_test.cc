@@ -279,7 +279,7 @@ TEST(WeightReader, OtherHeadsAreNamedOnce) {
                                      "does not need it: \"score.*\", \"v_head.*\""});
 }
 
-// 1 + 2^-12 is no float16, so that a folder of floats gives the bits of what `convert` makes of it.
+// 1 + 2^-12 is not a float16. A folder of floats gives the same bits as its converted form.
 TEST(WeightReader, PositionsAreRoundedTo16BitsWhereMatricesAreTo8) {
   const auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
   std::string file = HeaderOf(tensors);

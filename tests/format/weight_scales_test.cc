@@ -1,4 +1,4 @@
-// Scales of a converted file: which the reader takes, and which it refuses by name.
+// Scales of a converted file: those that the reader accepts, and those that it refuses by name.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -30,7 +30,7 @@ class ConvertedFile {
     AddFloats("ln_f.weight", {32}, 32);
   }
 
-  // What reading says once scale `index` of `tensor` is `scale`; nothing where it is taken.
+  // The reader's error if scale `index` of `tensor` is `scale`; empty if it is accepted.
   std::string ErrorWith(const std::string& tensor, std::size_t index, float scale) {
     const auto bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(scale) >> 16);
     std::string bytes(sizeof bits, '\0');
@@ -38,7 +38,7 @@ class ConvertedFile {
     return ErrorWithBytes(tensor, sizeof bits * index, bytes);
   }
 
-  // The same once the bytes of `tensor` from `first` on are `bytes`.
+  // The same if the bytes of `tensor` from `first` on are `bytes`.
   std::string ErrorWithBytes(const std::string& tensor, std::size_t first,
                              const std::string& bytes) {
     std::string data = data_;

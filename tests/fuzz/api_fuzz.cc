@@ -1,6 +1,6 @@
 // The C API and the converter's, in any order, also after errors, with requests that are right,
 // damaged or random. Every answer is null, or JSON with a result or an error. A call succeeds only
-// when it is its turn.
+// if the API allows it at that point.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -27,8 +27,8 @@ struct Folder {
   std::string weights;
 };
 
-// Its config.json and weights come in twelve kinds, each made once: they take longer than what is
-// done with them.
+// Its config.json and weights come in twelve kinds, each made once, because making them takes
+// longer than the calls.
 Folder AnyFolder(FuzzedDataProvider& input) {
   Config config;
   config.n_head = 1;
@@ -105,7 +105,7 @@ Json AnyOptions(FuzzedDataProvider& input) {
   return options;
 }
 
-// The engine behind its API, and what is known of its state.
+// The engine behind its API, and the expected state.
 class Caller {
  public:
   explicit Caller(FuzzedDataProvider& input)
@@ -177,14 +177,14 @@ class Caller {
     }
   }
 
-  // Whatever was called: work that is not under way, or was ended or set aside, takes no step.
+  // After any calls, work that is not running, has ended or is suspended takes no step.
   void CheckOutOfTurn() {
     Check(is_generating_ || !Read(gpt2_step(engine_)), "a step of what is not generated");
     Check(is_scoring_ || !Read(gpt2_score_step(engine_)), "a step of what is not scored");
     Check(is_tokenizing_ || !Read(gpt2_tokenize_step(engine_)), "a step of what is no text");
   }
 
-  // The answer's result; nothing where it is an error.
+  // The answer's result; empty if it is an error.
   std::optional<Json> Read(const char* reply) {
     if (reply == nullptr) return Json::object();
     Check(IsUtf8(reply), "an answer that is no UTF-8");
@@ -200,7 +200,7 @@ class Caller {
     return std::nullopt;
   }
 
-  // What a step has to say; nothing where its answer is an error.
+  // The output of a step; empty if the answer is an error.
   std::optional<Json> ReadOutput(const char* reply) {
     if (!Read(reply)) return std::nullopt;
     const Gpt2Output& output = *gpt2_output(engine_);
@@ -212,14 +212,14 @@ class Caller {
     return testing::OutputJson(engine_);
   }
 
-  // As a request goes in: right, damaged, or no JSON at all.
+  // A request as text: valid, damaged, or not JSON at all.
   std::string Text(const Json& request) {
     if (input_.ConsumeIntegralInRange<int>(0, 15) == 15)
       return input_.ConsumeRandomLengthString(40);
     return MaybeDamaged(input_, TextOf(request));
   }
 
-  // A load, or a failed one, ends whatever was under way.
+  // A load ends all running work, even if it fails.
   void Forget() {
     is_loaded_ = false;
     suspended_.clear();
@@ -356,7 +356,7 @@ class Caller {
     if (number) Check(suspended_.insert(number->get<std::uint32_t>()).second, "a number twice");
   }
 
-  // As the page does it: other work between the tokens of a text, which goes on afterwards.
+  // Like the page: other work between the tokens of a text, which continues afterwards.
   void Interrupt() {
     if (!is_generating_) return Suspend();
     Suspend();
@@ -416,7 +416,7 @@ class Caller {
   }
 
   void Inspect() {
-    const auto layer = input_.ConsumeIntegralInRange<std::uint32_t>(0, 1);  // there is but one
+    const auto layer = input_.ConsumeIntegralInRange<std::uint32_t>(0, 1);  // there is one layer
     const auto top = input_.PickValueInArray<std::uint32_t>({0, 1, 5, 13, 14, 0xffffffff});
     const auto result = ReadOutput(gpt2_inspect(engine_, layer, top));
     const bool is_there = is_loaded_ && !is_generating_ && layer == 0;
@@ -445,7 +445,7 @@ class Caller {
     Inspect();
   }
 
-  // A call of convert.h, in turn or not.
+  // A call of convert.h, in any order.
   void Convert() {
     switch (input_.ConsumeIntegralInRange<int>(0, 5)) {
       case 0:
@@ -537,7 +537,8 @@ class Caller {
     gpt2_free(memory);
   }
 
-  // Each takes as long as all other calls of an input, and what a second one finds, a fifth does.
+  // A load takes as long as all other calls of an input, and a fifth load finds no more than a
+  // second.
   static constexpr int kMostLoads = 4;
 
   FuzzedDataProvider& input_;

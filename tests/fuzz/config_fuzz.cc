@@ -1,4 +1,4 @@
-// config.json: what is accepted is a model that the engine can compute; what is sound is accepted.
+// config.json: the engine can compute every accepted model, and every valid config is accepted.
 #include <string>
 
 #include "engine/format/config_json.h"
@@ -46,7 +46,7 @@ Json SoundConfig(FuzzedDataProvider& input) {
   return json;
 }
 
-// Puts anything in the place of some keys that the engine reads.
+// Replaces the values of some keys that the engine reads by anything.
 void Spoil(FuzzedDataProvider& input, Json& json) {
   do {
     switch (input.ConsumeIntegralInRange<int>(0, 4)) {
@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace gpt2::fuzz;
   bool is_sound = false;
   std::string text;
-  if (size > 0 && data[0] == '{') {  // as people write it, and a corpus holds it
+  if (size > 0 && data[0] == '{') {  // as written by hand, and in the corpus
     text = AsText(data, size);
   } else {
     FuzzedDataProvider input(data, size);

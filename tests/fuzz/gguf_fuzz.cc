@@ -54,7 +54,7 @@ void CheckLoads(const Converted& converted) {
   const Status fed = reader.Feed(std::as_bytes(std::span(converted.file)));
   Check(fed.ok(), fed.ok() ? "" : fed.error().message);
   Check(reader.Finish().ok(), "what was converted is not whole");
-  // The tokenizer may be any: it is refused or taken.
+  // Any tokenizer is either refused or accepted.
   const GgufVocabulary& files = converted.folder.vocabulary;
   static_cast<void>(ReadTokenizer(
       {.vocab = files.vocab, .merges = files.merges, .tokenizer_config = files.tokenizer_config},

@@ -1,5 +1,5 @@
 // The one JSON parser on any text. It accepts what nlohmann/json's own acceptor accepts, except for
-// duplicate keys and deep nesting. What it returns survives writing and reading.
+// duplicate keys and deep nesting. Its result survives writing and reading.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,7 +14,7 @@
 namespace gpt2::fuzz {
 namespace {
 
-// What a document has, found in one pass.
+// Facts about a document, found in one pass.
 class Facts final : public nlohmann::json_sax<Json> {
  public:
   bool key(std::string& name) override {
@@ -83,7 +83,7 @@ void CheckWholeNumber(const Json& value) {
   }
 }
 
-// Reading member by member gives what reading the whole does.
+// Reading member by member gives the same as reading the whole.
 void CheckMembers(std::string_view text, const Json& whole) {
   std::size_t count = 0;
   const Status status = ForMembers(text, "the input", [&](std::string& key, Json& value) -> Status {
@@ -156,7 +156,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace gpt2;
   using namespace gpt2::fuzz;
   FuzzedDataProvider input(data, size);
-  // No text in UTF-8 begins with the byte 0xff: it says that one is to be made.
+  // No UTF-8 text begins with the byte 0xff: it asks the target to generate a text.
   const bool is_made = size > 0 && data[0] == 0xff;
   const std::string made = is_made ? AnyJsonText(input) : std::string();
   const std::string_view text = is_made ? std::string_view(made) : AsText(data, size);

@@ -120,7 +120,7 @@ class Source {
 
   FuzzedDataProvider& input_;
   Random random_;
-  std::uint64_t one_in_;  // how many values there are to each special one; 0: none is
+  std::uint64_t one_in_;  // one value in this many is special; 0: none
 };
 
 // Expects the same bits. Of values that are not finite it expects only that both are not finite.
@@ -158,7 +158,7 @@ void Compare(Source& s, QuantizeActivationsFn* fast, QuantizeActivationsFn* plai
   CheckSame(offsets, offsets_2, "offsets");
 }
 
-// Rows of y outside `tiles` keep what they hold.
+// Rows of y outside `tiles` do not change.
 template <typename Fn, typename Weights, typename Activations>
 void CompareMatmul(Source& s, Fn* fast, Fn* plain, const Weights& w, const Activations& x,
                    std::size_t tokens, std::size_t tiles) {
@@ -185,7 +185,7 @@ template <typename Weights, typename Fn, typename Codes, typename MakeOffset>
 void CompareQuantized(Source& s, Fn* fast, Fn* plain, std::size_t tiles, std::size_t groups,
                       Codes codes, int least, MakeOffset make_offset) {
   const std::size_t tokens = s.Size(9);
-  // To the last token's last group: what follows is not read.
+  // Up to the last token's last group: the kernel reads nothing after it.
   const std::size_t places = QuantizedActivations::Place(tokens - 1, groups - 1, groups) + 1;
   Guarded<BFloat16> scales = s.Scales(tiles * groups * kTileRows);
   Guarded<float> bias = s.Floats(tiles * kTileRows), x_scales = s.Floats(places);

@@ -1,6 +1,6 @@
 // SentencePiece files: any bytes end in an error that names the file, or in a tokenizer whose ids
-// are all in its vocabulary. Tables of characters: any bytes are safe, and what they make of a text
-// is no longer than they may.
+// are all in its vocabulary. Tables of characters: any bytes are safe, and the normalized text
+// is no longer than allowed.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -23,7 +23,7 @@ struct Model {
   std::optional<Tokenizer> tokenizer;
 };
 
-// A few models, made once: loading is what weights_fuzz.cc is for.
+// A few models, made once, because weights_fuzz.cc tests loading.
 const Model& AnyModel(FuzzedDataProvider& input) {
   constexpr std::size_t kModels = 7;
   static std::array<Model, kModels> models;
@@ -83,7 +83,7 @@ std::vector<std::int32_t> AnyPrompt(FuzzedDataProvider& input, const Config& con
   return ids;
 }
 
-// What one continuation gave.
+// The output of one continuation.
 struct Written {
   std::vector<std::int32_t> ids;
   std::vector<std::uint32_t> logprobs;  // their bits, the alternatives' among them
@@ -163,7 +163,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FuzzedDataProvider input(data, size);
   const Model& model = AnyModel(input);
   const KvFormat kv = input.ConsumeBool() ? KvFormat::kQ8 : KvFormat::kF32;
-  Context warm = NewContext(model, kv, BestKernels());  // one for all: it keeps what it has read
+  Context warm = NewContext(model, kv, BestKernels());  // shared: it caches earlier texts
   for (int texts = 0; texts < 3 && input.remaining_bytes() > 0; ++texts) {
     GenerateOptions options = AnyOptions(input);
     const auto prompt = AnyPrompt(input, model.weights->config);
@@ -181,7 +181,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CheckText(plain.written[0], options);
 
     options.n = input.ConsumeIntegralInRange<std::size_t>(2, 4);
-    // Set aside now and then, while another text has the context.
+    // Suspended now and then, while another text uses the context.
     const GenerateOptions meanwhile = {.max_new_tokens = 2};
     const std::array<std::int32_t, 1> other = {0};
     const Outcome together = Write(model, warm, prompt, options, [&](Session& session) {

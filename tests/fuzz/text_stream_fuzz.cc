@@ -1,4 +1,4 @@
-// Text that comes in chunks, as tokens bring it: UTF-8 and stop strings, against plain versions
+// Text in chunks, as tokens deliver it: UTF-8 and stop strings, compared with plain versions
 // that look at the whole text each time.
 #include <algorithm>
 #include <string>
@@ -54,7 +54,7 @@ void CheckUtf8(const std::vector<std::string>& chunks) {
   for (const std::string& chunk : chunks) {
     bytes += chunk;
     shown += stream.Push(chunk);
-    // Held back is only what could still become a character.
+    // Only bytes that could still become a character are held back.
     std::size_t held = 0;
     for (std::size_t size = 1; size <= std::min<std::size_t>(3, bytes.size()); ++size) {
       if (CanBegin(std::string_view(bytes).substr(bytes.size() - size))) held = size;
@@ -118,7 +118,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (stops.size() < count) {
     const auto stop_size = input.ConsumeIntegralInRange<std::size_t>(1, 6);
     std::string stop = narrow(input.ConsumeBytesAsString(stop_size));
-    if (stop.empty()) break;  // SetStop refuses it
+    if (stop.empty()) break;  // SetStop refuses an empty string
     stops.push_back(std::move(stop));
   }
   std::vector<std::string> chunks = Chunks(input);

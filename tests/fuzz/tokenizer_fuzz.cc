@@ -26,7 +26,7 @@ struct Vocabulary {
   Merges merges;                    // by rank, in bytes
 };
 
-// Every byte, then merges of what is there: of few letters, so that they apply.
+// Every byte, then merges of existing tokens. They have few letters, so that they apply.
 Vocabulary AnyVocabulary(FuzzedDataProvider& input) {
   Vocabulary v;
   for (int byte = 0; byte < 256; ++byte)
@@ -88,7 +88,7 @@ std::size_t MatchPattern(const std::vector<Character>& text, std::size_t at) {
   }
   for (const CharacterClass wanted :
        {CharacterClass::kLetter, CharacterClass::kNumber, CharacterClass::kOther}) {
-    for (const std::size_t space : {1, 0}) {  // " ?" takes a space where there is one
+    for (const std::size_t space : {1, 0}) {  // " ?" takes a space if possible
       if (space == 1 && text[at].code_point != U' ') continue;
       const std::size_t size = run(at + space, [&](CharacterClass c) { return c == wanted; });
       if (size > 0) return space + size;

@@ -1,6 +1,6 @@
 // Files of torch.save: any bytes end in an error that names the file, or in a safetensors file. Its
 // tensors hold the values that their views show, which this target finds by their strides alone.
-// Chunks and what is known of the size change neither.
+// Neither chunks nor knowledge of the size change the result.
 #include <algorithm>
 #include <array>
 #include <cstddef>

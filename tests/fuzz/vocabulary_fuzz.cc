@@ -158,7 +158,7 @@ void CheckTokenizerJson(FuzzedDataProvider& input) {
 
 void CheckTokenizer(const Tokenizer& tokenizer, const std::string& vocab) {
   const Result<ParsedJson> json = ParseJson(vocab, "vocab.json");
-  if (!json.ok()) return;  // a key that stands twice: json_fuzz.cc compares such things
+  if (!json.ok()) return;  // a duplicate key, which json_fuzz.cc tests
   std::size_t largest = 0;
   std::string text;
   for (const auto& [token, id_json] : json.value()->items()) {

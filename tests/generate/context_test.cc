@@ -28,7 +28,7 @@ TEST(Context, ADraftIsVerifiedInOnePassAndIsNoPartOfTheSequence) {
   for (std::size_t row = 0; row < 4; ++row) EXPECT_EQ(RowOf(pass, row), expected[1 + row]);
   EXPECT_EQ(sequence.window().size(), 2u);
   EXPECT_TRUE(sequence.is_current());
-  // What is accepted is in the cache; what is not is written over.
+  // Accepted tokens stay in the cache; the others are overwritten.
   sequence.Accept(std::span(text).subspan(2, 1));
   sequence.Push(3);
   EXPECT_EQ(RowOf(model.context->Verify(sequence, {}), 0), expected[3]);

@@ -1,4 +1,4 @@
-// What the model makes of a token, layer by layer, against the float64 reference's trace.
+// The model's states of a token, layer by layer, compared with the float64 reference's trace.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -283,7 +283,7 @@ TEST_F(ApiInspectTest, ListsTheLikeliestOfEachStageAndTheAttentionOfEachHead) {
       EXPECT_EQ(std::vector<float>(row, row + tokens), inside.scores[head]);
     }
   }
-  // What comes next is what a generation would draw from.
+  // The last guesses are the distribution that a generation would draw from.
   const Json last = OutputJson(engine)["tokens"][5 * kLayers];
   const std::string options = R"({"maxNewTokens": 1, "temperature": 0})";
   gpt2_generate(engine, golden.ids.data(), golden.ids.size() * sizeof golden.ids[0],

@@ -61,7 +61,7 @@ TEST(LookupDrafter, GuessesFurtherWhileItIsRightAndPausesWhileItIsWrong) {
     if (drafted > 0) ++right;
     drafter.Update(drafted, drafted);
   }
-  EXPECT_GT(right, 1500u);  // and is back once it is right
+  EXPECT_GT(right, 1500u);  // and guesses often again once it is right
 }
 
 // Calls until the drafter guesses again; each guess is wrong.
@@ -80,7 +80,7 @@ std::vector<std::size_t> PausesBetweenWrongGuesses(LookupDrafter& drafter, std::
 
 TEST(LookupDrafter, PausesTwiceAsLongAfterEachWrongGuessUpToALimit) {
   LookupDrafter drafter;
-  // One wrong guess is forgiven at first, none after a pause.
+  // At first one wrong guess causes no pause; after a pause each one does.
   EXPECT_EQ(PausesBetweenWrongGuesses(drafter, 10),
             (std::vector<std::size_t>{0, 0, 32, 64, 128, 256, 512, 1024, 1024, 1024}));
 }

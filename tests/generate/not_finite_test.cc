@@ -1,4 +1,4 @@
-// Weights that are finite, but so large that what they compute is not. The messages are the same
+// Weights that are finite, but so large that the results are not. The messages are the same
 // bytes on every build: this test runs natively and in WebAssembly.
 #include "engine/generate/not_finite.h"
 

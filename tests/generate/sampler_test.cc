@@ -11,7 +11,7 @@
 namespace gpt2 {
 namespace {
 
-// Every filter off, so that a test turns on what it is about.
+// Every filter is off, so that a test turns on only the one under test.
 GenerateOptions Plain() {
   return {.temperature = 1, .top_k = 0, .top_p = 1};
 }
@@ -148,7 +148,7 @@ TEST(Sampler, RepetitionPenaltyTellsHugeLogitsApart) {
 TEST(Sampler, WhatIsScaledHasTheSameProbabilities) {
   constexpr float kHuge = 0x1p126f;
   GenerateOptions options = Plain();
-  options.repetition_penalty = 100;  // what no float holds of the first logit
+  options.repetition_penalty = 100;  // makes the first logit too large for a float
   options.temperature = 0x1p120;     // by which the others differ
   Sampler sampler(options, 3);
   sampler.Accept(0);

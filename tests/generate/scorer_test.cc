@@ -59,7 +59,7 @@ TEST(Scorer, RanksAreThoseOfTheReference) {
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const auto& logits = golden.logits[i];
     const auto logit = logits[static_cast<std::size_t>(golden.ids[i + 1])];
-    // What is rounded otherwise may change places with its neighbours.
+    // Values that are rounded differently may change places with their neighbours.
     const auto larger_than = [&](auto least) {
       return std::ranges::count_if(logits, [&](auto other) { return other > least; });
     };
@@ -141,7 +141,7 @@ TEST(Scorer, WhatTheCacheHoldsBeforeTheStartIsNotRunAgain) {
   ScoresOf(context, ids, 24);
   ids[35] = 9;
   EXPECT_TRUE(Scorer::Begin(context, ids, 24, 35).ok());
-  EXPECT_EQ(context.sequence().cached(), 34u);  // the token before gives the logits
+  EXPECT_EQ(context.sequence().cached(), 34u);  // the token before 35 gives its logits
   const auto edited = ScoresOf(context, ids, 24, 35);
   TestModel fresh(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   const auto whole = ScoresOf(*fresh.context, ids, 24);

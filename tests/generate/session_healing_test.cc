@@ -1,4 +1,4 @@
-// A generation that goes on in the middle of a word, against the plainest way to do it.
+// A generation that starts in the middle of a word, compared with the plainest implementation.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -115,7 +115,7 @@ TEST_F(SessionHealingTest, WritesWhatABruteForceOverTheVocabularyWrites) {
     options.lookup = round % 8 < 6;
     for (const auto& [index, written] : WriteAll(prompt)) {
       EXPECT_EQ(written.ids, BruteForce(prompt, index)) << text << " " << round;
-      // Token by token the text is what comes behind the prompt: é in two tokens comes whole.
+      // Each token's text is the part behind the prompt. An é of two tokens arrives whole.
       std::string all(
           tokenizer.Decode(std::span(prompt).first(prompt.size() - healed_tokens)).value());
       all += tokenizer.Decode(written.ids).value();
@@ -170,7 +170,7 @@ TEST_F(SessionHealingTest, ListsOnlyAlternativesThatMayBeNext) {
   }
 }
 
-// Where it has nothing to start from but the prompt, the first token stays.
+// Without an end-of-text token to start from, the first token of the prompt stays.
 TEST_F(SessionHealingTest, TakesBackAPromptOfOneWordOnlyWhereThereIsAnEndOfTextToStartFrom) {
   options.heal = true;
   const auto word = Encode("a");
@@ -205,7 +205,7 @@ TEST_F(SessionHealingTest,
   EXPECT_EQ(refused.error().message, "heal needs a tokenizer, which the model lacks");
 }
 
-// What is written anew may be more tokens than were taken back.
+// Writing the removed bytes again may take more tokens than were removed.
 TEST_F(SessionHealingTest, StrictLeavesRoomForEachByteThatIsWrittenAnew) {
   options.heal = options.strict = true;
   const std::size_t capacity = model.weights->config.n_positions;

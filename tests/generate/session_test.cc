@@ -230,7 +230,8 @@ TEST_F(SessionTest, LogprobsAreTheModelsOwn) {
 }
 
 TEST_F(SessionTest, ContinuationsAreWhatEachSeedGivesAlone) {
-  // Past the end of the context too, where each is cut and read again by itself.
+  // Also past the end of the context, where each continuation is cut and prefilled again
+  // separately.
   for (const std::size_t length : {5, 100}) {
     GenerateOptions options{.max_new_tokens = length, .temperature = 2};
     options.repetition_penalty = 1.3;
@@ -278,7 +279,7 @@ TEST_F(SessionTest, ContinuationsEndByThemselves) {
   }
 }
 
-// A prompt that repeats itself, so that there is something to guess from.
+// A prompt that repeats itself, so that the drafter can guess.
 std::vector<std::int32_t> Refrain(std::size_t length) {
   std::vector<std::int32_t> ids(length);
   for (std::size_t i = 0; i < length; ++i) ids[i] = static_cast<std::int32_t>(20 + i % 7);

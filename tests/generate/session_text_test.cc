@@ -1,4 +1,4 @@
-// How the text of a session ends, and what its tokens depend on.
+// The end of a session's text, and the influences on its tokens.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace gpt2::testing {
 namespace {
 
-// Each of the 160 ids is a letter of its own, except for the last two: the halves of "é".
+// Each of the 160 ids is a different letter, except for the last two: the halves of "é".
 Tokenizer LetterTokenizer() {
   Json vocab;
   for (int id = 0; id < 158; ++id) {
@@ -61,7 +61,7 @@ TEST_F(SessionTextTest, TextThatAStopStringHeldBackIsShownAtTheEnd) {
 
 TEST_F(SessionTextTest, EndOfTextEndsTheTextWithoutShowingItUnlessIgnored) {
   const WrittenText whole = Write({1, 2, 3}, options);
-  // The model's end of text is now what it wrote fifth.
+  // The model's end of text is now the fifth token that it wrote.
   model.weights->config.eos_token_id = whole.ids[4];
   const auto first = std::find(whole.ids.begin(), whole.ids.end(), whole.ids[4]);
   const auto count = static_cast<std::size_t>(first - whole.ids.begin());
@@ -103,7 +103,7 @@ TEST_F(SessionTextTest, AnEmptyPromptStartsAtEndOfText) {
 }
 
 TEST_F(SessionTextTest, ACharacterThatTheLastTokenLeavesUnfinishedIsReplaced) {
-  // What is written first and the first half of "é" change places.
+  // The first written token and the first half of "é" change places.
   Json vocab;
   for (int id = 0; id < 159; ++id) vocab["<" + std::to_string(id) + "\n>"] = id;
   vocab["Ã"] = 159;
@@ -123,7 +123,7 @@ TEST_F(SessionTextTest, TheRepetitionPenaltyCountsTheTokensOfThePrompt) {
   std::vector<std::int32_t> prompt(20);
   std::iota(prompt.begin(), prompt.end(), 40);
   const auto plain = Write(prompt, options).ids;
-  ASSERT_EQ(std::count(prompt.begin(), prompt.end(), plain[0]), 1);  // it likes to repeat
+  ASSERT_EQ(std::count(prompt.begin(), prompt.end(), plain[0]), 1);  // it repeats a token
   options.repetition_penalty = 100;
   const auto penalized = Write(prompt, options).ids;
   EXPECT_EQ(std::count(prompt.begin(), prompt.end(), penalized[0]), 0);

@@ -29,7 +29,7 @@ TEST(ThreadTuner, LeavesThePoolAtWhatItChoseAndChangesNoLogit) {
   EXPECT_EQ(model.Logits(golden.ids, 7), before);
 }
 
-// What follows a text is the same whether or not something was measured in between.
+// A measurement does not change the text that follows it.
 TEST(ThreadTuner, KeepsTheCache) {
   const std::string folder = TinyModelFolder("tied");
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
@@ -54,7 +54,7 @@ TEST(ThreadTuner, KeepsTheCache) {
 }
 
 #if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)  // where there are threads
-// What is chosen on a machine whose steps take so long, in seconds by the number of threads.
+// The chosen number on a machine with these step times, in seconds by the number of threads.
 std::size_t Tuned(const std::map<std::size_t, double>& seconds_with) {
   ThreadPool pool(7);
   ThreadTuner tuner(pool);
@@ -63,9 +63,9 @@ std::size_t Tuned(const std::map<std::size_t, double>& seconds_with) {
     bool wakes = true;
     tuner.Measure([&]() -> double {
       const std::size_t threads = pool.threads();
-      // When threads are woken, anything may come out.
+      // While threads wake up, a measurement may give any time.
       if (std::exchange(wakes, false)) return 1e-6 * static_cast<double>(threads);
-      // The first time, something else is slowing the machine down.
+      // The first measurement runs while another program slows the machine down.
       const bool is_slow = runs[threads]++ == 0;
       return seconds_with.at(threads) * (is_slow ? 100 : 1);
     });

@@ -41,7 +41,7 @@ bool BeginsWith(const std::vector<std::int32_t>& ids, std::span<const std::int32
          std::equal(beginning.begin(), beginning.end(), ids.begin());
 }
 
-// Whether text that may follow leaves the first `kept` of `ids` as they are.
+// Whether no following text changes the first `kept` of `ids`.
 bool IsStable(const Tokenizer& tokenizer, const std::string& prompt,
               const std::vector<std::int32_t>& ids, std::size_t kept,
               const std::set<std::string>& following) {
@@ -51,7 +51,7 @@ bool IsStable(const Tokenizer& tokenizer, const std::string& prompt,
   return true;
 }
 
-// Letters, white space and what contractions are made of.
+// Letters, white space and the characters of contractions.
 TEST(TokenHealer, TakesBackTheFewestTokensThatAnyTextThatFollowsCouldChange) {
   const std::string alphabet = "alr' \n";
   const std::vector<std::string> spelled = {"a", "l", "r", "'", "Ġ", "Ċ"};
@@ -142,7 +142,7 @@ TEST(TokenHealer, TakesBackTheFewestTokensOfTextsWithAnyWhiteSpace) {
       prompt += parts[random() % parts.size()];
     }
     // Texts that may follow. They are the rest of each token that starts with the end of the
-    // prompt, and what may separate the last white space.
+    // prompt, and texts that may separate the last white space.
     std::set<std::string> following;
     for (const std::string& text : parts) following.insert(text);
     for (const std::string& text : parts) {
@@ -196,7 +196,7 @@ TEST(TokenHealer, LeavesSpecialTokensAndIdsThatAreNotTheirTextsOwn) {
   EXPECT_EQ(healer.TakeBack(std::vector{0, 1, 2}).tokens, 0u);
   EXPECT_EQ(healer.TakeBack(std::vector{end, 0}).tokens, 1u);
   EXPECT_EQ(healer.TakeBack(std::vector{end, 0}).bytes, "a");
-  // A token of several letters, spelled out: only the last letter can be its text's own.
+  // A token of several letters, given as single letters, which encoding never gives.
   const std::string word(tokenizer.TokenBytes(4));  // of the first merge
   ASSERT_GT(word.size(), 1u);
   ASSERT_EQ(Encode(tokenizer, word), std::vector{4});

@@ -345,7 +345,7 @@ struct AttendQ8Check {
     Data data(8);
     for (const std::size_t dim : kDims) {
       const std::size_t padded = RoundUp(dim, 4);
-      // Codes in padded dimensions meet a zero in q; whatever they are, they change nothing.
+      // Codes in padded dimensions are multiplied by a zero of q, so they change nothing.
       auto keys = data.Codes(128 * padded, /*least=*/-127), values = data.Codes(128 * padded, -127);
       auto key_scales = data.Values(128), value_scales = data.Values(128);
       for (float& scale : value_scales) scale = std::fabs(scale);
@@ -370,7 +370,7 @@ struct SoftmaxStatsCheck {
     Data data(9);
     for (const std::size_t n : kSizes) {
       auto x = data.Values(n);
-      x.insert(x.end(), 8, kGuard);  // what follows them has no effect
+      x.insert(x.end(), 8, kGuard);  // later values have no effect
       const SoftmaxSums a = fast(x.data(), n), b = plain(x.data(), n);
       EXPECT_EQ(a.maximum, *std::max_element(x.begin(), x.end() - 8));
       EXPECT_EQ(a.maximum, b.maximum);
@@ -409,7 +409,7 @@ TEST(QuantizeActivations, NonFiniteValuesGetZeroCodesAndANonFiniteScale) {
   }
 }
 
-// Against float64, where exp overflows, and what is not a number.
+// Compared with float64; also where exp overflows, and for NaN.
 TEST(Activations, MatchTheirFormulas) {
   for (const KernelTable* table : KernelTables()) {
     for (const float value : {0.0f, 0.3f, -0.7f, 2.5f, -9.0f, 60.0f, -60.0f, 1e30f, -1e30f}) {

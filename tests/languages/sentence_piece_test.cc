@@ -162,7 +162,7 @@ TEST(SentencePiece, ADamagedFileIsAnError) {
   const std::string whole = ModelFile();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto tokenizer = ReadModel(whole.substr(0, size));
-    if (tokenizer.ok()) continue;  // a field less
+    if (tokenizer.ok()) continue;  // a file without one field
     EXPECT_NE(tokenizer.error().message.find("spiece.model"), std::string::npos);
   }
   EXPECT_NE(RefusalOf("").find("no pieces"), std::string::npos);

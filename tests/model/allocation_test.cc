@@ -87,7 +87,7 @@ TEST(Tokenizing, TakesThreeTimesTheTextAndHalfAMegabyteAtMost) {
     c = random.Next() % 6 == 0 ? ' ' : static_cast<char>('a' + random.Next() % 26);
   for (char& c : any_bytes) c = static_cast<char>(random.Next());
   std::vector<std::string> texts = {letters};
-  if (!kHasSanitizers) {  // with which each takes seconds, and as many bytes
+  if (!kHasSanitizers) {  // with sanitizers, each takes seconds
     texts.insert(texts.end(), {words, any_bytes, std::string(kSize, 'a'), std::string(kSize, ' ')});
   }
   for (const std::string& text : texts) {
@@ -104,7 +104,7 @@ TEST(Tokenizing, TakesThreeTimesTheTextAndHalfAMegabyteAtMost) {
   }
 }
 
-// Once a tensor is whole, what it took to widen and turn its bands is given back.
+// Once a tensor is complete, the memory that widened and transposed its bands is freed.
 TEST(Loading, KeepsNothingButTheWeights) {
   const std::string folder = TinyModelFolder("tied");
   const std::string file = ReadTestFile(folder + "/model.safetensors");

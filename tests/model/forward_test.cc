@@ -1,4 +1,5 @@
-// The forward pass against a float64 reference, and against itself in every way it can be cut up.
+// The forward pass, compared with a float64 reference and with itself when the tokens are split in
+// every way.
 #include "engine/model/forward.h"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@ namespace {
 
 using Rows = std::vector<std::vector<float>>;
 
-// What a layer norm makes of `x`, in double.
+// The layer norm of `x`, in double.
 Rows Normed(const Rows& x, const LayerNormWeights& weights, double epsilon) {
   Rows result = x;
   for (std::vector<float>& row : result) {

@@ -1,4 +1,4 @@
-// What the C API says of a step, as JSON, which tests compare and print.
+// The C API's output of a step, as JSON, which tests compare and print.
 #pragma once
 
 #include <cmath>

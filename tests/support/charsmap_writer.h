@@ -11,8 +11,8 @@
 
 namespace gpt2 {
 
-// `rules`: what each text, of at least one byte, becomes. Each node of the trie has 256 places of
-// its own: that of a byte's child, or its value's at 0.
+// `rules`: the replacement of each text, of at least one byte. Each node of the trie has its own
+// 256 places: for the child of each byte, or for its value at 0.
 inline std::string WriteCharsMap(const std::vector<std::pair<std::string, std::string>>& rules) {
   struct Node {
     std::map<unsigned char, std::size_t> children;

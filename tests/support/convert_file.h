@@ -1,4 +1,4 @@
-// Feeds a whole file to what converts it while it streams.
+// Feeds a whole file to a streaming converter.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace gpt2::testing {
 
-// All that `taker` makes of `file`, fed in chunks of up to `most` bytes, whose sizes look random
+// The output of `taker` for `file`, fed in chunks of up to `most` bytes, whose sizes look random
 // and are the same each time. A taker is a Converter or a TorchStream.
 template <typename Taker>
 Result<std::string> Fed(Taker& taker, const std::string& file, std::size_t most) {
@@ -39,7 +39,7 @@ struct Converted {
   ConvertedFolder folder;
 };
 
-// What `converter` makes of `file`.
+// The output of `converter` for `file`.
 inline Result<Converted> ConvertFile(Converter& converter, const std::string& file,
                                      std::size_t most = 1 << 20) {
   Converted converted;

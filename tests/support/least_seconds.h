@@ -1,4 +1,4 @@
-// Time that a test compares with other time, on a machine that is busy with other things.
+// Measures times that a test compares, also on a busy machine.
 #pragma once
 
 #include <algorithm>

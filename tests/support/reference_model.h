@@ -1,4 +1,4 @@
-// GPT-2 in float64, as plainly as it can be written: what the engine is compared with where a test
+// GPT-2 in float64, as plain as possible: the reference for the engine where a test
 // changes a model's weights.
 #pragma once
 

@@ -8,8 +8,8 @@
 
 namespace gpt2::testing {
 
-// What the next step writes. A copy of its own: a loop over `session.Step().value()` would read
-// what is gone.
+// The output of the next step, copied: a loop over `session.Step().value()` would read
+// a destroyed value.
 inline std::vector<GeneratedToken> NextTokens(Session& session) {
   return std::move(session.Step().value());
 }

@@ -65,7 +65,7 @@ std::vector<std::vector<float>> TestModel::Logits(std::span<const std::int32_t> 
                                                   std::size_t chunk) {
   std::vector<std::vector<float>> result;
   context->sequence().SetWindow(ids);
-  // What an earlier text left would hide rows: run everything.
+  // Clears the cache, because cached tokens would not be run again.
   const std::vector<std::int32_t> other = {ids[0] == 0 ? 1 : 0};
   context->sequence().SetWindow(other);
   context->sequence().SetWindow(ids);

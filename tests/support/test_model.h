@@ -1,4 +1,4 @@
-// Model folders of tests/data, loaded, and what a float64 reference computed for them.
+// Loaded model folders of tests/data, and the results of a float64 reference for them.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ Json ReadTestJson(const std::string& path);
 std::unique_ptr<Weights> LoadWeights(const std::string& folder, WeightFormat format,
                                      std::size_t feed_bytes = 1 << 20);
 
-// A loaded model with threads and a context of its own.
+// A loaded model with its own threads and context.
 struct TestModel {
   TestModel(const std::string& folder, WeightFormat format, KvFormat kv, std::size_t threads = 1,
             const KernelTable& kernels = BestKernels());

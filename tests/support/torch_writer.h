@@ -1,4 +1,4 @@
-// Files as torch.save writes them, and as it never would: for tests of what reads them.
+// Files as torch.save writes them, and malformed ones, for tests of the reader.
 #pragma once
 
 #include <algorithm>
@@ -136,7 +136,7 @@ inline std::string TorchOlder(const std::string& pickle, const std::vector<std::
   return file + AsPickle(keys + "e") + data;
 }
 
-// Gives `file` the parts of `bytes` that it asks for, and returns it once all is known.
+// Gives `file` the parts of `bytes` that it requests, and returns it when it has them all.
 inline Result<TorchFile> ReadTorchFile(std::string_view bytes, const std::string& name,
                                        bool has_size = true) {
   TorchFile file(name, has_size ? std::optional<std::uint64_t>(bytes.size()) : std::nullopt);

@@ -7,7 +7,7 @@
 namespace gpt2::testing {
 namespace {
 
-// As GPT-2's encoder.py spells them: what is printable stands for itself, the rest for the
+// As in GPT-2's encoder.py: a printable byte is its own character, the others are the
 // characters from U+0100 on, in order.
 TEST(ByteAlphabet, SpellsBytesAsTheVocabularyDoes) {
   EXPECT_EQ(AlphabetFromBytes("a~"), "a~");

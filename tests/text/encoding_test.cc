@@ -15,7 +15,7 @@
 namespace gpt2::testing {
 namespace {
 
-// 'a' to 'd', and merges of them in an order that makes pairs wait for one another.
+// 'a' to 'd', and merges of them in an order that makes some pairs wait for others.
 Tokenizer SmallTokenizer() {
   Json vocab = Json::object();
   std::string merges;

@@ -55,7 +55,7 @@ TEST(AppendUtf8, PutsOneReplacementForAMaximalSubpart) {
             "a\ufffd\ufffd\ufffdb\ufffdc\ufffd\ufffdd");
 }
 
-// Four bytes, each from every range that decides anything, against another decoder.
+// Four bytes, each from every range that matters, compared with another decoder.
 TEST(AppendUtf8, ReplacesWhatNlohmannJsonReplaces) {
   const std::string each =
       "a\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5"
@@ -85,7 +85,7 @@ TEST(ReadUtf8, RefusesOverlongSurrogateAndTooLarge) {
   EXPECT_EQ(ReadUtf8("é").code_point, 0xe9u);
 }
 
-// As RFC 3629 has it.
+// As defined by RFC 3629.
 std::string Encode(char32_t c) {
   const auto first = [](char32_t bits) { return static_cast<char>(bits); };
   const auto next = [c](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };

@@ -18,10 +18,10 @@ constexpr const char* kName = "tiny";
 constexpr const char* kPrompt = "ab";
 constexpr std::size_t kNew = 6;
 
-// A vocabulary in which each of 160 ids is a byte of its own, except for one that is never needed.
+// A vocabulary in which each of 160 ids is a different byte, except for one that is never needed.
 void WriteByteVocabulary(const fs::path& folder) {
   Json json = Json::object();
-  const auto alphabet = [](int code) {  // GPT-2's letter for a byte that is none, as UTF-8
+  const auto alphabet = [](int code) {  // GPT-2's letter for a byte that is not printable, as UTF-8
     return std::string{static_cast<char>(0xc0 | code >> 6), static_cast<char>(0x80 | (code & 63))};
   };
   for (int id = 0; id <= ' '; ++id) json[alphabet(0x100 + id)] = id;
@@ -32,7 +32,7 @@ void WriteByteVocabulary(const fs::path& folder) {
   std::ofstream(folder / "merges.txt") << "#version: 0.2\n~ ~\n";
 }
 
-// The facts of a tiny model with such a vocabulary, as the engine itself gives them: all right.
+// The facts of a tiny model with such a vocabulary, as computed by the engine: all correct.
 class FactComparisonTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -147,7 +147,7 @@ TEST_F(FactComparisonTest, FactsOfOtherModelsAndTextsDoNotApply) {
   EXPECT_EQ(Compare(std::nullopt), (std::vector{kYes, kYes, kYes, kYes, kYes, kSkipped}));
   EXPECT_EQ(Compare(NamedText{"other", "abc"}),
             (std::vector{kYes, kYes, kYes, kYes, kYes, kSkipped}));
-  release.n_layer += 1;  // then no release is what this model is
+  release.n_layer += 1;  // then the model is none of the releases
   EXPECT_EQ(Compare(NamedText{"text", text}),
             (std::vector{kNo, kYes, kSkipped, kSkipped, kSkipped}));
 }

@@ -122,7 +122,7 @@ TEST(PieceBytes, AreFourMebibytesUnlessTheNumbersOfPiecesWouldNeedFourDigits) {
   EXPECT_EQ(PieceBytes(8001 * kMebi), 16 * kMebi);
 }
 
-// What is told while a model is made.
+// The progress reports while a model is written.
 
 TEST(ShownDuration, IsNoMoreExactThanAnEstimate) {
   EXPECT_EQ(ShownDuration(0), "0 s");

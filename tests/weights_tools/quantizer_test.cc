@@ -68,14 +68,14 @@ TEST(QuantizeToQ4, ErrorsAreAtMostTheStepBetweenCodes) {
   EXPECT_EQ(RowOf(QuantizeToQ4(zeros, {}, pool).value(), 3), std::vector<float>(40, 0.0f));
 }
 
-// Inputs whose values go together, as a model's do.
+// Inputs with correlated values, like a model's.
 std::vector<float> CorrelatedInputs(std::size_t count, std::size_t size) {
   Random random(11);
   std::vector<float> inputs(count * size);
   for (std::size_t n = 0; n < count; ++n) {
     const float common = NextValue(random);
     for (std::size_t i = 0; i < size; ++i) {
-      const float weight = i % 5 == 0 ? 4.0f : 0.5f;  // some matter more
+      const float weight = i % 5 == 0 ? 4.0f : 0.5f;  // some inputs have more weight
       inputs[n * size + i] = weight * (common + 0.4f * NextValue(random));
     }
   }

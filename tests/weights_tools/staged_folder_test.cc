@@ -16,7 +16,7 @@ ino_t InodeOf(const std::filesystem::path& path) {
   return stat(path.c_str(), &found) == 0 ? found.st_ino : 0;
 }
 
-// What was written to the disk, and what was at `g_out` by then.
+// The folders and files that were synced to the disk, and the state of `g_out` at that time.
 struct Sync {
   ino_t inode;
   ino_t out;
@@ -26,7 +26,7 @@ std::vector<Sync> g_syncs;
 
 }  // namespace
 
-// In place of the system's own: what a power failure would leave cannot be seen otherwise.
+// Replaces the system's fsync, because a test cannot simulate a power failure.
 extern "C" int fsync(int file) {
   struct stat found{};
   if (fstat(file, &found) != 0) return -1;

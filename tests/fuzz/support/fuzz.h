@@ -17,7 +17,7 @@ namespace gpt2::fuzz {
 void Check(bool holds, std::string_view what,
            const std::source_location& where = std::source_location::current());
 
-// The whole input as text: for targets whose corpus is to be read by people.
+// The whole input as text, for targets with a readable corpus.
 inline std::string_view AsText(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
