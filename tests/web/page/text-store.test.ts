@@ -136,3 +136,13 @@ it("the text store opens the database of a later release", async () => {
   await storeAll(store, "a", 1, "one");
   expect(await taken(store)).toEqual(["a", "one"]);
 });
+
+it("when the browser refuses one of several new texts at once, it stores none of them", async () => {
+  const store = await open();
+  const text = (id: string, stored: unknown) => ({ id, changed: 1, content: stored, name: undefined });
+  const refused = () => undefined; // as a record that is too large: functions cannot be stored
+  await expect(store.add([text("a", content("one")), text("b", refused)])).rejects.toThrow();
+  expect(await store.ids()).toEqual([]);
+  await store.add([text("a", content("one"))]);
+  expect(await store.ids()).toEqual(["a"]);
+});

@@ -163,7 +163,13 @@ export class TextStore {
       { path, id, slot: 1, version: 1, changed, content },
       ...(name === undefined ? [] : [{ path, id, slot: nameSlot, name }]),
     ]);
-    for (const record of records) transaction.store.put(record).catch(() => undefined); // the transaction reports the error
+    try {
+      for (const record of records) transaction.store.put(record).catch(() => undefined); // the transaction reports the error
+    } catch (error) {
+      transaction.done.catch(() => undefined);
+      transaction.abort(); // a record that is too large is refused at once: those before it would stay
+      throw error;
+    }
     transaction.commit();
     await transaction.done;
   }
