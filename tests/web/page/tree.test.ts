@@ -162,6 +162,7 @@ describe("parseTree", () => {
     ["no name", { name: undefined }],
     ["no id", { id: undefined }],
     ["the id of another", { id: 0 }],
+    ["an id after which there is no other", { id: Number.MAX_SAFE_INTEGER }],
   ])("parseTree drops a branch with %s, and its own branches become first ones", (_, damage) => {
     const [first, second, third] = grown().branches;
     const tree = parseTree({ branches: [first, { ...second, ...damage }, third], current: 2 });

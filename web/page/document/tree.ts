@@ -151,9 +151,12 @@ export function inverseChange(tree: Tree, change: TreeChange): TreeChange | unde
 export const childrenOf = ({ branches }: Tree, parent: number | null): Branch[] =>
   branches.filter((branch) => branch.parent === parent);
 
+/** A larger id is damaged: the next branches need larger ones. */
+const mostId = 2 ** 52;
+
 function parseLabel(value: unknown): BranchLabel | undefined {
   const { id, parent, name } = (value ?? {}) as Record<string, unknown>;
-  if (!Number.isSafeInteger(id) || typeof name !== "string") return undefined;
+  if (!Number.isSafeInteger(id) || Number(id) > mostId || typeof name !== "string") return undefined;
   return { id: Number(id), parent: Number.isSafeInteger(parent) ? Number(parent) : null, name };
 }
 
