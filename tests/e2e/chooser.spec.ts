@@ -334,6 +334,15 @@ test("files that are no model are explained, and the running download continues"
   await generate(page);
 });
 
+test("files that are dropped before the chooser is loaded are taken once it is", async ({ page }) => {
+  const release = await hold(page, "**/assets/chooser-*.js");
+  await page.goto("./");
+  await expect(page.locator("#generate")).toBeEnabled();
+  await dropPaths(page, resolve(demo, "vocab.json"));
+  release();
+  await expect(page.getByRole("alert")).toContainText("there is no model among the files (vocab.json)");
+});
+
 test("a name that is neither an id nor an address is refused beside the field; the next one loads", async ({
   page,
 }) => {

@@ -3,12 +3,13 @@
 import { atEnd, Writing } from "./assistant/writing.js";
 import type { KeptText } from "./document/kept-text.js";
 import { Surface } from "./document/surface.js";
+import { listenForDrops } from "./dom/drops.js";
 import { elements as ui } from "./dom/elements.js";
 import { phrase } from "./language/start.js";
 import { translatePage } from "./language/translate-page.js";
 import { currentLanguage, loadTranslation } from "./language/translation.js";
 import type { Tab } from "./library/tab.js";
-import { bringFirstModel } from "./models/host.js";
+import { bringFirstModel, mayChoose } from "./models/host.js";
 import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
 import { showLoading } from "./parts/loading/progress.js";
@@ -75,10 +76,11 @@ function begin(first: ChosenModel): void {
     .catch(sayMissing);
   surface.awaitStored(stored);
   offerBar({ ui, state, surface, writing, beginWith: (text) => void beginWith(text) });
+  const takeDrops = mayChoose ? listenForDrops() : undefined;
   requestAnimationFrame(() => {
     surface.need().catch(() => undefined); // parts that need the editor report the error
     import("./parts/chooser/chooser.js")
-      .then(({ offerModels }) => offerModels(state, loading))
+      .then(({ offerModels }) => offerModels(state, loading, takeDrops))
       .catch(sayMissing);
   });
   ui.starting.hidden = true;

@@ -1,6 +1,7 @@
 // The card that offers other models: of this site, of the Hub by id, or from this device. Fetched after the first
 // paint.
 import { onPress } from "../../dom/buttons.js";
+import type { Drop } from "../../dom/drops.js";
 import { elements as ui } from "../../dom/elements.js";
 import { isRepeated } from "../../dom/visit.js";
 import { phrase } from "../../language/models.js";
@@ -124,35 +125,11 @@ class Chooser {
     take(); // files that were picked before the chooser was loaded
   }
 
-  /** Must be called while the drop is handled: the browser clears its data afterwards. */
-  private takeDrop(dropped: DataTransfer): void {
-    const entries = [...dropped.items]
-      .map((item) => item.webkitGetAsEntry())
-      .filter((entry) => entry !== null);
-    const plain = [...dropped.files];
+  readonly takeDrop = ({ entries, files }: Drop): void => {
     void this.takeFiles(async () =>
-      (await import("../../models/dropped-files.js")).filesOfDrop(entries, plain),
+      (await import("../../models/dropped-files.js")).filesOfDrop(entries, files),
     );
-  }
-
-  offerDropping(): void {
-    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
-    const show = (isOver: boolean) => document.body.classList.toggle("dropping", isOver);
-    document.addEventListener("dragover", (event) => {
-      if (!hasFiles(event)) return; // dropped text goes into the field as usual
-      event.preventDefault();
-      show(true);
-    });
-    document.addEventListener("dragleave", (event) => {
-      if (event.relatedTarget === null) show(false);
-    });
-    document.addEventListener("drop", (event) => {
-      show(false);
-      if (!hasFiles(event) || !event.dataTransfer) return;
-      event.preventDefault();
-      this.takeDrop(event.dataTransfer);
-    });
-  }
+  };
 
   /** Fetches the parts that list models. */
   fill(): void {
@@ -177,8 +154,12 @@ class Chooser {
   }
 }
 
-/** Shows the chooser if the page can load other models. */
-export function offerModels(state: PageState, loading: Loading): void {
+/** Shows the chooser if the page can load other models. `takeDrops` sets what takes dropped files. */
+export function offerModels(
+  state: PageState,
+  loading: Loading,
+  takeDrops: ((take: (drop: Drop) => void) => void) | undefined,
+): void {
   ui.chooser.hidden = !mayChoose;
   ui.modelOffer.hidden = !mayChoose;
   if (!mayChoose) return;
@@ -204,6 +185,6 @@ export function offerModels(state: PageState, loading: Loading): void {
   ui.hubId.addEventListener("input", chooser.forgetLookup);
   chooser.offerPicking(ui.pickFolder, ui.pickFolderButton);
   chooser.offerPicking(ui.pickFiles, ui.pickFilesButton);
-  chooser.offerDropping();
+  takeDrops?.(chooser.takeDrop);
   if (isRepeated()) void chooser.goOnLoading().catch(() => undefined); // the visitor can choose it again
 }
