@@ -55,7 +55,7 @@ const buildFloor = () =>
     format: "esm",
   });
 
-/** In a Chromium of its own: wllama does not start where it has run before. */
+/** In a separate Chromium: wllama does not start a second time in the same browser. */
 async function inChromium({ load, make, options, runtimeBytes }, flags, round) {
   const model = make();
   const browser = await openBrowser(
@@ -90,7 +90,7 @@ async function inChromium({ load, make, options, runtimeBytes }, flags, round) {
   }
 }
 
-/** llama.cpp, in a process of its own, with its own prebuilt library for this processor. */
+/** llama.cpp, in a separate process, with its own prebuilt library for this processor. */
 function inLlama({ make }, { threads }, round) {
   const task = { llama: installLlama(), file: make(), threads, measures, turns, salt: 100 * round };
   const program = join(import.meta.dirname, "llama.mjs");

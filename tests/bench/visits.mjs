@@ -26,7 +26,7 @@ const page = '<title>-</title><script type="module" src="/bench/in-tab.mjs"></sc
  * @param {number} rate bytes per second
  */
 async function startHost(folders, rate) {
-  /** Time at which what has been sent so far would have left the line. */
+  /** Time at which the line has transferred all bytes so far. */
   let lineFree = 0;
   /** The line sends less than a second's bytes at once. */
   const burstMs = 5;

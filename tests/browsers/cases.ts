@@ -35,8 +35,8 @@ export interface Case {
   /** Builds of the engine whose own tests run there, and GoogleTest's filter of them. */
   engineTests: { variants: readonly Variant[]; filter: string };
   /**
-   * Loads that may be repeated because the browser, driven as it is, hangs while a worker starts another; of 850 that nobody
-   * drove, none did.
+   * Loads that may be repeated, because the browser sometimes hangs under WebDriver while a worker starts another. Of 850
+   * loads without WebDriver, none hung.
    */
   mostHangs: number;
 }

@@ -1,4 +1,4 @@
-// The end-to-end core in every browser. The build in web/dist gives what the native command line gives, on hosts with the
+// The end-to-end core in every browser. The build in web/dist gives the same text as the native command line, on hosts with the
 // headers that threads need and without.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -29,7 +29,7 @@ const loadingState = `(async () => {
   const loading = globalThis.stateOfLoading ?? (shown?.checkVisibility() ? shown.innerText : "");
   return loading + (${selfTested}.test(tested) ? "" : tested);
 })()`;
-/** Keeps it in a page of these tests: for onProgress. */
+/** Stores the progress in a page of these tests: for onProgress. */
 const keepState = `({ stage, loadedBytes }) => {
   globalThis.stateOfLoading = stage === "ready" ? "" : stage + loadedBytes;
 }`;
@@ -64,7 +64,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       await browser.close();
     });
 
-    /** Rejects once a load in the page has stood still for `hangMs`. */
+    /** Rejects when a load in the page makes no progress for `hangMs`. */
     async function untilHang(signal: AbortSignal): Promise<never> {
       let last = "";
       for (let since = performance.now(); ; await new Promise((later) => setTimeout(later, 500))) {
@@ -81,7 +81,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       while (hangs < mostHangs) {
         const watch = new AbortController();
         const attempts = [attempt(), untilHang(watch.signal)];
-        for (const one of attempts) one.catch(() => undefined); // the one that comes second
+        for (const one of attempts) one.catch(() => undefined); // the loser of the race
         try {
           return await Promise.race(attempts);
         } catch (error) {
@@ -455,7 +455,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
         await until(`${selfTested}.test(${status})`);
         return [seen, await browser.evaluate(`(async () => ${status})()`)];
       });
-      expect(seen).toMatch(/^[^\t]+(\t[^\t]+){6}$/); // of the embedding and of six layers
+      expect(seen).toMatch(/^[^\t]+(\t[^\t]+){6}$/); // the embedding and six layers
       expect(tested).toMatch(/^Passed: all \d+ checks\./);
     });
   });

@@ -10,7 +10,7 @@ import { until } from "./until.js";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** What the pages have: `until` waits for a condition; `heard` has the elements' events. */
+/** Globals of the pages: `until` waits for a condition; `heard` contains the elements' events. */
 const setUp = (body: string) => `(async () => {
   document.body.innerHTML = ${JSON.stringify(body)};
   globalThis.heard = [];
@@ -76,12 +76,12 @@ export class ElementsPage {
     await this.current().open(`${this.host().origin}/page/`);
   }
 
-  /** Waits until a condition holds, also in another page, to which this one goes. */
+  /** Waits until a condition holds, even if the page navigates to another. */
   until(condition: string): Promise<void> {
     return until(this.current(), condition);
   }
 
-  /** Runs `code`, the body of an asynchronous function, and gives what it returns. */
+  /** Runs `code`, the body of an asynchronous function, and returns its result. */
   async evaluate(code: string): Promise<unknown> {
     const answer = `(async () => { ${code} })().then((all) => JSON.stringify(all ?? null))`;
     return JSON.parse(await this.current().evaluate(answer));

@@ -16,7 +16,7 @@ function miniBrowser(): string {
   return `${libraries}/${folder}/MiniBrowser`;
 }
 
-/** A key as WebDriver has it: a character, of Unicode's private ones for what writes none. */
+/** A key for WebDriver: a character; keys that write none are private characters of Unicode. */
 const codeOf = (key: string): string => {
   const name = key.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase(); // "ArrowRight" is ARROW_RIGHT
   return (Key as unknown as Record<string, string>)[name] ?? key;
@@ -86,7 +86,7 @@ export async function launchWebKit(environment: Record<string, string> = {}): Pr
     end(service);
     end(server);
   };
-  process.once("exit", endAll); // where the tests themselves are ended
+  process.once("exit", endAll); // also if the test run is killed
   try {
     const driver = await within(patienceMs, "starting WebKitGTK", connect(port));
     await driver.manage().setTimeouts({ script: 3 * patienceMs, pageLoad: patienceMs });

@@ -280,6 +280,6 @@ inEveryBrowser(
   },
   `<!doctype html><title>A page</title>
 <form><gpt2-writer id="w" name="w" loading="use" prompt="One day" autofocus></gpt2-writer></form>
-<script>addEventListener("unload", () => {}); // it is not kept in memory, but restored</script>
+<script>addEventListener("unload", () => {}); // the page is restored, not kept in memory</script>
 <script type="module" src="/gpt2-element.js"></script>`,
 );

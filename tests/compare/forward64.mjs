@@ -1,5 +1,5 @@
 // GPT-2 in float64, operation by operation (Radford et al. 2019; transformers, modeling_gpt2.py), and GPT-BigCode
-// (modeling_gpt_bigcode.py): slow, plain, and what the engine is compared with.
+// (modeling_gpt_bigcode.py): slow and plain. It is the engine's reference.
 
 /**
  * @typedef {{ shape: number[], values: ArrayLike<any> }} FloatTensor By its name on the hub. GPT-2's Conv1D weights are

@@ -1,4 +1,4 @@
-// `npm run compare:hub`: of each kind of model that is published as GPT-2 a small one, compared with float64, or refused.
+// `npm run compare:hub`: a small model of each kind that is published as GPT-2 is compared with float64, or refused.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -41,7 +41,7 @@ const tensors = new Map(
     return [name, { dtype: "F32", shape, bytes }];
   }),
 );
-/** llama.cpp reads no file without one. */
+/** llama.cpp refuses a file without a tokenizer. */
 const vocab = Object.fromEntries(Array.from({ length: config.vocab_size }, (_, id) => [`t${id}`, id]));
 const pathOf = (name: string) => join(scratch, `${name.replaceAll(" ", "-")}.gguf`);
 

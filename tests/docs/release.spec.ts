@@ -1,4 +1,4 @@
-// What `npm run release -- --dry-run` leaves: the tarball for npm, and the site for GitHub Pages.
+// The output of `npm run release -- --dry-run`: the tarball for npm, and the site for GitHub Pages.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -291,7 +291,7 @@ test("the chosen language is stored, and the undo history survives a reload", as
   }
   await choose(page, "de");
   await expect(page.getByLabel("Sprache")).toHaveValue("de");
-  await page.goto("./?threads=1"); // anew, not once more
+  await page.goto("./?threads=1"); // a new navigation, not a reload
   await expect(page.locator("html")).toHaveAttribute("lang", "de");
   await choose(page, "en");
   await expect(page.locator("#generate")).toBeEnabled();

@@ -1,4 +1,4 @@
-// Requests that are given up, not read, or left behind.
+// Requests that are aborted, not read, or abandoned.
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test, type Page } from "@playwright/test";
 import { inPage, prompt, withModel } from "./model.js";

@@ -1,4 +1,4 @@
-// While the model writes, nothing moves by itself. spoken.spec.ts tests what is announced; `npm run bench -- fluency` measures speed.
+// While the model writes, nothing moves by itself. spoken.spec.ts tests the announcements; `npm run bench -- fluency` measures speed.
 import { expect, test, type Page } from "@playwright/test";
 import { open, openSection, startLongText, textOf } from "./page.js";
 

@@ -32,7 +32,7 @@ export function watchDelivery(page: Page, folder: string): () => Promise<Deliver
     if (isScript && !scripts.has(response.url())) scripts.set(response.url(), !hasWorker);
   });
   return async () => {
-    // Asked for once more: Playwright waits forever for the body of what a worker fetched that has ended.
+    // Fetches the file again, because Playwright waits forever for a body that a terminated worker fetched.
     const bodies = await Promise.all(
       [...scripts.keys()].map(async (url) => [url, await (await fetch(url)).text()] as const),
     );

@@ -11,7 +11,7 @@ const view = (heading: string) => `
       <gpt2-writer model="models/demo/" prompt="Once" max-new-tokens="5" seed="1"></gpt2-writer>\`;
   }`;
 
-/** A module that is run once more when it has changed. */
+/** A module that runs again when it has changed. */
 const main = (heading: string) => `
   import "gpt2-wasm/element";
   import { loadModel } from "gpt2-wasm";

@@ -1,4 +1,4 @@
-// The package in Node.js, as an embedder's own tests have it.
+// The package in Node.js, as an embedder's own tests use it.
 import { execFile, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

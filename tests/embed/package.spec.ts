@@ -87,7 +87,7 @@ test("publint and arethetypeswrong find no problem", () => {
   const bin = (name: string) => join(root, "node_modules/.bin", name);
   const said = run(root, bin("publint"), tarball, "--strict");
   expect(said).toContain("All good");
-  run(root, bin("attw"), tarball, "--profile", "esm-only"); // exits with 1 where it finds something
+  run(root, bin("attw"), tarball, "--profile", "esm-only"); // exits with 1 if it finds a problem
 });
 
 test("TypeScript finds the types with moduleResolution node10, which does not read exports", () => {

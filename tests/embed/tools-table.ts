@@ -1,4 +1,4 @@
-// The table of docs/how-to/bundlers.md: what tools.spec.ts found of each tool and version.
+// The table of docs/how-to/bundlers.md: the results of tools.spec.ts for each tool and version.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "./app.js";

@@ -9,7 +9,7 @@ import { frameworkNames } from "../../web/scripts/framework-types.mjs";
 
 test.describe.configure({ timeout: 300_000 }); // they are installed first
 
-/** What it prints, and whether it found something. */
+/** The output of a checker, and whether it found a problem. */
 function check(folder: string, program: string, ...args: string[]) {
   const { status, stdout } = spawnSync(join(folder, "node_modules/.bin", program), args, {
     cwd: folder,
@@ -44,5 +44,5 @@ test("each framework has a subpath, with types for node10, too", () => {
 
 test("the elements mount in jsdom and happy-dom under Jest and Vitest without effect", () => {
   const folder = makeApp("unit-tests", true);
-  for (const script of ["jest", "vitest", "vitest:happy-dom"]) run(folder, "npm", "run", script); // exits with 1 where a test fails
+  for (const script of ["jest", "vitest", "vitest:happy-dom"]) run(folder, "npm", "run", script); // exits with 1 if a test fails
 });

@@ -12,7 +12,7 @@ import { aptInstall, clangPackages } from "../../engine/toolchain/system-package
 import { runWebTarget, webFuzzTargets } from "./web/run-target.mjs";
 
 const folder = import.meta.dirname;
-const work = join(root, "build/fuzz"); // inputs that longer runs found, and those that failed
+const work = join(root, "build/fuzz"); // inputs that longer runs found, and failing inputs
 const mostSeconds = 20; // that one input may take; some thousand times what it usually takes
 const mostBytes = 512; // of an input
 const mostMegabytes = 1024; // that a target may take, and that one allocation may ask for
@@ -27,7 +27,7 @@ export const fuzzTargets = [...nativeTargets, ...webFuzzTargets];
 
 const program = (target) => join(root, "build/native-asan/tests/fuzz", `fuzz_${target}`);
 
-/** Runs a target; resolves to its exit status and what it wrote. */
+/** Runs a target; resolves to its exit status and its output. */
 function runTarget(target, args) {
   const dictionary = join(folder, "dictionaries", `${target}.dict`);
   const fixed = [
@@ -54,7 +54,7 @@ function runTarget(target, args) {
 
 const last = (output, pattern) => [...output.matchAll(pattern)].at(-1)?.[1] ?? "";
 
-/** One row of the table; `failure` is what a target wrote when it failed. */
+/** One row of the table; `failure` is the output of a target that failed. */
 function summary(target, { status, output }) {
   return {
     target,
@@ -119,7 +119,7 @@ export async function fuzz({
   const native = targets.filter((target) => nativeTargets.includes(target));
   if (native.length > 0) buildPreset("native-asan", { targets: native.map((target) => `fuzz_${target}`) });
   mkdirSync(join(work, "failures"), { recursive: true });
-  seed ??= Math.floor(Math.random() * 2 ** 31) + 1; // 0 lets libFuzzer choose, and not say it
+  seed ??= Math.floor(Math.random() * 2 ** 31) + 1; // with 0, libFuzzer chooses one and does not print it
   const length = runs === undefined ? `${seconds} s` : `${runs} executions`;
   console.log(`fuzzing ${targets.length} targets for ${length} each, seed ${seed}`);
   const scratch = mkdtempSync(join(work, "run-"));

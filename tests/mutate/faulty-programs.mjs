@@ -1,4 +1,4 @@
-// Programs with a fault: what it changes is compiled anew, the rest is taken from the workspace.
+// Programs with a fault: affected files are compiled again, and all others come from the workspace.
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { limits, run } from "./program.mjs";

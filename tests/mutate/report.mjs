@@ -9,7 +9,7 @@ export function printFault(outcome, { id, kind, code, before, after }, killer) {
   else console.log(`         by ${killer}`);
 }
 
-/** The survivors once more, and how many were killed in each folder. */
+/** Repeats the survivors, and counts the killed faults of each folder. */
 export function printScores(planted, seed) {
   const survivors = planted.filter(({ killer }) => killer === undefined);
   if (survivors.length > 0) console.log("\nsurvivors:");

@@ -1,4 +1,4 @@
-// The tests that a fault must get past: those of its own folder first, as they are the likeliest to notice it.
+// The tests that run against a fault: those of its own folder first, because they most likely notice it.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./program.mjs";

@@ -35,7 +35,7 @@ const options = [
   "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
   "-DCMAKE_CXX_FLAGS=-w -D_GLIBCXX_ASSERTIONS",
   "-DGPT2_TESTS=ON",
-  "-DGPT2_UNITY=OFF", // a fault compiles one file anew
+  "-DGPT2_UNITY=OFF", // a fault then compiles only one file again
 ];
 
 export class Workspace {

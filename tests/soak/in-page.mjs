@@ -76,7 +76,7 @@ async function unlessEnded(model, work, reason) {
   }
 }
 
-/** Asks, and gives up after `ms` where it is a number. */
+/** Sends a request, and aborts it after `ms` if that is a number. */
 async function askFor(model, call, ms, keep) {
   const controller = new AbortController();
   const reason = new Error("given up");

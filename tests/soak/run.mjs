@@ -14,11 +14,11 @@ import { measure } from "./renderers.mjs";
 import { openBrowser, serve } from "./site.mjs";
 import { within } from "./within.mjs";
 
-/** A round is minutes of work for a very busy machine at most; what takes longer than this hangs. */
+/** A round takes a few minutes on a very busy machine. After this time it counts as hanging. */
 const hangMs = 180_000;
 /** Rounds between two rests, in which no model is in use. */
 const roundsToRest = 3;
-/** After this time nothing of a model is left: dispose takes milliseconds, collecting garbage some tries. */
+/** Time in which a model must be freed: dispose takes milliseconds, garbage collection several attempts. */
 const restMs = 30_000;
 /**
  * How much more the process may take at rest than at the first rest. The engine of the demo model has 30 MB: two that were left
@@ -28,7 +28,7 @@ const restBytes = 60e6;
 /** The same for JavaScript objects: the module keeps nothing of a request that has been answered. */
 const restHeap = 4e6;
 
-/** What runs in the page, as the site has it. */
+/** The module that runs in the page. */
 const inPage = "/soak/in-page.mjs";
 
 const { values: flags } = parseArgs({
@@ -126,7 +126,7 @@ printRow(["seconds", "round", "when", "compared", "JS heap MB", "renderer MB", "
 try {
   page = await browser.newPage();
   await page.goto(site.page);
-  // What the browser takes for the first models it keeps: the first rest comes after a round.
+  // The browser keeps memory that it needed for the first models, so the first rest comes after a round.
   let round = 0;
   let isLast = false;
   const end = Date.now() + milliseconds;

@@ -1,6 +1,6 @@
-// A time in which something must have ended. Used by the page and by what drives it.
+// A time limit. Used by the page and by its driver.
 
-/** What `work` gives; rejects where it has not after `ms`. */
+/** The result of `work`; rejects if there is none after `ms`. */
 export async function within(ms, work) {
   let timer;
   const late = new Promise((_, reject) => {

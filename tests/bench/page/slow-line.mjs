@@ -11,7 +11,7 @@ const portionBytes = 1460;
  * @param {{ bytesPerSecond: number, roundTripMs: number }} line
  */
 export async function openSlowLine(port, { bytesPerSecond, roundTripMs }) {
-  /** When what was sent so far has left the line. */
+  /** Time at which the line has transferred all bytes so far. */
   let lineFree = 0;
   const server = createServer((client) => {
     const host = connect(port, "localhost");

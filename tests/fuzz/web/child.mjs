@@ -8,7 +8,7 @@ const mostMs = 20_000;
 const [bundle = "", seed, unit, number] = process.argv.slice(2);
 const { target } = await import(pathToFileURL(bundle).href);
 
-/** The input under test, for what fails outside of `check`. */
+/** The input under test, for errors outside of `check`. */
 let current;
 const failOutside = (error) => {
   console.log(`${error?.stack ?? error}\nwhile the input was ${fc.stringify(current)}`);

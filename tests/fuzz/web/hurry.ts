@@ -1,4 +1,4 @@
-// What lets a target spend its time on inputs. It calls these once, before the first one.
+// Lets a target spend its time on inputs. The target calls these functions once, before the first input.
 import { createHash } from "node:crypto";
 
 /** Makes pauses below ten seconds a hundred times as short. Longer ones are limits, which stay. */

@@ -5,7 +5,7 @@ import { bytes, hash, id } from "../../web/support/model-host.js";
 const right = [bytes(40, 1), bytes(30, 2)].map(hash);
 export const hashes = fc.constantFrom(...right, "0".repeat(64), "xyz");
 
-/** One wrong value in twenty: a record with more than one ends at the first. */
+/** One wrong value in twenty, because parsing stops at the first one. */
 const mostly = (rights: readonly unknown[], wrongs: readonly unknown[]) =>
   fc.oneof(
     { weight: 19, arbitrary: fc.constantFrom(...rights) },

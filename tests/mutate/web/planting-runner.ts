@@ -1,5 +1,5 @@
 // Runs each test of a file many times, each time with another of StrykerJS's faults planted. Switching a fault on in the
-// same worker takes milliseconds; a run of its own takes a second. run.mjs chooses the faults, and reads the results from
+// same worker takes milliseconds; a separate run takes a second. run.mjs chooses the faults, and reads the results from
 // a journal, line by line. So a worker that hangs or dies costs one fault and not the rest.
 import { appendFileSync, readFileSync } from "node:fs";
 import { vi } from "vitest";
@@ -13,9 +13,9 @@ export interface Plan {
   journal: string;
   /** Faults for each test, by its id. */
   tests?: Record<string, string[]>;
-  /** How often each test came by each fault, when nothing was planted. */
+  /** How often each test reached each fault, without a planted fault. */
   hits?: Hits;
-  /** Each with the files of tests that come by it. */
+  /** Each fault with the test files that reach it. */
   alone?: { mutant: string; files: string[] }[];
   fromTheStart?: string;
 }
@@ -45,14 +45,14 @@ interface Switches {
   mutantCoverage: { static: Record<string, number>; perTest: Hits };
 }
 
-/** One time that a test is run. */
+/** One run of a test. */
 type Try = { kind: "clean" | "none" } | { kind: "planted"; mutant: string };
 
 const once = "once "; // before the id of a test that is run for the first time
 const mostAlone = 10_000; // ms that a test may take
-const leastHits = 10_000; // before a loop with a fault in it is taken for one without an end
+const leastHits = 10_000; // before a loop with a fault counts as endless
 const mostHitsAlone = 1_000_000;
-const { setTimeout: later, clearTimeout: never } = globalThis; // tests put false ones in their place
+const { setTimeout: later, clearTimeout: never } = globalThis; // tests replace them by fakes
 const now = performance.now.bind(performance);
 
 const switches: Switches = { mutantCoverage: { static: {}, perTest: {} } };

@@ -44,7 +44,7 @@ describe("arriving scores", () => {
     const before = stateOf(token(0, 3, 0, -1), token(3, 7, 1, -2), token(7, 13, 2, -3)).field(scoredField);
     const cut = [token(0, 3, 0, -5), token(3, 7, 4, undefined, 1), token(7, 13, 2, undefined, 8)];
     expect(keepScores(before, cut).map(({ value }) => [value.index, value.logprob])).toEqual([
-      [0, -5], // is known anew
+      [0, -5], // has a new score
       [4, -2],
       [2, undefined], // another token
     ]);

@@ -160,7 +160,7 @@ describe("a model that loads while another one writes", () => {
     await ended;
     expect(currentModel()).toBe(demo);
     expect(shown("arrival")).toBe(true);
-    expect(coming()).not.toBeNull(); // a page that is loaded once more brings it again
+    expect(coming()).not.toBeNull(); // a reload of the page offers it again
     const use = document.getElementById("arrival-use");
     use?.click();
     use?.click();
