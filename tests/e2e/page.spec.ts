@@ -298,7 +298,7 @@ test("a reload keeps what Another replaces, and the last seed", async ({ page })
   await page.getByRole("button", { name: "Same again" }).click();
   await expect(page.getByLabel("Seed")).toHaveValue(seed);
   await page.getByRole("button", { name: "Another" }).click();
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("the same text again", { timeout: 30_000 });
   expect(await textOf(page)).toBe(first);
   for (const before of [first, "A cat sat"]) {
     await page.getByRole("button", { name: "Undo" }).click();
