@@ -119,6 +119,47 @@ for (const [width, height] of [
   });
 }
 
+test("on a phone, an open panel keeps the buttons at the lower end, also where the page ends", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page);
+  await setText(page, "A line.\n".repeat(40));
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await openSection(page, "options");
+  const below = () =>
+    page.locator("#dock").evaluate((dock) => Math.round(innerHeight - dock.getBoundingClientRect().bottom));
+  expect(await below()).toBe(0);
+  await page.locator("#panel").evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
+  expect(await below()).toBe(0);
+  await page.locator("#device summary").first().click();
+});
+
+test("in German no share of a token breaks, and the row of search has buttons of different names", async ({
+  page,
+}) => {
+  await open(page);
+  await page.locator("#language").selectOption("Deutsch");
+  await page.locator("#editor .cm-content").press("Alt+ArrowDown");
+  const shares = page.locator("#token .alternative .share");
+  await expect(shares).toHaveCount(10, { timeout: 20_000 });
+  const heights = await shares.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+  expect(Math.max(...heights)).toBeLessThan(28);
+  const overflows = await shares.evaluateAll((all) => all.map((each) => each.scrollWidth - each.clientWidth));
+  expect(Math.max(...overflows)).toBeLessThanOrEqual(0);
+  await page.keyboard.press("Escape");
+  await page.locator("#editor .cm-content").press("Control+f");
+  await expect(find(page).getByRole("button", { name: "Nächster", exact: true })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Weiter", exact: true })).toHaveCount(1);
+  const top = (name: string) =>
+    find(page)
+      .locator(`[name=${name}]:visible`)
+      .first()
+      .evaluate((each) => Math.round(each.getBoundingClientRect().top));
+  expect(await top("replaceAll")).toBe(await top("replace"));
+  expect(await top("replace")).toBeGreaterThan(await top("next"));
+});
+
 test("Another keeps the previous text: buttons, arrow keys and a reload lead back to it", async ({
   page,
 }) => {

@@ -11,7 +11,7 @@ test("presets set the numbers, sliders move them, and the picture shows both", a
   await setText(page, "Once upon a time there was a");
   await openSection(page, "options");
   const picture = page.locator("#picture-words");
-  await expect(picture).toContainText(/^\d+ of the 100 likeliest tokens can come next: “␣/, {
+  await expect(picture).toContainText(/^\d+ of the 100 most probable tokens can come next: “␣/, {
     timeout: 20_000,
   });
   const staying = async () => Number.parseInt((await picture.textContent()) ?? "", 10);
@@ -36,7 +36,7 @@ test("presets set the numbers, sliders move them, and the picture shows both", a
   await expect(field(page, "Top k")).toHaveValue("7");
   await expect(picture).toContainText("7 of the 100");
   await field(page, "Temperature slider").fill("0");
-  await expect(picture).toHaveText(/^1 of the 100 likeliest tokens can come next: “␣\S+” 100%$/);
+  await expect(picture).toHaveText(/^1 of the 100 most probable tokens can come next: “␣\S+” 100%$/);
   await field(page, "Temperature").fill("9"); // refused: the picture stays as it was
   await expect(picture).toContainText("1 of the 100");
   for (const colorScheme of ["light", "dark"] as const) {

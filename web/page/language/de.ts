@@ -307,11 +307,11 @@ export const editor: Translated<Sections["editor"]> = {
   "find.replacedAll": "$ Treffer ersetzt",
 
   "preset.precise": "Genau",
-  "preset.precise.help": "bleibt bei wahrscheinlichen Token",
+  "preset.precise.help": "bleibt bei wahrschein\u00ADlichen Token",
   "preset.balanced": "Ausgewogen",
   "preset.balanced.help": "die Vorgaben des Modells",
   "preset.wild": "Wild",
-  "preset.wild.help": "nimmt auch unwahrscheinliche Token",
+  "preset.wild.help": "nimmt auch unwahr\u00ADscheinliche Token",
   "option.maxNewTokens": "Token",
   "option.maxNewTokens.help": "Wie viele höchstens geschrieben werden",
   "option.temperature": "Temperatur",

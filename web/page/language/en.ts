@@ -370,7 +370,7 @@ export const editor = {
   sameAgainHelp: "Sets seed {seed}, which wrote the last text",
   seedTaken: "Seed {seed} is set: from the same place it gives the same text.",
 
-  picture: "{staying} of the {count} likeliest tokens can come next: {list}",
+  picture: "{staying} of the {count} most probable tokens can come next: {list}",
   pictureToken: "“{token}” {share}",
 
   filesOfDevice: "The model comes from files on this device, which a link cannot name.",

@@ -112,9 +112,8 @@ export class Arcs {
     const looks = topWeights(weights, mostDrawn, leastDrawn);
     const labels = [{ index: tokens - 1, share: 1 }, ...looks].map(({ index }) => {
       const text = label(texts[index] ?? "", 12);
-      const half = (text.length * letterWidth) / 2;
-      // Completely inside the picture, even at its ends.
-      return { index, text, width: 2 * half + 6, x: Math.min(Math.max(x(index), half), width - half) };
+      const half = (text.length * letterWidth) / 2; // an estimate: the site's font decides
+      return { index, text, width: 2 * half + 6, x: Math.min(Math.max(x(index), half), width - half), half };
     });
     const svg = select(picture)
       .selectAll("svg")
@@ -170,7 +169,11 @@ export class Arcs {
       .join("text")
       .attr("class", "name")
       .classed("looking-one", ({ index }) => index === tokens - 1)
-      .attr("x", (each) => each.x)
+      // At the ends, the name's own end is placed, so that it is completely inside the picture in every font.
+      .attr("x", ({ x: middle, half }) => (middle <= half ? 0 : middle >= width - half ? width : middle))
+      .style("text-anchor", ({ x: middle, half }) =>
+        middle <= half ? "start" : middle >= width - half ? "end" : "middle",
+      )
       .attr("y", arcsHeight + 22)
       .text(({ text }) => text);
   }
