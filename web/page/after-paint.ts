@@ -168,12 +168,12 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     model: (writing.lastWritten?.model ?? state.chosen.peek()).name,
   }));
   offerCopying(ui, state, editor);
-  offerAlternatives(ui, state, editor);
+  offerAlternatives(ui, state, editor, speech.hush);
   offerSaving(ui, state);
   offerDevice(ui, state, () => showModel(ui, state));
   offerMenu(ui);
   offerPanel(ui, state);
-  offerLibrary({ state, writing, tab: page.tab, focusText });
+  offerLibrary({ state, writing, tab: page.tab, hush: speech.hush, focusText });
   offerSharing({ state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed(ui.controls, state, writing);

@@ -49,6 +49,15 @@ describe("what is said", () => {
     expect(texts()).toEqual(["Once upon a time there was a dog.", "Stopped after 20 tokens."]);
   });
 
+  it("hush leaves what is not the model's text", () => {
+    const own = make();
+    own.add(story);
+    own.status("Finished, 20 tokens.");
+    own.hush();
+    vi.runAllTimers();
+    expect(texts()).toEqual(["Once upon a time there was a dog.", "Finished, 20 tokens."]);
+  });
+
   it("only the newest status is announced, and only the end if the text is silent", () => {
     const own = make(() => true);
     own.status("Reading the text: 128 of 900 tokens");

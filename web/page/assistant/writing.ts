@@ -165,6 +165,7 @@ export class Writing {
         state.tokensPerSecond.value = ((all.length - 1) * 1000) / (performance.now() - firstAt);
     });
     current.flush = () => batch.flush();
+    if (from < to) voice.hush(); // what is replaced is not read any more
     editor.open(from, to);
     try {
       model = await unlessAborted(needModel(), signal);

@@ -74,6 +74,8 @@ it("reading aloud is switched off for good, and hushes what still waits", () => 
   if (box) box.checked = false;
   box?.dispatchEvent(new Event("input"));
   expect(speech.hush).toHaveBeenCalledTimes(1);
+  document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  expect(speech.hush).toHaveBeenCalledTimes(2);
   controls.replaceChildren();
   offerReadingAloud(controls, speech);
   expect(controls.querySelector("input")?.checked).toBe(false);

@@ -13,13 +13,15 @@ export interface LibraryPlace {
   writing: Writing;
   /** undefined if the module that stores the texts could not be fetched. */
   tab: () => Tab | undefined;
+  /** Ends the reading of the text that is left. */
+  hush: () => void;
   focusText: () => void;
 }
 
 /** Milliseconds after a change of the text. */
 const refreshAfterMs = 600;
 
-async function makeLibrary({ state, writing, tab, focusText }: LibraryPlace): Promise<Library> {
+async function makeLibrary({ state, writing, tab, hush, focusText }: LibraryPlace): Promise<Library> {
   const [{ Library }, { Texts }] = await Promise.all([
     import("./library.js"),
     import("../../library/texts.js"),
@@ -32,6 +34,7 @@ async function makeLibrary({ state, writing, tab, focusText }: LibraryPlace): Pr
     open: (id) => own.open(id),
     stop: writing.stop,
     leave: (sentence) => {
+      hush();
       state.say(sentence);
       if (!matchMedia("(min-width: 64rem)").matches) state.panel.value = undefined; // the panel covers the text
       if (!isTouched()) focusText();

@@ -4,7 +4,7 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import { hasFlag, storeFlag } from "../../state/stored-flags.js";
 import { silence, type Speech } from "./speech.js";
 
-/** Adds the option to `controls`; switching it off hushes `speech`. */
+/** Adds the option to `controls`; switching it off hushes `speech`, and so does Escape: the model is ahead of its reader. */
 export function offerReadingAloud(controls: HTMLElement, speech: Pick<Speech, "hush">): void {
   const control = document.createElement("div");
   control.className = "control";
@@ -21,6 +21,9 @@ export function offerReadingAloud(controls: HTMLElement, speech: Pick<Speech, "h
   box.addEventListener("input", () => {
     storeFlag(silence, !box.checked);
     if (!box.checked) speech.hush();
+  });
+  document.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape") speech.hush();
   });
   control.append(label, box, help);
   controls.append(control);

@@ -64,10 +64,10 @@ export class Speech {
     this.replace({ text, kind: "notice" });
   }
 
-  /** Drops everything that still waits. */
+  /** Drops the model's text that still waits. */
   hush(): void {
     this.unsaid = "";
-    this.waiting = [];
+    this.waiting = this.waiting.filter(({ kind }) => kind !== "text");
   }
 
   private replace(utterance: Utterance): void {
