@@ -122,7 +122,7 @@ it("a second press of Delete or of a row does nothing, and Undo still restores t
   let listed = all;
   const { library, texts, removal, open } = mount({ list: () => Promise.resolve(listed) });
   await library.refresh();
-  texts.remove.mockImplementation(() => {
+  vi.mocked(texts.remove).mockImplementation(() => {
     listed = listed.slice(1);
     return Promise.resolve(removal);
   });
