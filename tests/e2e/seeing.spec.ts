@@ -42,7 +42,8 @@ const scoreOf = (page: Page, value: string) =>
     page,
     async ({ loadModel }, given) => {
       const model = await loadModel("models/demo/");
-      const { tokens } = await model.score(given);
+      // The model may have written the text of a special token, which is one token in the page.
+      const { tokens } = await model.score(await model.tokenize(given, { allowSpecial: true }));
       await model.dispose();
       return tokens;
     },
