@@ -13,7 +13,8 @@ namespace gpt2 {
 
 // The reply of a call that runs out of memory. In the engine, only the standard library throws,
 // when it finds no memory, and the API's functions catch that. The reply itself needs no memory.
-inline constexpr const char* kOutOfMemoryReply =
+// An array has one address in all files, so callers may compare pointers with it.
+inline constexpr char kOutOfMemoryReply[] =
     R"({"error":{"code":"out-of-memory","message":"the engine is out of memory; )"
     R"(memory taken by this call is freed"}})";
 
