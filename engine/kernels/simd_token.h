@@ -13,7 +13,7 @@ namespace gpt2::simd {
 
 inline constexpr std::size_t kStepBytes = kTileRows * kStepInputs;  // a step or step pair of a tile
 
-// What tokens have of one group.
+// The inputs of one group, for one or more tokens.
 struct GroupInput {
   const std::int8_t* codes;     // [tokens, kGroup]
   const std::int32_t* offsets;  // [tokens]
@@ -86,7 +86,7 @@ void SumTwoTiles(const Dot& dot, const TiledQ4& w, const std::size_t (&tile_grou
 
 // Rows of two tiles, `tile` and the one `apart` tiles after it, over groups [first, last). input(g)
 // is the token's group g, and in_scales [groups, kTokenBlock] begins with its own scales. y holds
-// what the groups before gave; the bias comes after the last.
+// the sums of the earlier groups; the bias is added after the last group.
 template <DotProduct Dot, typename Weights, typename Input>
 void MatmulTwoTiles(const Weights& w, Input input, const float* in_scales, std::size_t tile,
                     std::size_t apart, std::size_t first, std::size_t last, float* y) {
@@ -123,7 +123,7 @@ void MatmulTwoTiles(const Weights& w, Input input, const float* in_scales, std::
 
 // y [rows] of one token of x. Each tile of the range's first half is computed with one of the
 // second. So the processor reads ahead in two places, and two tiles share the loads of the input.
-// In an odd range, the middle tile has no partner and is computed beside itself.
+// In an odd range, the middle tile has no partner and is computed twice.
 template <DotProduct Dot, typename Weights>
 void MatmulToken(const Weights& w, const QuantizedActivations& x, std::size_t token,
                  TileRange tiles, float* y) {

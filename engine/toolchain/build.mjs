@@ -30,14 +30,15 @@ const npmCi = ["ci", "--no-audit", "--no-fund"];
 
 function hasNodeModules() {
   const lock = join(root, "package-lock.json");
-  const isInstalled = existsSync(stamp) && statSync(stamp).mtimeMs >= statSync(lock).mtimeMs;
-  if (!isInstalled) console.error("npm: installing the packages of package-lock.json");
-  return isInstalled;
+  return existsSync(stamp) && statSync(stamp).mtimeMs >= statSync(lock).mtimeMs;
 }
+
+const reportInstalling = () => console.error("npm: installing the packages of package-lock.json");
 
 /** Installs the packages of package-lock.json, if they have changed since it last did. */
 export function ensureNodeModules() {
   if (hasNodeModules()) return;
+  reportInstalling();
   run("npm", npmCi);
   writeFileSync(stamp, "");
 }
@@ -48,6 +49,7 @@ export function ensureNodeModules() {
  */
 export async function whileInstalling(work) {
   if (hasNodeModules()) return work();
+  reportInstalling();
   const npm = spawn("npm", npmCi, { cwd: root, stdio: ["ignore", 2, 2] });
   const status = new Promise((resolve) => {
     npm.on("error", () => resolve(1));

@@ -38,7 +38,7 @@ const early = [...attributes.map(propertyOf), "defaultValue", "value", "readOnly
  * @attr {number} top-k - Keep the k most probable tokens; 40
  * @attr {number} top-p - Keep the fewest tokens with this much probability; 0.95
  * @attr {number} min-p - Keep tokens with this share of the top token's probability; 0
- * @attr {number} typical-p - Keep tokens about as surprising as is usual at their place, up to this much probability; 1
+ * @attr {number} typical-p - Keep the tokens whose surprise is closest to the entropy, up to this much probability; 1
  * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; 0 allows it
  * @attr {number} repetition-penalty - Above 1 makes tokens that were seen less likely; 1
  * @attr {number} seed - The same seed gives the same text

@@ -42,7 +42,7 @@ export interface CompletionRequest {
   top_k?: number | null | undefined;
   /** Keeps tokens with at least this share of the top token's probability; 0. */
   min_p?: number | null | undefined;
-  /** Keeps tokens about as surprising as is usual at this place, up to this much probability; 1, the default, keeps all. */
+  /** Keeps the tokens whose surprise is closest to the entropy, up to this much probability; 1, the default, keeps all. */
   typical_p?: number | null | undefined;
   /** Writes no run of this many tokens twice; 0, the default, allows all. */
   no_repeat_ngram_size?: number | null | undefined;

@@ -52,7 +52,7 @@ export interface GenerateOptions {
   topP?: number | undefined;
   /** Keep tokens with this share of the top token's probability; 0. */
   minP?: number | undefined;
-  /** Keep the tokens about as surprising as is usual at their place, up to this much probability; 1. */
+  /** Keep the tokens whose surprise is closest to the entropy, up to this much probability; 1. */
   typicalP?: number | undefined;
   /** Write no run of this many tokens twice, in the prompt or after it; 0. */
   noRepeatNgramSize?: number | undefined;
