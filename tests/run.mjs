@@ -1,6 +1,6 @@
-// `npm test`: builds and tests everything, step by step, and says what it skipped and what took longest. Names of steps as
-// arguments run only those, one after another: `npm test -- native web`. `all` is all of them but `bundlers`, which takes
-// minutes to install what it needs. Only what the named steps need is installed: `npm test -- native` needs no browser.
+// `npm test`: builds and tests, step by step, and says what it skipped and what took longest. `npm test -- all` also runs
+// the steps of `onlyInAll`. Names of steps run only those, one after another: `npm test -- native web`.
+// Only what the named steps need is installed: `npm test -- native` needs no browser.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -147,13 +147,8 @@ const steps = {
   },
   format() {
     run("clang-format-19", ["--dry-run", "--Werror", ...filesOf("*.h", "*.cc")]);
-    run("npx", [
-      "prettier",
-      "--check",
-      "--log-level",
-      "warn",
-      ...filesOf("*.ts", "*.mjs", "*.css", "*.html"),
-    ]);
+    const check = ["prettier", "--check", "--log-level", "warn"];
+    run("npx", [...check, ...filesOf("*.ts", "*.mjs", "*.css", "*.html")]);
   },
   async lint() {
     await lint();
@@ -218,21 +213,24 @@ const packagesOf = {
 const besideOthers = ["asan", "tsan", "fuzz", "format", "lint"];
 /** Steps that need no Emscripten, which is fetched meanwhile. */
 const withoutEmscripten = ["native"];
-const inAll = Object.keys(steps).filter((name) => name !== "bundlers");
+/** Steps that take long and seldom fail alone: the sanitizers and fuzzers repeat tests of `native`, `bundlers` repeats `embed`. */
+const onlyInAll = ["asan", "tsan", "fuzz", "bundlers"];
+const inAll = Object.keys(steps);
 
 const args = process.argv.slice(2);
 const outcomeFile = args[0] === outcomeOption ? args.splice(0, 2)[1] : undefined;
-const names = [...(args.length === 0 ? ["all"] : args)].flatMap((name) => (name === "all" ? inAll : [name]));
+const usual = inAll.filter((name) => !onlyInAll.includes(name));
+const names = args.length === 0 ? usual : args.flatMap((name) => (name === "all" ? inAll : [name]));
 for (const name of names.filter((step) => !(step in steps))) {
-  console.error(`unknown step "${name}", expected one of ${Object.keys(steps).join(", ")}, all`);
+  console.error(`unknown step "${name}", expected one of ${inAll.join(", ")}, all`);
   process.exit(2);
 }
-const wanted = Object.keys(steps).filter((name) => names.includes(name));
+const wanted = inAll.filter((name) => names.includes(name));
 
-const isAll = args.length === 0 || args.includes("all");
+const isWhole = args.length === 0 || args.includes("all");
 try {
   // All at once: what runs beside each other must not install beside each other.
-  const others = isAll && !findEmscripten().found ? [...buildPackages, ...emscriptenPackages] : [];
+  const others = isWhole && !findEmscripten().found ? [...buildPackages, ...emscriptenPackages] : [];
   const ofBundlers = wanted.includes("bundlers") ? bundlerPackages : [];
   const ofSteps = wanted.flatMap((name) => packagesOf[name] ?? testPackages);
   aptInstall([...new Set([...ofSteps, ...ofBundlers, ...others])]);
@@ -261,8 +259,8 @@ async function runSteps(list) {
 }
 
 const begin = performance.now();
-const beside = isAll ? besideOthers : [];
-if (!isAll) {
+const beside = isWhole ? besideOthers.filter((name) => wanted.includes(name)) : [];
+if (!isWhole) {
   await runSteps(wanted);
 } else {
   const endBeside = startBeside(beside);
@@ -296,4 +294,6 @@ const unsteady = failedLines([...failed]);
 if (unsteady.length > 0) console.log(`\nfailed tests:\n${unsteady.join("\n")}`);
 const failures = results.filter(({ failed: hasFailed }) => hasFailed).length;
 console.log(`\nsteps: ${results.length - failures} passed, ${failures} failed`);
+const left = inAll.filter((name) => !wanted.includes(name)).join(", ");
+console.log(left ? `not run: ${left}; \`npm run verify\` runs every step` : "every step ran");
 process.exit(failures > 0 ? 1 : 0);
