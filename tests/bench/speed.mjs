@@ -70,7 +70,7 @@ async function inChromium({ load, make, options, runtimeBytes }, flags, round) {
     const page = await browser.openPage();
     const sample = { "runtime kB": runtimeBytes() / 1e3 };
     const argument = { model: basename(model), threads: flags.threads, ...options };
-    const { context = 1024, ...loaded } = await page.evaluate(load, argument);
+    const { context = 1024, ...loaded } = (await page.evaluate(load, argument)) ?? {}; // the peers return nothing
     let salt = 100 * round;
     const run = (length, tokens) => page.evaluate(runPeer, { prompt: makePrompt(length, ++salt), tokens });
     const cold = await run(64, 2);
