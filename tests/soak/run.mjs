@@ -1,9 +1,9 @@
 // `npm run soak`: users who abort, leave, stall and dispose, in headless Chromium. Every answer is compared with those of
 // a cold engine and of the command line. Options: -- --minutes N; --built uses the existing page and command line. --seed
-// S plays the rounds of that run again; the machine decides their order in time. Ends with status 1 if an answer differs,
-// something hangs, or memory or workers stay.
+// S plays the rounds of that run again; the machine decides their order in time. --report FILE writes the problems there, for
+// `npm test`. Ends with status 1 if an answer differs, something hangs, or memory or workers stay.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -36,6 +36,7 @@ const { values: flags } = parseArgs({
     minutes: { type: "string", default: "5" },
     seed: { type: "string", default: String(Math.floor(Math.random() * 1e9)) },
     built: { type: "boolean", default: false },
+    report: { type: "string" },
   },
 });
 const number = (name) => {
@@ -150,6 +151,13 @@ try {
 const counts = Object.entries(done).map(([name, times]) => `${name} ${times}`);
 console.log(`done: ${counts.join(", ")}`);
 for (const problem of problems) console.error(problem);
+if (flags.report !== undefined) {
+  const lines = rows.map(
+    ({ round, when, workers, bytes }) => `${round} ${when}: ${workers} workers, ${mb(bytes)} MB`,
+  );
+  const failed = problems.map((name) => ({ name, why: lines.join("\n"), flaky: false }));
+  writeFileSync(flags.report, JSON.stringify({ skipped: [], failed, times: [] }));
+}
 console.log(
   `soak: ${compared} answers were compared; ${problems.length === 0 ? "all well" : `${problems.length} problems, --seed ${seed}`}`,
 );
