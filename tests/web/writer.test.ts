@@ -155,11 +155,16 @@ describe("writing", () => {
     expect(status.className).toBe("status");
   });
 
-  it("a disabled writer refuses to write", async () => {
+  it("a disabled or read-only writer refuses to write", async () => {
     const { writer } = make({ loading: "use", disabled: "" });
     vi.spyOn(writer, "matches").mockReturnValue(true);
     await writer.write();
+    const locked = make({ loading: "use", readonly: "" });
+    await locked.writer.write();
+    expect([locked.text.readOnly, locked.button.disabled]).toEqual([true, true]);
     expect(load).not.toHaveBeenCalled();
+    locked.writer.readOnly = false;
+    expect([locked.text.readOnly, locked.button.disabled]).toEqual([false, false]);
   });
 
   it("a writer follows the text's end, unless the reader scrolled up", async () => {
@@ -244,10 +249,12 @@ describe("loading", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("a load that fails is reported if the element is still in the page", async () => {
+  it("a load that fails is reported once, if the element is still in the page", async () => {
     load.mockRejectedValue(new Error("404"));
-    const { status } = make({ loading: "eager" });
-    await vi.waitFor(() => expect(status.textContent).toBe("Something went wrong: 404"));
+    const { writer, status } = make({ loading: "eager" });
+    const errors = eventsOf(writer, "gpt2-error");
+    await writer.write(); // waits for the same load
+    expect([errors.length, status.textContent]).toEqual([1, "Something went wrong: 404"]);
     const gone = make({ loading: "eager" });
     gone.writer.remove();
     await new Promise((resolve) => setTimeout(resolve));
