@@ -1,8 +1,13 @@
 // @vitest-environment happy-dom
 // `showInside` in an otherwise empty page, with a model that answers at once.
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Inspection, InspectOptions, ModelInfo } from "../../../web/src/client/index.js";
-import { insideWords, showInside, type InsideOptions } from "../../../web/src/figures/index.js";
+import {
+  InvalidArgumentError,
+  type Inspection,
+  type InspectOptions,
+  type ModelInfo,
+} from "../../../web/src/client/index.js";
+import { insideWords, showInside, type InsideOptions, type InsideToken } from "../../../web/src/figures/index.js";
 
 const config = { nLayer: 2, nHead: 2, nPositions: 4, nEmbd: 8, nInner: 32, vocabSize: 99 };
 
@@ -31,7 +36,7 @@ function makeModel({ hasTokenizer = true } = {}) {
   };
 }
 
-function mount(options: InsideOptions = {}) {
+function mount(options: InsideOptions | null = {}) {
   const place = document.createElement("section");
   document.body.append(place);
   const view = showInside(place, options);
@@ -145,6 +150,38 @@ describe("showInside", () => {
     expect(place.childNodes.length).toBe(0);
   });
 
+  it("an update after `remove` rejects, and asks the model nothing", async () => {
+    const { view } = mount();
+    const model = makeModel();
+    const running = view.update({ model, ids: [1] });
+    view.remove();
+    const removed = { name: "AbortError", message: "the figures were removed from the page" };
+    await expect(running).rejects.toMatchObject(removed);
+    const before = [model.asked.length, model.detokenize.mock.calls.length];
+    await expect(view.update({ model, ids: [1, 2] })).rejects.toMatchObject(removed);
+    expect([model.asked.length, model.detokenize.mock.calls.length]).toEqual(before);
+  });
+
+  it("null for the options, and for each of them, means none", async () => {
+    const none = { words: null, language: null, head: null, legend: null, onHead: null };
+    for (const options of [null, none]) {
+      const { view, texts } = mount(options);
+      const token = { position: null, texts: null, signal: null, onProgress: null };
+      await view.update({ model: makeModel(), ids: [12], ...token });
+      expect(texts(".arcs .name")).toEqual(["t12"]);
+    }
+  });
+
+  it("the head that was chosen in a larger model becomes the last one of a smaller one", async () => {
+    const { view, part } = mount({ head: { layer: 0, head: 0 } });
+    await view.update({ model: makeModel(), ids: [1, 2] });
+    part("#head-1-1").dispatchEvent(new MouseEvent("click"));
+    const small = makeModel();
+    small.info = { ...small.info, config: { ...config, nLayer: 1, nHead: 1 } } as ModelInfo;
+    await view.update({ model: small, ids: [1, 2] });
+    expect(view.head).toEqual({ layer: 0, head: 0 });
+  });
+
   it("a model without a tokenizer shows ids", async () => {
     const { view, texts } = mount();
     const model = makeModel({ hasTokenizer: false });
@@ -188,26 +225,76 @@ describe("wrong arguments", () => {
     ],
     ["words that are none", { words: "de" }, 'words is "de", expected an object'],
     ["a language that is none", { language: "not a tag" }, 'language is "not a tag", expected a BCP 47 tag'],
+    ["options that are none", "de", 'the options of showInside are "de", expected an object'],
+    ["an unknown option", { legends: null }, 'unknown option "legends" of showInside'],
+    ["a number for a head", { head: 3 }, "head is 3, expected an object with layer and head"],
+    ["an array for a head", { head: [1, 2] }, "head is an array, expected an object with layer and head"],
+    [
+      "a negative head",
+      { head: { layer: 0, head: -1 } },
+      "head.head is -1, expected a whole number from 0 or more",
+    ],
+    ["a head that is no number", { head: { layer: 0, head: NaN } }, "head.head is NaN, expected a whole number"],
+    ["half a head", { head: { layer: 0, head: 1.5 } }, "head.head is 1.5, expected a whole number"],
+    ["a layer of another type", { head: { layer: "1", head: 0 } }, 'head.layer is "1", expected a whole number'],
+    ["a head without a layer", { head: { head: 0 } }, "head.layer is undefined, expected a whole number"],
+    ["a legend that is none", { legend: "Tints" }, 'legend is "Tints", expected an element of the page'],
+    ["a listener that is none", { onHead: {} }, "onHead is an object, expected a function"],
   ])("%s is refused", (_, options, message) => {
     expect(() => showInside(document.body, options as InsideOptions)).toThrow(message);
+    expect(document.body.childElementCount).toBe(0);
   });
 
-  it("an argument that is not an element is refused", () => {
-    expect(() => showInside(null as unknown as Element)).toThrow("element is null, expected an element");
+  it.each<[unknown, string]>([
+    [null, "null"],
+    ["#place", '"#place"'],
+    [{}, "an object"],
+    [document, "an object"],
+  ])("%j is not an element, and is refused", (element, found) => {
+    expect(() => showInside(element as Element)).toThrow(
+      `element is ${found}, expected an element of the page`,
+    );
   });
 
-  it.each<[string, object, string]>([
+  it.each<[string, unknown, string]>([
+    ["nothing", undefined, "ids is undefined, expected an array of token ids"],
+    ["a text instead of an object", "Once", 'the options of update are "Once", expected an object'],
+    ["an unknown name", { positions: 1 }, 'unknown option "positions" of update'],
+    ["no model", { model: null }, "model is undefined, expected a model of loadModel"],
+    ["the name of a model", { model: "gpt2" }, 'model is "gpt2", expected a model of loadModel'],
     ["no ids", { ids: [] }, "ids is empty, expected at least one token id"],
-    ["a text", { ids: "Once" }, 'ids is "Once", expected token ids'],
+    ["a text for ids", { ids: "Once" }, 'ids is "Once", expected an array of token ids'],
+    ["bytes without a type", { ids: new DataView(new ArrayBuffer(4)) }, "ids is an object, expected an array"],
+    ["a text among the ids", { ids: [1, "2"] }, 'ids[1] is "2", expected a token id'],
+    ["a negative id", { ids: [-1] }, "ids[0] is -1, expected a token id"],
+    ["an id that is no number", { ids: [NaN] }, "ids[0] is NaN, expected a token id"],
     [
       "a position after the end",
       { ids: [1, 2], position: 2 },
       "position is 2, expected a whole number from 0 to 1",
     ],
+    ["half a position", { position: 0.5 }, "position is 0.5, expected a whole number from 0 to 0"],
     ["too few texts", { ids: [1, 2], texts: ["a"] }, "texts has 1 texts for 2 ids"],
-  ])("%s is refused", async (_, token, message) => {
+    ["one text for all ids", { texts: "a" }, 'texts is "a", expected an array of texts'],
+    ["a number among the texts", { texts: [7] }, "texts[0] is 7, expected a text"],
+    ["a signal that is none", { signal: {} }, "signal is an object, expected an AbortSignal"],
+    ["a listener that is none", { onProgress: 1 }, "onProgress is 1, expected a function"],
+  ])("an update with %s is refused, and the model is asked nothing", async (_, token, message) => {
     const { view } = mount();
-    const given = { model: makeModel(), ids: [1], ...token };
-    await expect(view.update(given)).rejects.toThrow(message);
+    const model = makeModel();
+    const given = Object(token) === token ? { model, ids: [1], ...(token as object) } : token;
+    await expect(view.update(given as InsideToken)).rejects.toThrow(message);
+    await expect(view.update(given as InsideToken)).rejects.toBeInstanceOf(InvalidArgumentError);
+    expect(model.asked).toEqual([]);
+  });
+
+  it.each([
+    [{ layer: 2, head: 0 }, "head.layer is 2, expected a whole number from 0 to 1"],
+    [{ layer: 0, head: 2 }, "head.head is 2, expected a whole number from 0 to 1"],
+  ])("the head %j, which the model does not have, is refused", async (head, message) => {
+    const { view } = mount({ head });
+    const model = makeModel();
+    await expect(view.update({ model, ids: [1] })).rejects.toThrow(message);
+    expect(model.asked).toEqual([]);
   });
 });

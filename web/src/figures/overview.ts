@@ -7,6 +7,7 @@ import { addFigure, writeTable, type Figure } from "./figure.js";
 import { mainTargetOf, mainTargets, rowOf, type MainTarget } from "./attention-weights.js";
 import { links } from "./parts.js";
 import type { InsideText } from "./words.js";
+import type { HeadPlace } from "./types.js";
 
 /** In units of the picture, which fills the available width. */
 const cell = 28;
@@ -26,14 +27,6 @@ const signOf = (glance: MainTarget, share: number) => symbol(signs[glance], 30 +
 interface Seen {
   glance: MainTarget;
   share: number;
-}
-
-/** A head of a layer. */
-export interface HeadPlace {
-  /** From 0. */
-  layer: number;
-  /** From 0. */
-  head: number;
 }
 
 export class Overview {

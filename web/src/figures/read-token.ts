@@ -1,6 +1,6 @@
-// Checks the arguments of `update`, and finds the text of each token.
-import type { Model, TokenIds } from "../client/index.js";
-import { describeValue, readCount, refuse } from "../shared/refuse.js";
+// The tokens that a model looks at, and the text of each.
+import type { Model } from "../client/index.js";
+import type { ReadToken } from "./read-arguments.js";
 
 /** The tokens in the model's context. */
 export interface InspectedTokens {
@@ -12,15 +12,6 @@ export interface InspectedTokens {
   texts: readonly string[];
   /** The text of the token after them; undefined if there is none. */
   next: string | undefined;
-}
-
-/** Index of the chosen token; throws if `ids` and `position` name none. */
-function readPosition(ids: unknown, position: unknown): number {
-  if (!Array.isArray(ids) && !ArrayBuffer.isView(ids))
-    return refuse(`ids is ${describeValue(ids)}, expected token ids`);
-  const { length } = ids as ArrayLike<unknown>;
-  if (length === 0) return refuse("ids is empty, expected at least one token id");
-  return readCount("position", position ?? undefined, 0, length - 1) ?? length - 1;
 }
 
 async function textsOf(
@@ -37,18 +28,13 @@ async function textsOf(
 
 /** The token of `ids` at `position`, with those before it that fit the context of `model`. */
 export async function readTokens(
-  model: Pick<Model, "info" | "detokenize">,
-  ids: TokenIds,
-  position: number | null | undefined,
-  given: readonly string[] | null | undefined,
+  { model, ids, position, texts: given }: ReadToken,
   signal: AbortSignal,
 ): Promise<InspectedTokens> {
-  const last = readPosition(ids, position);
-  if (given && given.length !== ids.length)
-    refuse(`texts has ${given.length} texts for ${ids.length} ids, expected one for each id`);
-  const first = Math.max(0, last + 1 - model.info.config.nPositions);
-  const count = last + 1 - first;
-  const shown = Array.from(ids, Number).slice(first, last + 2); // including the next token
-  const texts = given?.slice(first, last + 2) ?? (await textsOf(model, shown, signal));
+  const end = position + 1;
+  const first = Math.max(0, end - model.info.config.nPositions);
+  const count = end - first;
+  const shown = ids.slice(first, end + 1); // including the next token
+  const texts = given?.slice(first, end + 1) ?? (await textsOf(model, shown, signal));
   return { ids: shown.slice(0, count), first, texts: texts.slice(0, count), next: texts[count] };
 }

@@ -1,6 +1,4 @@
 // Draws how a model gets from a token to the next. Updates the pictures, and keeps the selected head.
-import type { Model, TokenIds } from "../client/index.js";
-import { describeValue, refuse } from "../shared/refuse.js";
 import { followingController } from "../shared/unless-aborted.js";
 import { add } from "./add.js";
 import { Arcs, legendSlot } from "./arcs.js";
@@ -9,74 +7,12 @@ import { Diagram } from "./diagram.js";
 import { label } from "./figure.js";
 import { inspectLayers } from "./inspect-layers.js";
 import { Lens } from "./lens.js";
-import { Overview, type HeadPlace } from "./overview.js";
+import { Overview } from "./overview.js";
+import { checkHead, readElement, readInsideOptions, readToken, type ReadToken } from "./read-arguments.js";
 import { readTokens, type InspectedTokens } from "./read-token.js";
 import { insideStyle } from "./style.js";
-import { InsideText, readLanguage, readWords, type InsideWords } from "./words.js";
-
-/** The attention of one head, from the chosen token to itself and the tokens before it. */
-export interface HeadAttention extends HeadPlace {
-  /** Index in the given ids of the first token that has a weight. Tokens before it are outside the context. */
-  first: number;
-  /** The weight of each token from `first` on, from 0 to 1; the last is that of the chosen token. */
-  weights: Float32Array;
-}
-
-/** How far an update is: tokens that the model has read, then layers that are shown. */
-export interface InsideProgress {
-  /** What is counted. */
-  stage: "reading" | "layers";
-  /** Tokens read, or layers shown. */
-  done: number;
-  /** All tokens up to the chosen one, or all layers of the model. */
-  total: number;
-}
-
-/** Options of `showInside`. */
-export interface InsideOptions {
-  /** Words in place of the English ones; those that are missing stay English. */
-  words?: Partial<InsideWords> | null | undefined;
-  /** The language of the words, as a BCP 47 tag: numbers are written as in this language; "en". */
-  language?: string | null | undefined;
-  /** The head that is shown first; the first head of the middle layer. */
-  head?: HeadPlace | null | undefined;
-  /** An element that stands above the arcs, for example what the tints of your own text mean. */
-  legend?: HTMLElement | null | undefined;
-  /** Called when the weights of the chosen head come, and when the reader chooses another head. */
-  onHead?: ((attention: HeadAttention) => void) | null | undefined;
-}
-
-/** What `update` shows. */
-export interface InsideToken {
-  /** The model to look into. */
-  model: Pick<Model, "info" | "inspect" | "detokenize">;
-  /** Token ids of the text, as `model.tokenize` gives them. */
-  ids: TokenIds;
-  /** Index in `ids` of the token to look at; the last by default. */
-  position?: number | null | undefined;
-  /** The text of each id; by default from the model. Useful for characters that consist of several tokens. */
-  texts?: readonly string[] | null | undefined;
-  /** Aborts the update: it rejects at once, and the model stops. */
-  signal?: AbortSignal | null | undefined;
-  /** Called while the model reads the text, and after each layer. */
-  onProgress?: ((progress: InsideProgress) => void) | null | undefined;
-}
-
-/** What `showInside` returns. */
-export interface InsideView {
-  /** The head that is shown; undefined before the first update. */
-  readonly head: HeadPlace | undefined;
-  /**
-   * Shows another token. The pictures are faded until the model has read the text. Resolves when all layers are shown. Rejects with
-   * an InvalidArgumentError for wrong arguments, or with the model's error. Rejects with an AbortError when `signal` is aborted
-   * or another update begins.
-   */
-  update: (token: InsideToken) => Promise<void>;
-  /** Hides the pictures, and keeps their room: call it when the text has changed. Aborts the update that runs. */
-  clear: () => void;
-  /** Removes everything from the page. Aborts the update that runs. */
-  remove: () => void;
-}
+import type { HeadAttention, HeadPlace, InsideOptions, InsideToken, InsideView } from "./types.js";
+import { InsideText } from "./words.js";
 
 class Inside implements InsideView {
   head: HeadPlace | undefined;
@@ -90,14 +26,18 @@ class Inside implements InsideView {
   private readonly overview: Overview;
   private readonly layers: HTMLSelectElement;
   private readonly heads: HTMLSelectElement;
+  /** Whether the reader or an update has chosen `head`; before, it is that of the caller. */
+  private isHeadKnown = false;
   private running: AbortController | undefined;
+  private readonly removal = new AbortController();
   private seen: InspectedTokens | undefined;
   /** [nHead, ids] for each layer that has arrived. */
   private attention: (Float32Array | undefined)[] = [];
 
-  constructor(parent: Element, { words, language, head, legend, onHead }: InsideOptions) {
-    const text = new InsideText(readWords(words), readLanguage(language));
-    this.head = head ?? undefined;
+  constructor(parent: Element, options: InsideOptions | null) {
+    const { words, language, head, legend, onHead } = readInsideOptions(options);
+    const text = new InsideText(words, language);
+    this.head = head;
     this.onHead = onHead ?? (() => {});
     this.host = add(parent, "div");
     const shadow = this.host.attachShadow({ mode: "open" });
@@ -138,15 +78,18 @@ class Inside implements InsideView {
     return choice;
   }
 
-  async update({ model, ids, position, texts, signal, onProgress }: InsideToken): Promise<void> {
+  async update(token: InsideToken): Promise<void> {
+    this.removal.signal.throwIfAborted();
+    const read = readToken(token);
+    if (this.head && !this.isHeadKnown) checkHead(this.head, read.model.info.config);
     this.running?.abort();
-    const { controller, letGo } = followingController(signal ?? new AbortController().signal);
+    const { controller, letGo } = followingController(read.signal ?? new AbortController().signal);
     this.running = controller;
     this.pictures.classList.add("stale");
     try {
-      const seen = await readTokens(model, ids, position, texts, controller.signal);
+      const seen = await readTokens(read, controller.signal);
       controller.signal.throwIfAborted();
-      await this.look(model, seen, controller.signal, onProgress ?? (() => {}));
+      await this.look(read, seen, controller.signal);
     } catch (error) {
       if (this.running === controller && !controller.signal.aborted) this.clear();
       throw error;
@@ -156,10 +99,9 @@ class Inside implements InsideView {
   }
 
   private async look(
-    model: InsideToken["model"],
+    { model, onProgress = () => {} }: ReadToken,
     seen: InspectedTokens,
     signal: AbortSignal,
-    onProgress: (progress: InsideProgress) => void,
   ): Promise<void> {
     const { nLayer } = model.info.config;
     const { layer: shownFirst } = this.begin(model, seen);
@@ -205,6 +147,7 @@ class Inside implements InsideView {
 
   private choose(place: HeadPlace): void {
     this.head = place;
+    this.isHeadKnown = true;
     this.layers.selectedIndex = place.layer;
     this.heads.selectedIndex = place.head;
     this.overview.choose(place);
@@ -229,7 +172,9 @@ class Inside implements InsideView {
   }
 
   remove(): void {
-    this.running?.abort();
+    const reason = new DOMException("the figures were removed from the page", "AbortError");
+    this.removal.abort(reason);
+    this.running?.abort(reason);
     this.resizing.disconnect();
     this.host.remove();
   }
@@ -240,8 +185,6 @@ class Inside implements InsideView {
  * heads. Nothing is drawn before the first `update`. The figures are added at the end of `element`, in a shadow tree of their own.
  * Throws an InvalidArgumentError for wrong arguments.
  */
-export function showInside(element: Element, options: InsideOptions = {}): InsideView {
-  if ((element as Partial<Node> | null)?.nodeType !== 1)
-    refuse(`element is ${describeValue(element)}, expected an element of the page`);
-  return new Inside(element, options);
+export function showInside(element: Element, options: InsideOptions | null = {}): InsideView {
+  return new Inside(readElement("element", element), options);
 }

@@ -41,6 +41,8 @@ export class Inside {
   private readonly before: HTMLButtonElement;
   private readonly element: HTMLElement;
   private readonly figures: InsideView;
+  /** The head that is selected, if the loaded model has shown it. */
+  head: HeadPlace | undefined;
   private isOpen = true;
   private isBusy = false;
   private shown: Scored | undefined;
@@ -77,8 +79,12 @@ export class Inside {
       words: words?.figures,
       head,
       legend: this.makeLegend(),
-      onHead: (attention) => view.dispatch({ effects: setAttention.of(attention) }),
+      onHead: (attention) => {
+        this.head = attention;
+        view.dispatch({ effects: setAttention.of(attention) });
+      },
     });
+    this.head = head;
     this.resizing = new ResizeObserver(() => {
       root.style.setProperty("--dock", `${coveredBy(setting.dock)}px`);
     });
@@ -86,15 +92,11 @@ export class Inside {
     this.resizing.observe(setting.dock);
     this.forget = setting.onModelChange(() => {
       view.dispatch({ effects: setAttention.of(null) });
+      this.head = undefined;
       this.drop();
       this.lookSoon(lookAfterMs);
     });
     this.open();
-  }
-
-  /** The selected head. */
-  get head(): HeadPlace | undefined {
-    return this.figures.head;
   }
 
   /** The legend of the text's tints. */

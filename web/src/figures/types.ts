@@ -1,0 +1,75 @@
+// The public types of `showInside`.
+import type { Model, TokenIds } from "../client/index.js";
+import type { InsideWords } from "./words.js";
+
+/** A head of a layer. */
+export interface HeadPlace {
+  /** From 0. */
+  layer: number;
+  /** From 0. */
+  head: number;
+}
+
+/** The attention of one head, from the chosen token to itself and the tokens before it. */
+export interface HeadAttention extends HeadPlace {
+  /** Index in the given ids of the first token that has a weight. Tokens before it are outside the context. */
+  first: number;
+  /** The weight of each token from `first` on, from 0 to 1; the last is that of the chosen token. */
+  weights: Float32Array;
+}
+
+/** How far an update is: tokens that the model has read, then layers that are shown. */
+export interface InsideProgress {
+  /** What is counted. */
+  stage: "reading" | "layers";
+  /** Tokens read, or layers shown. */
+  done: number;
+  /** All tokens up to the chosen one, or all layers of the model. */
+  total: number;
+}
+
+/** Options of `showInside`. */
+export interface InsideOptions {
+  /** Words in place of the English ones; those that are missing stay English. */
+  words?: Partial<InsideWords> | null | undefined;
+  /** The language of the words, as a BCP 47 tag: numbers are written as in this language; "en". */
+  language?: string | null | undefined;
+  /** The head that is shown first; the first head of the middle layer. The first `update` refuses one that its model lacks. */
+  head?: HeadPlace | null | undefined;
+  /** An element that stands above the arcs, for example what the tints of your own text mean. */
+  legend?: HTMLElement | null | undefined;
+  /** Called when the weights of the chosen head come, and when the reader chooses another head. */
+  onHead?: ((attention: HeadAttention) => void) | null | undefined;
+}
+
+/** What `update` shows. */
+export interface InsideToken {
+  /** The model to look into. */
+  model: Pick<Model, "info" | "inspect" | "detokenize">;
+  /** Token ids of the text, as `model.tokenize` gives them. */
+  ids: TokenIds;
+  /** Index in `ids` of the token to look at; the last by default. */
+  position?: number | null | undefined;
+  /** The text of each id; by default from the model. Useful for characters that consist of several tokens. */
+  texts?: readonly string[] | null | undefined;
+  /** Aborts the update: it rejects at once, and the model stops. */
+  signal?: AbortSignal | null | undefined;
+  /** Called while the model reads the text, and after each layer. */
+  onProgress?: ((progress: InsideProgress) => void) | null | undefined;
+}
+
+/** What `showInside` returns. */
+export interface InsideView {
+  /** The head that is shown; undefined before the first update. */
+  readonly head: HeadPlace | undefined;
+  /**
+   * Shows another token. The pictures are faded until the model has read the text. Resolves when all layers are shown. Rejects with
+   * an InvalidArgumentError for wrong arguments, or with the model's error. Rejects with an AbortError when `signal` is aborted,
+   * another update begins, or the figures are removed.
+   */
+  update: (token: InsideToken) => Promise<void>;
+  /** Hides the pictures, and keeps their room: call it when the text has changed. Aborts the update that runs. */
+  clear: () => void;
+  /** Removes everything from the page. Aborts the update that runs and every later one. */
+  remove: () => void;
+}
