@@ -10,6 +10,7 @@ import {
   inEditor,
   open,
   openSection,
+  press,
   setOption,
   setText,
   showView,
@@ -214,6 +215,24 @@ test("the fields belong to one text of the library, and go with it into a file a
   await expect(library.getByRole("status")).toContainText(
     'texts[0].fields: expected two texts of at most 4000 characters, found {"remember":1}',
   );
+});
+
+test("an opening begins with empty fields, and Undo returns the text before with its own", async ({ page }) => {
+  await open(page);
+  await setShort(page);
+  await setText(page, begin);
+  await setFields(page, { remember, note });
+  await page.getByRole("button", { name: "Tom and his dog…" }).click();
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expect(field(page, "Always remember")).toHaveValue("");
+  await expect(field(page, "Note")).toHaveValue("");
+  expect(await textOf(page)).toMatch(/^Tom and his dog./);
+  await press(page, "undo"); // what the model wrote
+  await press(page, "undo");
+  expect(await textOf(page)).toBe(begin);
+  await expect(field(page, "Always remember")).toHaveValue(remember);
+  await expect(field(page, "Note")).toHaveValue(note);
+  await expect.poll(() => besides(page)).toEqual([`Always remember ${remember}`, `Note ${note}`]);
 });
 
 test("fields that leave no room for the text are refused, in the view and by Write on", async ({ page }) => {

@@ -85,6 +85,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     parent: ui.editor,
     dock: ui.dock,
     modelsLanguage,
+    fields: state.fields,
     onUpdate: ({ docChanged, startState, state: next, transactions }) => {
       if (transactions.some(isTyped)) branching.settle();
       const isOtherTree = startState.field(treeField) !== next.field(treeField);

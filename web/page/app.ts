@@ -48,18 +48,11 @@ function begin(first: ChosenModel): void {
     voice: speech,
   });
   showLoading(state, loading.cancel);
-  /** Starts a new text. The current one stays stored, and Undo brings it back. */
-  const beginWith = async (text: string) => {
-    tab?.setAside();
-    await writing.write((editor) => {
-      editor.replaceAll(text);
-      return atEnd(editor);
-    });
-  };
+  /** Starts another text, and writes on at its end. The current one stays stored, and Undo brings it back. */
   const goOnWith = (kept: KeptText) => {
     tab?.setAside();
     void writing.write((editor) => {
-      editor.show(kept);
+      editor.showOther(kept);
       return atEnd(editor);
     });
   };
@@ -75,7 +68,7 @@ function begin(first: ChosenModel): void {
     })
     .catch(sayMissing);
   surface.awaitStored(stored);
-  offerBar({ ui, state, surface, writing, beginWith: (text) => void beginWith(text) });
+  offerBar({ ui, state, surface, writing, beginWith: (text) => goOnWith({ text, caret: text.length, written: [] }) });
   const takeDrops = mayChoose ? listenForDrops() : undefined;
   requestAnimationFrame(() => {
     surface.need().catch(() => undefined); // parts that need the editor report the error

@@ -9,6 +9,7 @@ import {
   parseAlternatives,
   toAlternative,
 } from "../../../web/page/document/alternatives.js";
+import { fieldsField, fieldSteps, setFields } from "../../../web/page/document/fields.js";
 import { closeRun, runs } from "../../../web/page/document/run.js";
 import { branchSteps, changeTree, goToBranch, treeField } from "../../../web/page/document/steps.js";
 import { moveToNewBranch } from "../../../web/page/document/tree.js";
@@ -20,13 +21,13 @@ import {
   rangesOfParts,
   writtenTracking,
 } from "../../../web/page/document/written.js";
-import { parseFields } from "../../../web/page/library/parse-fields.js";
+import { parseFields } from "../../../web/page/document/parse-fields.js";
 import { parseOptions } from "../../../web/page/library/parse-options.js";
 import { afterChange, parseLastChange } from "../../../web/page/library/last-change.js";
 import { parseFile, toFile } from "../../../web/page/library/text-file.js";
 import { fuzzTarget } from "./target.js";
 
-const extensions = [writtenTracking, history(), branchSteps(undefined)];
+const extensions = [writtenTracking, history(), branchSteps(undefined), fieldSteps(undefined)];
 
 const alternatives = {
   all: [
@@ -43,6 +44,7 @@ function recordOf(state: EditorState) {
     run,
     history: keepHistory(state),
     tree: state.field(treeField),
+    fields: state.field(fieldsField),
     alternatives,
   };
 }
@@ -69,6 +71,8 @@ function makeRecords(): unknown[] {
     changes: { from: 8, insert: "\ncat 🐈\n" },
   });
   make({ effects: changeTree.of({ kind: "rename", id: 1, name: "🐈" }) });
+  make({ effects: setFields.of({ remember: "Max talks.", note: "" }), changes: { from: 0, to: 4 } });
+  step(undo);
   step(undo);
   step(undo);
   return records;
@@ -95,7 +99,7 @@ function walk(begin: EditorState): EditorState {
 function stateOf(value: unknown): EditorState | undefined {
   const kept = parseKept(value);
   if (!kept) return undefined;
-  return openKept(kept, []);
+  return openKept(kept, parseFields((value as { fields?: unknown }).fields), []);
 }
 
 interface Damage {

@@ -74,7 +74,7 @@ class Surface {
     const { state, tree } = this;
     const record = { ...toKeptText(state), history: keepHistory(state), tree };
     const kept = parseKept(JSON.parse(JSON.stringify(record))) ?? expect.fail("the record is invalid");
-    this.state = openKept(kept, [runs, alternativesField]);
+    this.state = openKept(kept, undefined, [runs, alternativesField]);
   }
 }
 

@@ -5,6 +5,7 @@ import { EditorView } from "@codemirror/view";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Model } from "../../../web/src/client/index.js";
 import { RequestQueue } from "../../../web/page/assistant/request-queue.js";
+import { fieldSteps, mirrorFields } from "../../../web/page/document/fields.js";
 import { modeField, setMode } from "../../../web/page/document/view-mode.js";
 import { seeingContext } from "../../../web/page/parts/sees/opening.js";
 import { PageState } from "../../../web/page/state/page-state.js";
@@ -29,7 +30,12 @@ function mount(doc: string) {
     state: EditorState.create({
       doc,
       selection: { anchor: doc.length },
-      extensions: [modeField, seeingContext({ state, tab, text: parent, queue, noteChange, tell })],
+      extensions: [
+        modeField,
+        fieldSteps(undefined),
+        mirrorFields(state.fields),
+        seeingContext({ state, tab, text: parent, queue, noteChange, tell }),
+      ],
     }),
     parent,
   });

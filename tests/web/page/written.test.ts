@@ -42,7 +42,7 @@ it("text that is undone and redone after a reload keeps its language, too", () =
   undo({ state, ...dispatch });
   undo({ state, ...dispatch });
   const kept = JSON.parse(JSON.stringify(keepHistory(state))) as unknown;
-  state = openKept({ ...toKeptText(state), history: kept }, []);
+  state = openKept({ ...toKeptText(state), history: kept }, undefined, []);
   redo({ state, ...dispatch });
   redo({ state, ...dispatch });
   expect(toKeptText(state).written).toEqual(parts);

@@ -11,7 +11,9 @@ import {
 } from "@codemirror/commands";
 import { Compartment, type EditorState, type Extension, type StateEffect } from "@codemirror/state";
 import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/view";
+import type { Signal } from "@preact/signals-core";
 import type { Token } from "../../src/client/index.js";
+import type { ContextFields } from "../state/context-fields.js";
 import {
   alternativeOf,
   alternativesField,
@@ -19,6 +21,7 @@ import {
   parseAlternatives,
   toAlternative,
 } from "./alternatives.js";
+import { mirrorFields, setFields } from "./fields.js";
 import { treeField } from "./steps.js";
 import { type Tree } from "./tree.js";
 import type { KeptText, TextLanguage } from "./kept-text.js";
@@ -41,6 +44,8 @@ export interface EditorSetting {
   dock: HTMLElement;
   /** The language of the model that is writing. */
   modelsLanguage: () => TextLanguage;
+  /** The fields of the text. A new text begins with them, and they follow the editor. */
+  fields: Signal<ContextFields | undefined>;
   /** Called after each change of the text, the caret or the undo history. */
   onUpdate: (update: ViewUpdate) => void;
   /** Called after `begin` has replaced the text. */
@@ -79,9 +84,10 @@ export class Editor {
 
   /** A text with all that can be undone and all branches. */
   private stateOf(kept: KeptText): EditorState {
-    const { dock, modelsLanguage, onUpdate, extensions = [] } = this.setting;
+    const { dock, modelsLanguage, fields, onUpdate, extensions = [] } = this.setting;
     const all: Extension = [
       extensions,
+      mirrorFields(fields),
       runs,
       alternativesField.init(() => parseAlternatives(kept.alternatives)),
       writingLanguage.of(modelsLanguage),
@@ -111,7 +117,7 @@ export class Editor {
         },
       }),
     ];
-    return openKept(kept, all);
+    return openKept(kept, fields.peek(), all);
   }
 
   /** Marks what was written last, and makes the change that was typed before there was an editor. */
@@ -230,16 +236,6 @@ export class Editor {
     this.focus();
   }
 
-  /** Replaces the whole text and puts the caret at the end. */
-  replaceAll(text: string): void {
-    const { length } = this;
-    this.view.dispatch({
-      changes: { from: 0, to: length, insert: text },
-      selection: { anchor: text.length },
-      userEvent: "input.replace",
-    });
-  }
-
   /** Replaces the whole text with `kept`, as one undo step that includes `effects`. */
   show(kept: KeptText, effects: readonly StateEffect<unknown>[] = []): void {
     const { text } = kept;
@@ -250,6 +246,11 @@ export class Editor {
       annotations: isolateHistory.of("full"),
       scrollIntoView: true,
     });
+  }
+
+  /** Replaces the text and its fields by others. One step of Undo brings back both. */
+  showOther(kept: KeptText, fields?: ContextFields): void {
+    this.show(kept, [setFields.of(fields)]);
   }
 
   /** Replaces everything after `from` with the model's `pieces`, as one undo step that includes `effects`. */

@@ -11,7 +11,10 @@ import {
   type Transaction,
   type TransactionSpec,
 } from "@codemirror/state";
+import type { ContextFields } from "../state/context-fields.js";
+import { fieldsField, fieldSteps, setFields } from "./fields.js";
 import type { KeptText, Part } from "./kept-text.js";
+import { parseFields } from "./parse-fields.js";
 import { isOffset, parseParts } from "./parse-kept.js";
 import { asLines } from "./pieces.js";
 import { branchSteps, changeTree, goToBranch, treeField } from "./steps.js";
@@ -40,6 +43,8 @@ interface KeptStep {
   written: readonly Readonly<Part>[];
   /** What it does to the branches, if anything. */
   branches: Move | TreeChange | null;
+  /** The fields that it brings back, null for empty ones; missing if it keeps those that are set. */
+  fields?: ContextFields | null;
 }
 
 /** The steps that Undo and Redo would take, the nearest first. */
@@ -53,10 +58,12 @@ function keepStep({ changes, newSelection, effects }: Transaction): KeptStep {
   const [branches = null] = effects.flatMap((effect) =>
     effect.is(goToBranch) || effect.is(changeTree) ? [effect.value] : [],
   );
+  const [set] = effects.filter((effect) => effect.is(setFields));
   const written = partsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
   const all: [number, number, string][] = [];
   changes.iterChanges((from, to, _from, _to, inserted) => all.push([from, to, inserted.toString()]));
-  return { changes: all, selection: [anchor, head], written, branches };
+  const step = { changes: all, selection: [anchor, head] as const, written, branches };
+  return set ? { ...step, fields: set.value ?? null } : step;
 }
 
 /** Calls `command` until it has nothing left to do. Returns its transactions. */
@@ -98,6 +105,7 @@ function parseStep(value: unknown, before: EditorState): TransactionSpec {
     ...(parts.length > 0 ? [addWritten.of(rangesOfParts(parts))] : []),
     ...(move ? [goToBranch.of(move)] : []),
     ...(treeChange ? [changeTree.of(treeChange)] : []),
+    ...(step.fields !== undefined ? [setFields.of(parseFields(step.fields))] : []),
   ];
   return { changes, selection: { anchor, head }, effects };
 }
@@ -118,12 +126,17 @@ const parseSteps = (value: unknown) =>
     .slice(0, mostSteps)
     .map((step) => (before: EditorState) => parseStep(step, before));
 
-/** What a text needs so that Undo and Redo keep its authors and its branches. */
-const tracking = (written: RangeSet<Written>, tree: Tree | undefined): Extension => [
+/** What a text needs so that Undo and Redo keep its authors, its branches and its fields. */
+const tracking = (
+  written: RangeSet<Written>,
+  tree: Tree | undefined,
+  fields: ContextFields | undefined,
+): Extension => [
   history(),
   writtenTracking,
   writtenField.init(() => written),
   branchSteps(tree),
+  fieldSteps(fields),
 ];
 
 /** Another page of the host may have stored anything. */
@@ -135,7 +148,7 @@ function withHistory(text: EditorState, kept: StoredHistory): EditorState {
   const begin = EditorState.create({
     doc: first.doc,
     selection: first.selection,
-    extensions: tracking(first.field(writtenField), first.field(treeField)),
+    extensions: tracking(first.field(writtenField), first.field(treeField), first.field(fieldsField)),
   });
   const steps = takeAll(first, undo).map(({ changes, newSelection: selection, effects }) => () => ({
     changes,
@@ -150,12 +163,16 @@ function withHistory(text: EditorState, kept: StoredHistory): EditorState {
   return state;
 }
 
-/** The state of a stored text, with its history unless that is invalid. */
-export function openKept(kept: KeptText, extensions: Extension): EditorState {
+/** The state of a stored text with its `fields`, and with its history unless that is invalid. */
+export function openKept(
+  kept: KeptText,
+  fields: ContextFields | undefined,
+  extensions: Extension,
+): EditorState {
   const doc = asLines(kept.text);
   const written = rangesOfParts(kept.written.filter(([, to]) => to <= doc.length));
   const selection = { anchor: Math.min(kept.caret, doc.length) };
-  const all = tracking(RangeSet.of(written, true), parseTree(kept.tree));
+  const all = tracking(RangeSet.of(written, true), parseTree(kept.tree), fields);
   const open = (more: Extension) => EditorState.create({ doc, selection, extensions: [all, more] });
   try {
     const steps = withHistory(open([]), Object(kept.history) as StoredHistory).field(historyField);

@@ -4,10 +4,10 @@ import type { GenerateOptions } from "../../src/client/index.js";
 import { formatBytes } from "../../src/shared/format-bytes.js";
 import { joined } from "../../src/shared/joined.js";
 import type { KeptText, Part } from "../document/kept-text.js";
+import { areFields, parseFields } from "../document/parse-fields.js";
 import { parseParts } from "../document/parse-kept.js";
 import { asLines } from "../document/pieces.js";
 import { mostLetters, type ContextFields } from "../state/context-fields.js";
-import { areFields, parseFields } from "./parse-fields.js";
 import { parseOptions } from "./parse-options.js";
 
 /** The text around the part that the reader's model writes again. */

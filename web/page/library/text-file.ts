@@ -2,12 +2,12 @@
 import { parseAlternatives } from "../document/alternatives.js";
 import { differenceOf } from "../document/difference.js";
 import type { KeptText, Part } from "../document/kept-text.js";
+import { areFields, parseFields } from "../document/parse-fields.js";
 import { isOffset, parseParts } from "../document/parse-kept.js";
 import { asLines } from "../document/pieces.js";
 import { parseTree } from "../document/tree.js";
 import { mostLetters } from "../state/context-fields.js";
 import { messageOf } from "../state/errors.js";
-import { areFields, parseFields } from "./parse-fields.js";
 import { parseOptions } from "./parse-options.js";
 
 const format = "gpt2-wasm texts";

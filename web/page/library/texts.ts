@@ -1,9 +1,9 @@
 // The texts of this page as a library: lists them, and changes one or all of them.
 import type { KeptText } from "../document/kept-text.js";
+import { parseFields } from "../document/parse-fields.js";
 import { parseTree } from "../document/tree.js";
 import { claim, claimedOf } from "./claims.js";
 import { lastChangesOf, writeLastChange } from "./last-change.js";
-import { parseFields } from "./parse-fields.js";
 import { parseOptions } from "./parse-options.js";
 import { parseName } from "./store.js";
 import { nameOf, newId, prefix, type Tab } from "./tab.js";

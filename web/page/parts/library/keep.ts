@@ -1,9 +1,9 @@
 // Keeps the text of this tab on the device. Fetched with the editor, because the first paint does not need it.
 import type { GenerateOptions } from "../../../src/client/index.js";
 import type { Writing } from "../../assistant/writing.js";
+import { parseFields } from "../../document/parse-fields.js";
 import type { Surface } from "../../document/surface.js";
 import { elements as ui } from "../../dom/elements.js";
-import { parseFields } from "../../library/parse-fields.js";
 import { parseOptions } from "../../library/parse-options.js";
 import { phrase } from "../../language/start.js";
 import { Tab } from "../../library/tab.js";

@@ -6,6 +6,7 @@ import type { Model } from "../../../src/client/index.js";
 import { compose } from "../../assistant/compose.js";
 import { prefillAgain } from "../../assistant/prefilling.js";
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
+import { typeFields } from "../../document/fields.js";
 import { readsField, setReads } from "../../document/reads.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
@@ -98,9 +99,10 @@ export class Sees {
 
   private readFields(): void {
     const [remember, note] = this.fields;
-    this.setting.state.fields.value = fieldsOf(remember.value, note.value);
+    this.view.dispatch(typeFields(fieldsOf(remember.value, note.value)), {
+      effects: prefillAgain.of(null),
+    });
     this.setting.noteChange();
-    this.view.dispatch({ effects: prefillAgain.of(null) });
   }
 
   private readSoon(ms: number): void {

@@ -128,9 +128,8 @@ class Sharing {
     if (isWriting()) return state.say(() => phrase("busyForLink"));
     const place = prompt.length;
     setAside();
-    editor.show({ text: prompt + after, caret: place, written });
+    editor.showOther({ text: prompt + after, caret: place, written }, fields);
     panel.show(options);
-    state.fields.value = fields;
     if (hash === undefined) {
       setFollowed();
       return state.say(() => phrase("linkShown"));

@@ -1,5 +1,5 @@
 // Parses the two fields of *What the model sees* from a link, a file or storage, none of which is trusted.
-import { asLines } from "../document/pieces.js";
+import { asLines } from "./pieces.js";
 import { fieldsOf, mostLetters, type ContextFields } from "../state/context-fields.js";
 
 const isField = (value: unknown): value is string => typeof value === "string" && value.length <= mostLetters;
