@@ -1,5 +1,5 @@
 // Mounts what comes after the first paint: the editor, and the parts that work on its text.
-import { continueWith } from "./assistant/compose.js";
+import { continueWith } from "./assistant/generate-with-fields.js";
 import { prefilling } from "./assistant/prefilling.js";
 import { RequestQueue } from "./assistant/request-queue.js";
 import { samplingOf } from "./assistant/sampling.js";

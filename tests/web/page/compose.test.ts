@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import type { GenerateCall, GenerateSummary, Model, Token } from "../../../web/src/client/index.js";
 import {
   compose,
-  generateWithFields,
   leftOutOf,
   placeOfNote,
   promptOf,
   withFields,
 } from "../../../web/page/assistant/compose.js";
+import { generateWithFields } from "../../../web/page/assistant/generate-with-fields.js";
 import type { ContextFields } from "../../../web/page/state/context-fields.js";
 
 const never = new AbortController().signal;
@@ -17,10 +17,18 @@ const never = new AbortController().signal;
 /** Cuts a word into tokens of three letters, with the space before it: the end of a text may be cut in another way. */
 const cut = (text: string) => text.match(/ ?[^\s]{1,3}|\s/g) ?? [];
 
-/** Reads and writes those tokens; writes `answer` over and over, token by token. */
+/** Length of the end of `text` with which a stop string could begin. */
+const begun = (text: string, stop: string) =>
+  Math.max(...Array.from(stop, (_, length) => (text.endsWith(stop.slice(0, length)) ? length : 0)));
+
+/**
+ * Reads and writes those tokens; writes `answer` over and over, token by token. Like the engine, it holds text back while the stop
+ * string could begin with it.
+ */
 function make(nPositions: number, answer: readonly string[] = [" so"]) {
   const texts: string[] = [];
   const asked: { prompt: string; call: GenerateCall }[] = [];
+  let count = 0;
   const idOf = (text: string) => {
     if (!texts.includes(text)) texts.push(text);
     return texts.indexOf(text);
@@ -28,12 +36,21 @@ function make(nPositions: number, answer: readonly string[] = [" so"]) {
   async function* generate(prompt: string, call: GenerateCall): AsyncGenerator<Token, void, void> {
     asked.push({ prompt, call });
     const most = call.maxNewTokens ?? 0;
-    for (let place = 0; place < most; ++place) {
-      const text = answer[(asked.length - 1 + place) % answer.length] ?? "";
-      yield { index: 0, id: idOf(text), text, logprob: 0, rank: 1 };
+    const [stop = "\0"] = call.stop ?? [];
+    let unshown = "";
+    let finishReason = "length";
+    for (let place = 1; place <= most && finishReason === "length"; ++place) {
+      const next = answer[count++ % answer.length] ?? "";
+      unshown += next;
+      if (unshown.includes(stop)) finishReason = "stop";
+      const isLast = place === most || finishReason === "stop";
+      const held = isLast ? 0 : begun(unshown, stop);
+      const text = unshown.slice(0, unshown.length - held).split(stop)[0] ?? "";
+      unshown = unshown.slice(unshown.length - held);
+      yield { index: 0, id: idOf(next), text, logprob: 0, rank: 1 };
       await Promise.resolve();
     }
-    call.onSummary?.({ droppedTokens: 0, finishReason: "length" } as unknown as GenerateSummary);
+    call.onSummary?.({ droppedTokens: 0, finishReason } as unknown as GenerateSummary);
   }
   const model = {
     info: { config: { nPositions }, defaults: { maxNewTokens: 20 } },
@@ -156,10 +173,16 @@ describe("what the model reads", () => {
 describe("writing with fields", () => {
   const fields = { remember: "Max talks.", note: "It is dark." };
 
-  async function write(nPositions: number, maxNewTokens: number, answer?: readonly string[], seed = 7) {
+  async function write(
+    nPositions: number,
+    maxNewTokens: number,
+    answer?: readonly string[],
+    more: Pick<GenerateCall, "seed" | "stop" | "noRepeatNgramSize"> = {},
+  ) {
     const { model, asked } = make(nPositions, answer);
     const summaries: GenerateSummary[] = [];
-    const call = { maxNewTokens, seed, onSummary: (summary: GenerateSummary) => summaries.push(summary) };
+    const onSummary = (summary: GenerateSummary) => summaries.push(summary);
+    const call = { maxNewTokens, seed: 7, onSummary, ...more };
     const tokens: string[] = [];
     for await (const token of generateWithFields(model, "One day", fields, call)) {
       tokens.push(token.text);
@@ -176,7 +199,7 @@ describe("writing with fields", () => {
       expect(prompt).toMatch(/^Max talks\.\n(.*\n)?It is dark\.\n/);
       expect(cut(prompt).length).toBeLessThanOrEqual(56);
       expect(call.seed).toBe(7 + turn);
-      expect(call.maxNewTokens).toBe(200 - written);
+      expect(call.maxNewTokens).toBe(Math.min(200 - written, 64 - cut(prompt).length));
       const text = `One day${tokens.slice(0, written).join("")}`;
       expect(text.endsWith(prompt.split("\n").at(-1) ?? "none")).toBe(true);
       written += 64 - cut(prompt).length;
@@ -186,8 +209,59 @@ describe("writing with fields", () => {
   });
 
   it("after the largest seed comes 0", async () => {
-    const { asked } = await write(64, 100, [" go"], Number.MAX_SAFE_INTEGER);
+    const { asked } = await write(64, 100, [" go"], { seed: Number.MAX_SAFE_INTEGER });
     expect(asked.slice(0, 2).map(({ call }) => call.seed)).toEqual([Number.MAX_SAFE_INTEGER, 0]);
+  });
+
+  /** Words of one token, with others from token `place` on. */
+  const answerWith = (place: number, others: readonly string[]) =>
+    Array.from({ length: 100 }, (_, index) => others[index - place] ?? " so");
+
+  /** The number of tokens that the first window takes. */
+  const seam = async () => (await write(64, 100)).asked[0]?.call.maxNewTokens ?? 0;
+
+  it.each([1, 2, 3])(
+    "ends at a stop string of which the first window writes %i of 4 tokens",
+    async (before) => {
+      const place = (await seam()) - before;
+      const answer = answerWith(place, [" a", " EN", "D", "S"]);
+      const { asked, tokens, summaries } = await write(64, 100, answer, { stop: [" a ENDS"] });
+      expect(asked).toHaveLength(2);
+      expect(tokens.join("")).toBe(" so".repeat(place));
+      expect(tokens).toHaveLength(place + 4); // as in one window, the tokens of the stop string count
+      expect(summaries.map(({ finishReason }) => finishReason)).toEqual(["stop"]);
+    },
+  );
+
+  it("loses no text if a stop string begins at the end of a window but does not go on", async () => {
+    const place = (await seam()) - 2;
+    const answer = answerWith(place, [" a", " EN", "D"]);
+    const { tokens, summaries } = await write(64, 100, answer, { stop: [" a ENDS"] });
+    expect(tokens.join("")).toBe(answer.join(""));
+    expect(tokens).toHaveLength(100);
+    expect(summaries.map(({ finishReason }) => finishReason)).toEqual(["length"]);
+  });
+
+  it("ends at a stop string within a window, and at none that the prompt begins", async () => {
+    const answer = answerWith(5, [" EN", "D"]);
+    const { asked, tokens, summaries } = await write(64, 100, answer, { stop: ["END"] });
+    expect(asked).toHaveLength(1);
+    expect(tokens.join("")).toBe(`${" so".repeat(5)} `);
+    expect(summaries[0]?.finishReason).toBe("stop");
+    const other = await write(64, 10, [" so"], { stop: ["day so"] });
+    expect(other.tokens.join("")).toBe(" so".repeat(10));
+  });
+
+  it("leaves half a character at the end of a window to the next one", async () => {
+    const place = (await seam()) - 1;
+    const { tokens } = await write(64, 100, answerWith(place, ["\ufffd", " é"]));
+    expect(tokens.join("")).toBe(answerWith(place, ["", " é"]).join(""));
+  });
+
+  it("asks each window for the same options, of which the engine applies those of the text so far to the prompt", async () => {
+    const { asked } = await write(64, 100, [" go"], { noRepeatNgramSize: 3 });
+    expect(asked.length).toBeGreaterThan(1);
+    for (const { call } of asked) expect(call.noRepeatNgramSize).toBe(3);
   });
 
   it("calls the model once if everything it writes fits the window", async () => {

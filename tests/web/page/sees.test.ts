@@ -58,6 +58,7 @@ beforeEach(() => vi.stubGlobal("requestAnimationFrame", (run: () => void) => set
 afterEach(() => {
   mounted?.view.destroy();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 it("the view appears when it is chosen, and disappears with the grey when another one is", async () => {
@@ -70,6 +71,19 @@ it("the view appears when it is chosen, and disappears with the grey when anothe
   view.dispatch({ effects: setMode.of("text") });
   await vi.waitFor(() => expect(document.querySelector<HTMLElement>("#sees")?.hidden).toBe(true));
   expect(grey()).toBe("");
+});
+
+it.each([
+  [true, "below"],
+  [false, "above"],
+])("the fields stand with the text in view: in a narrow window (%s) %s it", async (matches, where) => {
+  vi.spyOn(window, "matchMedia").mockReturnValue({ matches, addEventListener() {}, removeEventListener() {} } as unknown as MediaQueryList);
+  const { view } = begin("A.");
+  view.dispatch({ effects: setMode.of("sees") });
+  await vi.waitFor(() => expect(document.querySelector("#sees")).not.toBeNull());
+  const fields = document.querySelector("#sees");
+  const text = view.dom.parentElement;
+  expect(where === "below" ? text?.nextElementSibling : text?.previousElementSibling).toBe(fields);
 });
 
 it("the view counts words as the library does: a dash is not a word", async () => {
@@ -98,14 +112,18 @@ it("a filled field is stored in the state, and shown in the text where the model
 });
 
 it("the view shows the fields of another text, and says if they are too long", async () => {
-  const { view, state, said, fields, lines } = begin("A.");
+  const { view, state, said, fields, lines, grey } = begin("A.");
   view.dispatch({ effects: setMode.of("sees") });
   await vi.waitFor(() => expect(fields()).toHaveLength(2));
+  state.fields.value = { remember: "", note: "An old note." };
+  await vi.waitFor(() => expect(lines()).toEqual(["Note An old note."]));
   state.fields.value = { remember: "x".repeat(20), note: "N." };
   expect(fields().map(({ value }) => value)).toEqual(["x".repeat(20), "N."]);
   await vi.waitFor(() => expect(said.at(-1)).toContain("have 24 tokens together"));
   expect(fields()[1]?.ariaInvalid).toBe("true");
+  expect([lines(), grey()]).toEqual([[], "A."]);
   state.fields.value = { remember: "", note: "N." };
   await vi.waitFor(() => expect(lines()).toEqual(["Note N."]));
+  expect(grey()).toBe("");
   expect(fields()[1]?.ariaInvalid).toBeNull();
 });

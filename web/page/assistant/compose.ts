@@ -1,6 +1,6 @@
 // What the model reads before it writes on: Always remember, then the end of the text that fits. The note stands in it, a few
 // sentences before its end. Both stand on lines of their own.
-import type { GenerateCall, Model, Token } from "../../src/client/index.js";
+import type { Model } from "../../src/client/index.js";
 import { phrase } from "../language/editor.js";
 import type { ContextFields } from "../state/context-fields.js";
 import { withSpecialTokens } from "./special-tokens.js";
@@ -111,53 +111,3 @@ export const promptOf = async (
   fields: ContextFields | undefined,
   signal: AbortSignal,
 ): Promise<string> => (fields ? (await compose(model, text, fields, signal)).prompt : text);
-
-/** Continues `text` as model.generate does, with the fields if there are any. */
-export const continueWith = (
-  model: Model,
-  text: string,
-  fields: ContextFields | undefined,
-  call: GenerateCall,
-): AsyncIterable<Token> =>
-  fields ? generateWithFields(model, text, fields, call) : model.generate(text, call);
-
-/** The seed `turns` after `seed`; after the largest one comes 0. */
-function seedAfter(seed: number, turns: number): number {
-  const left = Number.MAX_SAFE_INTEGER - seed;
-  return turns <= left ? seed + turns : turns - left - 1;
-}
-
-/**
- * Continues `text` as model.generate does, with the fields. Whenever the window is full, it composes the context anew and calls
- * the model again with the next seed. So the model always reads both fields.
- */
-export async function* generateWithFields(
-  model: Model,
-  text: string,
-  fields: ContextFields,
-  { onSummary, onPrompt, ...call }: GenerateCall,
-): AsyncGenerator<Token, void, void> {
-  let written = "";
-  let left = call.maxNewTokens ?? model.info.defaults.maxNewTokens;
-  for (let turn = 0; ; ++turn) {
-    const context = await compose(model, text + written, fields, call.signal ?? undefined);
-    let room = model.info.config.nPositions - context.tokens;
-    const run = model.generate(context.prompt, {
-      ...call,
-      maxNewTokens: left,
-      ...(call.seed != null && { seed: seedAfter(Number(call.seed), turn) }),
-      onPrompt: turn === 0 ? onPrompt : undefined,
-      onSummary: (summary) => onSummary?.({ ...summary, droppedTokens: context.leftOut }),
-    });
-    let isFull = false;
-    for await (const token of run) {
-      isFull = room === 0;
-      if (isFull) break;
-      room -= 1;
-      if (token.healed !== "all") left -= 1;
-      written += token.text;
-      yield token;
-    }
-    if (!isFull) return;
-  }
-}

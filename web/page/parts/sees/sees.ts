@@ -18,7 +18,7 @@ import "./sees.css";
 
 export interface SeesSetting {
   state: PageState;
-  /** The text, above which the fields are. */
+  /** The text. The fields stand above it, and in a narrow window below. */
   text: HTMLElement;
   queue: RequestQueue;
   /** To be called after each change of a field by the visitor. */
@@ -48,6 +48,23 @@ function addField(root: HTMLElement, name: (typeof names)[number]): HTMLTextArea
   return field;
 }
 
+/** A phone shows the text first. */
+const narrow = "(max-width: 40rem)";
+
+/** Places the fields where there is room for them. Returns a function that ends that. */
+function placeFields(root: HTMLElement, text: HTMLElement): () => void {
+  const query = matchMedia(narrow);
+  const place = () => {
+    const focused = root.contains(document.activeElement) ? document.activeElement : null;
+    if (query.matches) text.after(root);
+    else text.before(root);
+    if (focused instanceof HTMLElement) focused.focus(); // a turned phone keeps its keyboard
+  };
+  query.addEventListener("change", place);
+  place();
+  return () => query.removeEventListener("change", place);
+}
+
 export class Sees {
   private readonly view: EditorView;
   private readonly setting: SeesSetting;
@@ -69,7 +86,6 @@ export class Sees {
     root.hidden = true;
     this.fields = [addField(root, "remember"), addField(root, "note")];
     root.addEventListener("input", () => this.readFields());
-    setting.text.before(root);
     view.dispatch({ effects: StateEffect.appendConfig.of(readsField) });
     const showFields = () => {
       const set = state.fields.peek();
@@ -80,7 +96,11 @@ export class Sees {
       this.readSoon(readAfterMs);
     };
     showFields();
-    this.ends = [onChange(state.fields, showFields), onChange(state.loaded, () => this.readSoon(0))];
+    this.ends = [
+      placeFields(root, setting.text),
+      onChange(state.fields, showFields),
+      onChange(state.loaded, () => this.readSoon(0)),
+    ];
   }
 
   /** To be called when the view is chosen or left, or when text or caret have changed. */
@@ -142,6 +162,7 @@ export class Sees {
   private showFailure(error: unknown): void {
     if (isAbort(error)) return;
     this.setInvalid(true);
+    this.view.dispatch({ effects: setReads.of({ from: 0, to: 0, lines: [] }) }); // nothing is read, and nothing written
     this.setting.tell(() => `${messageOf(error)}.`);
   }
 

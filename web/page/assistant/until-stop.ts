@@ -1,0 +1,51 @@
+// Ends a text at a stop string that one call of the model begins and the next one completes. A call ends its own text at the
+// strings that it writes alone.
+import type { Token } from "../../src/client/index.js";
+
+const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join("");
+
+/** Length of the end of `text` with which one of `stops` could begin. */
+function beginningOf(text: string, stops: readonly string[]): number {
+  let most = 0;
+  for (const stop of stops) {
+    for (let length = Math.min(stop.length - 1, text.length); length > most; length -= 1)
+      if (text.endsWith(stop.slice(0, length))) most = length;
+  }
+  return most;
+}
+
+/** `tokens` with the first `length` characters of their text. */
+function cut(tokens: readonly Token[], length: number): Token[] {
+  let left = length;
+  return tokens.map((token) => {
+    const text = token.text.slice(0, left);
+    left -= text.length;
+    return { ...token, text };
+  });
+}
+
+/**
+ * The tokens up to the first of `stops`, whose text they leave out; returns whether there was one. Holds tokens back while a stop
+ * string could begin in them.
+ */
+export async function* untilStop(
+  tokens: AsyncIterable<Token>,
+  stops: readonly string[],
+): AsyncGenerator<Token, boolean, void> {
+  const held: Token[] = [];
+  for await (const token of tokens) {
+    held.push(token);
+    const text = textOf(held);
+    const found = stops.map((stop) => text.indexOf(stop)).filter((at) => at !== -1);
+    if (found.length > 0) {
+      yield* cut(held, Math.min(...found));
+      return true;
+    }
+    const begins = text.length - beginningOf(text, stops);
+    let end = 0;
+    const split = held.findIndex((each) => (end += each.text.length) > begins);
+    yield* held.splice(0, split === -1 ? held.length : split);
+  }
+  yield* held;
+  return false;
+}
