@@ -65,7 +65,9 @@ test("the button near the title shows the list; a text that is opened comes back
   await expect.poll(() => textOf(page)).toBe("");
   await expect(page.locator("#undo")).toHaveAttribute("aria-disabled", "true");
   await expect(page.locator("#editor .cm-content")).toBeFocused();
+  await expect(page.locator("#finish")).toHaveText("Opened: New text");
   await page.keyboard.type("The second one.");
+  await expect(page.locator("#finish")).toHaveText("");
   await expect(row(page, "The second one.").getByRole("button").first()).toHaveAttribute(
     "aria-current",
     "true",

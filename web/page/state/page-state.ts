@@ -72,6 +72,8 @@ export interface Problem {
 export const panelSections = ["library", "options", "sharing", "saving-texts", "device"] as const;
 export type PanelSection = (typeof panelSections)[number];
 
+const nothing = () => "";
+
 export class PageState {
   /** The model that the page began with. */
   readonly first: ChosenModel;
@@ -85,8 +87,13 @@ export class PageState {
   /** undefined if nothing is loading. At first, the page reserves room for it. */
   readonly loading: Signal<LoadingShown | undefined> = signal<LoadingShown | undefined>({ stage: () => "" });
   readonly arrival: Signal<Arrival | undefined> = signal<Arrival | undefined>(undefined);
+  /** What was said last. `text` is the state of the text that it describes; undefined if it stays true. */
+  private readonly said = signal<{ sentence: () => string; text?: number }>({ sentence: nothing });
   /** The status of the writing, in one line. */
-  readonly status: Signal<() => string> = signal(() => "");
+  readonly status: ReadonlySignal<() => string> = computed(() => {
+    const { sentence, text } = this.said.value;
+    return text === undefined || text === this.text.value ? sentence : nothing;
+  });
   readonly problem: Signal<Problem | undefined> = signal<Problem | undefined>(undefined);
   /** The open section of the side panel; undefined if the panel is closed. */
   readonly panel: Signal<PanelSection | undefined> = signal<PanelSection | undefined>(undefined);
@@ -112,8 +119,13 @@ export class PageState {
   }
 
   /** Shows a status; without an argument, clears it. */
-  say(sentence = () => ""): void {
-    this.status.value = sentence;
+  say(sentence = nothing): void {
+    this.said.value = { sentence };
+  }
+
+  /** Shows a status that describes the text as it is now, until it changes. */
+  sayOfText(sentence: () => string): void {
+    this.said.value = { sentence, text: this.text.peek() };
   }
 
   showError(sentence: () => string, repair?: Repair, { canReset = false } = {}): void {

@@ -29,6 +29,20 @@ it("a status is shown and announced once", () => {
   expect(speech.status.mock.calls.filter(([said]) => said === "Finished.")).toHaveLength(1);
 });
 
+it("a status that describes the text goes away with the first change, and others stay", () => {
+  const { ui, state } = mountStatus();
+  state.text.value += 1;
+  state.sayOfText(() => "Opened: Cats");
+  expect(ui.finish.textContent).toBe("Opened: Cats");
+  state.text.value += 1;
+  expect(ui.finish.textContent).toBe("");
+  state.text.value += 1;
+  expect(state.status.value()).toBe("");
+  state.say(() => "Finished.");
+  state.text.value += 1;
+  expect(ui.finish.textContent).toBe("Finished.");
+});
+
 it("an error offers its repair, and gives the focus on when it goes", () => {
   const { ui, state } = mountStatus();
   const run = vi.fn();

@@ -43,7 +43,7 @@ export function offerAlternatives(
     if (isBusy() || !editor.showAlternative(by)) return false;
     hush();
     const { place, count } = editor.alternative ?? { place: 0, count: 0 };
-    state.say(() => phrase("alternativeShown", { place: place + 1, count }));
+    state.sayOfText(() => phrase("alternativeShown", { place: place + 1, count }));
     return true;
   }
 

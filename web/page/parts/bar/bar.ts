@@ -48,7 +48,7 @@ async function writeAnother({ state, surface, writing }: BarSetting): Promise<vo
   };
   const before = runText();
   const written = await writing.write(overLastRun);
-  if (written?.hasEnded && runText() === before) state.say(() => phrase("sameText"));
+  if (written?.hasEnded && runText() === before) state.sayOfText(() => phrase("sameText"));
 }
 
 export function offerBar(setting: BarSetting): void {

@@ -8,11 +8,11 @@ import type { PageState } from "../../state/page-state.js";
 async function copy(state: PageState, editor: Pick<Editor, "text" | "selectAll">): Promise<void> {
   try {
     await navigator.clipboard.writeText(editor.text);
-    state.say(() => phrase("copied"));
+    state.sayOfText(() => phrase("copied"));
   } catch {
     // Pages without TLS have no clipboard, and a browser can refuse it.
     editor.selectAll();
-    state.say(() => phrase("copyYourself"));
+    state.sayOfText(() => phrase("copyYourself"));
   }
 }
 

@@ -35,7 +35,7 @@ async function makeLibrary({ state, writing, tab, hush, focusText }: LibraryPlac
     stop: writing.stop,
     leave: (sentence) => {
       hush();
-      state.say(sentence);
+      state.sayOfText(sentence);
       if (!matchMedia("(min-width: 64rem)").matches) state.panel.value = undefined; // the panel covers the text
       if (!isTouched()) focusText();
     },

@@ -132,7 +132,7 @@ class Sharing {
     panel.show(options);
     if (hash === undefined) {
       setFollowed();
-      return state.say(() => phrase("linkShown"));
+      return state.sayOfText(() => phrase("linkShown"));
     }
     state.say(() => phrase("linkAwaits"));
     await loading.whenReady();
@@ -143,10 +143,10 @@ class Sharing {
     setFollowed();
     const anew = await writing.write(() => ({ from: place, to: place }), options);
     if (!anew?.hasEnded) return; // the page shows why the run ended
-    if ((await hashOf(anew.text)) !== hash) return state.say(() => phrase("notIdentical"));
+    if ((await hashOf(anew.text)) !== hash) return state.sayOfText(() => phrase("notIdentical"));
     // If the visitor has typed in the meantime, nothing is compared.
     if (editor.text === prompt + asLines(anew.text) + after)
-      state.say(() => phrase("identical", { count: anew.tokens }));
+      state.sayOfText(() => phrase("identical", { count: anew.tokens }));
   }
 }
 
