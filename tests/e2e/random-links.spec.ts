@@ -8,12 +8,12 @@ import { linkedAddress, linkedText } from "../fuzz/web/links.js";
 
 const seconds = Number(process.env.SECONDS ?? 10);
 const seed = Number(process.env.SEED ?? 1);
-/** Longer fragments are too long for an address. */
-const mostLetters = 500_000;
+/** In UTF-16 code units: longer fragments are too long for an address. */
+const mostUnits = 500_000;
 
 const link = fc.record({
   model: linkedAddress,
-  text: fc.option(linkedText.filter(({ length }) => length < mostLetters)),
+  text: fc.option(linkedText.filter(({ length }) => length < mostUnits)),
   others: fc.constantFrom("", "&weights=q4", "&weights=x", "&model=hf:a/b", "&threads=0", "&variant=x"),
 });
 

@@ -74,7 +74,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   };
   const fields = () => state.fields.peek();
   const goOn = () => void writing.write(atEnd);
-  const noteChange = (letters?: number) => page.tab()?.noteChange(letters);
+  const noteChange = (units?: number) => page.tab()?.noteChange(units);
   state.chosen.subscribe((chosen) => (ui.spoken.lang = languageOf(chosen)));
   showFacts(ui, state);
   offerLanguages(ui, state);

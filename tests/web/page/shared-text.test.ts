@@ -48,7 +48,7 @@ describe("a link's fragment", () => {
     for (const fields of [tooLong, { remember: "a" }, { remember: 1, note: "" }, null, [], "a"]) {
       const link = pack({ prompt: "a", options: {}, fields });
       await expect(fromFragment(link), JSON.stringify(fields)).rejects.toThrow(
-        "expected two fields of at most 4000 characters besides the text",
+        "expected two fields of at most 4000 UTF-16 code units besides the text",
       );
     }
   });

@@ -1,5 +1,6 @@
 // The file of texts: reading returns the written texts, and each kind of damage is named.
 import { describe, expect, it } from "vitest";
+import { currentLanguage, wordsOf } from "../../../web/page/language/translation.js";
 import { parseFile, settled, toFile, type FiledText } from "../../../web/page/library/text-file.js";
 
 const kept = { text: "Once upon\na time", caret: 4, written: [[0, 4, "en"]] as const };
@@ -121,6 +122,21 @@ describe("a file with damage is refused", () => {
   it.each(["", "{", "null", "[]", "3", '"x"', "PK\u0003\u0004"])("that is %j", (json) => {
     expect(() => parseFile(json)).toThrow(/^(?:expected JSON|format: expected)/);
   });
+});
+
+it("a German page says in German what is wrong with a file", async () => {
+  currentLanguage.value = { language: "de", words: await wordsOf("de") };
+  try {
+    const behind = damaged((text) => (text.caret = 17));
+    expect(() => parseFile(behind)).toThrow(
+      "Bei texts[1].caret wird ein Offset bis 16 erwartet, gefunden wurde 17",
+    );
+    const other = damaged((_, file) => (file.more = 1));
+    expect(() => parseFile(other)).toThrow('Die Datei hat das unbekannte Feld "more"');
+    expect(() => parseFile("{")).toThrow(/^Die Datei ist kein JSON \(/);
+  } finally {
+    currentLanguage.value = { language: "en", words: undefined };
+  }
 });
 
 it("a draft becomes the text, and the model's parts stay at their words", () => {

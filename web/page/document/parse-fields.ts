@@ -1,8 +1,8 @@
 // Parses the two fields of *What the model sees* from a link, a file or storage, none of which is trusted.
 import { asLines } from "./pieces.js";
-import { fieldsOf, mostLetters, type ContextFields } from "../state/context-fields.js";
+import { fieldsOf, mostUnits, type ContextFields } from "../state/context-fields.js";
 
-const isField = (value: unknown): value is string => typeof value === "string" && value.length <= mostLetters;
+const isField = (value: unknown): value is string => typeof value === "string" && value.length <= mostUnits;
 
 /** Whether `value` is undefined, or has both fields and neither is too long. */
 export function areFields(value: unknown): boolean {

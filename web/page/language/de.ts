@@ -166,6 +166,7 @@ export const texts: Translated<Sections["texts"]> = {
   refused: "Der Browser erlaubt es nicht, zumindest nicht in diesem Fenster",
   full: "Es ist kein Speicherplatz mehr frei",
   slow: "Der Speicher des Browsers antwortet nicht",
+  unreadable: "Der gespeicherte Text ist beschädigt",
 };
 
 export const models: Translated<Sections["models"]> = {
@@ -248,7 +249,7 @@ export const editor: Translated<Sections["editor"]> = {
   "field.note": "Notiz",
   "field.note.help": "Wird vor den letzten drei Sätzen gelesen",
   fieldsSet: "in Gebrauch",
-  fieldFull: "Ein Feld fasst höchstens {most} Zeichen.",
+  fieldFull: "Ein Feld ist voll.",
   fieldsTooLong:
     "„Immer merken“ und die Notiz haben zusammen {count} Token, aber dieses Modell hat Platz für {most}: Kürze sie",
   "band.probability.0": "50\u00a0% und mehr",
@@ -450,6 +451,24 @@ export const library: Translated<Sections["library"]> = {
   },
   notListed: "Deine Texte können nicht gezeigt werden: {why}.",
   notDone: "Nichts wurde geändert: {why}.",
+
+  noJson: "Die Datei ist kein JSON ({why})",
+  unexpected: "Bei {where} wird {expected} erwartet, gefunden wurde {found}",
+  unknownField: "{where} hat das unbekannte Feld {name}",
+  file: "Die Datei",
+  nothing: "nichts",
+  object: "ein Objekt",
+  list: "eine Liste",
+  text: "ein Text",
+  lines: 'ein Text mit "\\n" zwischen den Zeilen',
+  offset: "ein Offset bis {length}",
+  offsets: 'ein Paar von Offsets bis {length}, dazu "en" oder nichts,',
+  branches: "eine Liste von Zweigen mit je einer id, eine davon als current,",
+  twoTexts: "eine Liste von mindestens zwei Texten",
+  twoFields: "ein Paar von Texten mit je höchstens {most} UTF-16-Einheiten",
+  option: "eine Option vom richtigen Typ",
+  time: "ein Zeitpunkt wie 2026-01-31T12:00:00.000Z",
+  wholeNumber: "eine ganze Zahl",
 };
 
 export const device: Translated<Sections["device"]> = {

@@ -186,6 +186,7 @@ export const texts = {
   refused: "this browser, or this window, does not allow it",
   full: "there is no room left",
   slow: "the browser's storage does not answer",
+  unreadable: "the stored text is damaged",
 } as const;
 
 /** Of models that can be chosen, and of one that comes. */
@@ -268,7 +269,7 @@ export const editor = {
   "field.note": "Note",
   "field.note.help": "Read before the last three sentences",
   fieldsSet: "in use",
-  fieldFull: "A field holds at most {most} characters.",
+  fieldFull: "A field is full.",
   fieldsTooLong:
     "“Always remember” and the note have {count} tokens together, but this model has room for {most}: shorten them",
   "band.probability.0": "50% and more",
@@ -467,6 +468,25 @@ export const library = {
   },
   notListed: "Your texts cannot be shown: {why}.",
   notDone: "Nothing was changed: {why}.",
+
+  // What is wrong with a file of texts.
+  noJson: "expected JSON: {why}",
+  unexpected: "{where}: expected {expected}, found {found}",
+  unknownField: "{where} has the unknown field {name}",
+  file: "the file",
+  nothing: "nothing",
+  object: "an object",
+  list: "a list",
+  text: "a text",
+  lines: 'a text with "\\n" between its lines',
+  offset: "an offset up to {length}",
+  offsets: 'two offsets up to {length}, and "en" or nothing',
+  branches: "branches with an id each, and one of those as current",
+  twoTexts: "at least two texts",
+  twoFields: "two texts of at most {most} UTF-16 code units",
+  option: "an option of the right type",
+  time: "a time such as 2026-01-31T12:00:00.000Z",
+  wholeNumber: "a whole number",
 } as const;
 
 /** What comes with the panel of engine and device. */

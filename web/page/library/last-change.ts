@@ -13,8 +13,8 @@ export interface LastChange {
   beside?: unknown;
 }
 
-/** The storage holds 5 million characters for all pages of a host. */
-const mostLetters = 1_000_000;
+/** The storage holds 5 million UTF-16 code units for all pages of a host. */
+const mostUnits = 1_000_000;
 
 export function parseLastChange(json: string): LastChange | undefined {
   const { version, change, caret, beside } = Object(JSON.parse(json)) as Record<string, unknown>;
@@ -36,7 +36,7 @@ export function readLastChange(name: string): LastChange | undefined {
 /** undefined removes the entry: everything is stored. */
 export function writeLastChange(name: string, last: LastChange | undefined): void {
   try {
-    if (last && last.change.insert.length <= mostLetters) localStorage.setItem(name, JSON.stringify(last));
+    if (last && last.change.insert.length <= mostUnits) localStorage.setItem(name, JSON.stringify(last));
     else localStorage.removeItem(name);
   } catch {
     // There is no storage, or it is full.

@@ -7,7 +7,7 @@ import type { KeptText, Part } from "../document/kept-text.js";
 import { areFields, parseFields } from "../document/parse-fields.js";
 import { parseParts } from "../document/parse-kept.js";
 import { asLines } from "../document/pieces.js";
-import { mostLetters, type ContextFields } from "../state/context-fields.js";
+import { mostUnits, type ContextFields } from "../state/context-fields.js";
 import { parseOptions } from "./parse-options.js";
 
 /** The text around the part that the reader's model writes again. */
@@ -111,7 +111,7 @@ export async function fromFragment(fragment: string): Promise<SharedText> {
     throw new Error("expected a prompt, options and a hash");
   }
   if (!areFields(fields))
-    throw new Error(`expected two fields of at most ${mostLetters} characters besides the text`);
+    throw new Error(`expected two fields of at most ${mostUnits} UTF-16 code units besides the text`);
   const set = parseFields(fields);
   return {
     prompt: asLines(prompt),

@@ -2,6 +2,7 @@
 import { differenceOf } from "../document/difference.js";
 import { parseKept } from "../document/parse-kept.js";
 import type { Surface } from "../document/surface.js";
+import { phrase } from "../language/texts.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
 import { storeSoon } from "./store-soon.js";
@@ -45,8 +46,8 @@ export const nameOf = (id: string): string => prefix + id;
 export const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (each) => each.toString(16)).join("-");
 
-/** A change of this many letters is stored at once. */
-const manyLetters = 50_000;
+/** A change of this many UTF-16 code units is stored at once. */
+const manyUnits = 50_000;
 /** After a failed attempt to store, the pause before the next. */
 const tryAgainMs = 5000;
 /** The longest time that the editor waits for the store. */
@@ -90,13 +91,13 @@ export class Tab {
     return begun;
   }
 
-  /** Call this after each change of what is stored; `letters` is the number of letters added or removed. */
-  noteChange(letters = 0): void {
+  /** Call this after each change of what is stored; `units` is the number of UTF-16 code units added or removed. */
+  noteChange(units = 0): void {
     if (this.isShowing) return;
     const { own, store } = this;
     this.isChanged = true;
     if (own) own.changed = store?.timeOfChange() ?? Date.now();
-    if (letters < manyLetters || this.isBeingStored) this.storeSoon();
+    if (units < manyUnits || this.isBeingStored) this.storeSoon();
     else this.storeNow();
   }
 
@@ -190,7 +191,7 @@ export class Tab {
     if (!release) return false;
     try {
       const found = await this.find(id);
-      if (!found) throw new Error("neither of its records can be read");
+      if (!found) throw new Error(phrase("unreadable"));
       await this.storeRest();
       this.own?.release();
       await this.show({ ...found, id, release });

@@ -6,7 +6,8 @@ import { areFields, parseFields } from "../document/parse-fields.js";
 import { isOffset, parseParts } from "../document/parse-kept.js";
 import { asLines } from "../document/pieces.js";
 import { parseTree } from "../document/tree.js";
-import { mostLetters } from "../state/context-fields.js";
+import { phrase } from "../language/library.js";
+import { mostUnits } from "../state/context-fields.js";
 import { messageOf } from "../state/errors.js";
 import { parseOptions } from "./parse-options.js";
 
@@ -56,22 +57,22 @@ export const toFile = (texts: readonly FiledText[]): string =>
 const mostShown = 40;
 
 function refuse(where: string, expected: string, found: unknown): never {
-  const json = found === undefined ? "nothing" : JSON.stringify(found);
+  const json = found === undefined ? phrase("nothing") : JSON.stringify(found);
   const shown = json.length > mostShown ? `${json.slice(0, mostShown)}…` : json;
-  throw new Error(`${where}: expected ${expected}, found ${shown}`);
+  throw new Error(phrase("unexpected", { where, expected, found: shown }));
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 function fieldsOf(value: unknown, where: string, names: readonly string[]): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) refuse(where, "an object", value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) refuse(where, phrase("object"), value);
   for (const name of Object.keys(value))
-    if (!names.includes(name)) throw new Error(`${where} has the unknown field ${JSON.stringify(name)}`);
+    if (!names.includes(name)) throw new Error(phrase("unknownField", { where, name: JSON.stringify(name) }));
   return value as Fields;
 }
 
 function listOf(value: unknown, where: string): readonly unknown[] {
-  return Array.isArray(value) ? value : refuse(where, "a list", value);
+  return Array.isArray(value) ? value : refuse(where, phrase("list"), value);
 }
 
 /** The ranges in `value`, for a text of `length`. */
@@ -79,7 +80,7 @@ function partsOf(value: unknown, where: string, length: number): readonly Readon
   return listOf(value, where).map((each, place) => {
     const [part] = parseParts([each]);
     if (!part || part[1] > length)
-      refuse(`${where}[${place}]`, `two offsets up to ${length}, and "en" or nothing`, each);
+      refuse(`${where}[${place}]`, phrase("offsets", { length }), each);
     return part;
   });
 }
@@ -87,9 +88,9 @@ function partsOf(value: unknown, where: string, length: number): readonly Readon
 /** A text and who wrote it: a field of the file, or a branch in one. */
 function textOf({ text, caret, written }: Fields, where: string): KeptText {
   if (typeof text !== "string" || asLines(text) !== text)
-    refuse(`${where}.text`, 'a text with "\\n" between its lines', text);
+    refuse(`${where}.text`, phrase("lines"), text);
   if (!isOffset(caret) || caret > text.length)
-    refuse(`${where}.caret`, `an offset up to ${text.length}`, caret);
+    refuse(`${where}.caret`, phrase("offset", { length: text.length }), caret);
   return { text, caret, written: partsOf(written, `${where}.written`, text.length) };
 }
 
@@ -102,21 +103,21 @@ function treeOf(value: unknown, where: string): unknown {
   }
   const tree = parseTree(value);
   if (tree?.branches.length !== (branches as unknown[]).length)
-    refuse(where, "branches with an id each, and one of those as current", value);
+    refuse(where, phrase("branches"), value);
   return tree;
 }
 
 function alternativesOf(value: unknown, where: string): unknown {
   const { all } = fieldsOf(value, where, ["all", "shown"]);
   if (parseAlternatives(value).all.length !== listOf(all, `${where}.all`).length)
-    refuse(where, "at least two texts", value);
+    refuse(where, phrase("twoTexts"), value);
   return value;
 }
 
 function optionsOf(value: unknown, where: string): unknown {
   const options = parseOptions(value);
   for (const [name, each] of Object.entries(fieldsOf(value, where, Object.keys(Object(value) as object))))
-    if (!Object.hasOwn(options, name)) refuse(`${where}.${name}`, "an option of the right type", each);
+    if (!Object.hasOwn(options, name)) refuse(`${where}.${name}`, phrase("option"), each);
   return options;
 }
 
@@ -137,13 +138,13 @@ const names = [
 function parseText(value: unknown, where: string): FiledText {
   const found = fieldsOf(value, where, names);
   const { name, changed, run, tree, alternatives, options, seed, fields } = found;
-  if (name !== undefined && typeof name !== "string") refuse(`${where}.name`, "a text", name);
+  if (name !== undefined && typeof name !== "string") refuse(`${where}.name`, phrase("text"), name);
   const time = typeof changed === "string" ? Date.parse(changed) : NaN;
-  if (Number.isNaN(time)) refuse(`${where}.changed`, "a time such as 2026-01-31T12:00:00.000Z", changed);
+  if (Number.isNaN(time)) refuse(`${where}.changed`, phrase("time"), changed);
   const kept = textOf(found, where);
-  if (!areFields(fields)) refuse(`${where}.fields`, `two texts of at most ${mostLetters} characters`, fields);
+  if (!areFields(fields)) refuse(`${where}.fields`, phrase("twoFields", { most: mostUnits }), fields);
   const set = parseFields(fields);
-  if (seed !== undefined && !isOffset(seed)) refuse(`${where}.seed`, "a whole number", seed);
+  if (seed !== undefined && !isOffset(seed)) refuse(`${where}.seed`, phrase("wholeNumber"), seed);
   const last = run === undefined ? [] : partsOf([run], `${where}.run`, kept.text.length);
   const content = {
     ...kept,
@@ -163,7 +164,7 @@ function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new Error(`expected JSON: ${messageOf(error)}`, { cause: error });
+    throw new Error(phrase("noJson", { why: messageOf(error) }), { cause: error });
   }
 }
 
@@ -173,6 +174,6 @@ export function parseFile(json: string): FiledText[] {
   const found = Object(value) as Fields;
   if (found.format !== format) refuse("format", JSON.stringify(format), found.format);
   if (found.version !== version) refuse("version", String(version), found.version);
-  const { texts } = fieldsOf(value, "the file", ["format", "version", "texts"]);
+  const { texts } = fieldsOf(value, phrase("file"), ["format", "version", "texts"]);
   return listOf(texts, "texts").map((each, place) => parseText(each, `texts[${place}]`));
 }

@@ -2,6 +2,7 @@
 import type { KeptText } from "../document/kept-text.js";
 import { parseFields } from "../document/parse-fields.js";
 import { parseTree } from "../document/tree.js";
+import { phrase } from "../language/texts.js";
 import { claim, claimedOf } from "./claims.js";
 import { lastChangesOf, writeLastChange } from "./last-change.js";
 import { parseOptions } from "./parse-options.js";
@@ -120,7 +121,7 @@ export class Texts {
   async duplicate(id: string, name: string): Promise<void> {
     const store = await this.tab.openStore();
     const found = await this.tab.find(id);
-    if (!found) throw new Error("the text cannot be read");
+    if (!found) throw new Error(phrase("unreadable"));
     const content = contentOf(found.kept, found.beside);
     await store.add([{ id: newId(), changed: store.timeOfChange(), content, name: parseName({ name }) }]);
   }

@@ -8,7 +8,7 @@ export interface ContextFields {
 }
 
 /** The length of a field at most, in UTF-16 code units. */
-export const mostLetters = 4000;
+export const mostUnits = 4000;
 
 /** Returns undefined if both fields are empty. */
 export const fieldsOf = (remember: string, note: string): ContextFields | undefined =>

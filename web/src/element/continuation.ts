@@ -4,7 +4,7 @@ import type { GenerateCall, GenerateSummary, Model, Token } from "../client/inde
 /**
  * In UTF-16 units. Only the end of a long text is the prompt, because the text before it hardly changes the suggestion.
  */
-const mostLetters = 2000;
+const mostUnits = 2000;
 
 const defaults: GenerateCall = { maxNewTokens: 12, temperature: 0, stop: "\n" };
 
@@ -25,7 +25,7 @@ export async function continuationOf(
   // GPT-2's tokens start with the space. So a typed space is cut from the prompt, written again by the model, and
   // removed.
   const space = / ?$/.exec(before)?.[0] ?? "";
-  const end = before.slice(0, before.length - space.length).slice(-mostLetters);
+  const end = before.slice(0, before.length - space.length).slice(-mostUnits);
   const prompt = end.replace(/^[\udc00-\udfff]/, ""); // drops half of a surrogate pair
   const given = Object.entries(call).filter(([, option]) => option != null);
   let summary: GenerateSummary | null = null;

@@ -2,8 +2,8 @@
 
 const speech = /["“”„«»‘]|^['’–—-]/u;
 
-/** Longer ones are parts of stories. */
-const mostLetters = 200;
+/** In UTF-16 code units: longer ones are parts of stories. */
+const mostUnits = 200;
 
 /** Matches one of `beginnings`, which are separated by bars, at the start of a sentence. */
 export const questionPattern = (beginnings: string): RegExp =>
@@ -15,7 +15,7 @@ export const questionPattern = (beginnings: string): RegExp =>
  */
 export function isQuestionToModel(before: string, beginnings: RegExp): boolean {
   const line = before.trim();
-  if (!/[?？]$/.test(line) || line.length > mostLetters || speech.test(line)) return false;
+  if (!/[?？]$/.test(line) || line.length > mostUnits || speech.test(line)) return false;
   const [sentence = ""] = line.split(/(?<=[.!…:])\s+/u).slice(-1);
   return beginnings.test(sentence);
 }

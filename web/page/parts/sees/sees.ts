@@ -11,7 +11,7 @@ import { readsField, setReads } from "../../document/reads.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { countWords } from "../../library/search.js";
-import { fieldsOf, mostLetters } from "../../state/context-fields.js";
+import { fieldsOf, mostUnits } from "../../state/context-fields.js";
 import { isAbort, messageOf } from "../../state/errors.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 import "./sees.css";
@@ -40,7 +40,7 @@ function addField(root: HTMLElement, name: (typeof names)[number]): HTMLTextArea
   label.htmlFor = field.id = `field-${name}`;
   field.rows = 1;
   field.lang = "";
-  field.maxLength = mostLetters;
+  field.maxLength = mostUnits;
   setTranslatedText(label, () => phrase(`field.${name}`));
   keepTranslated(field, () => {
     field.placeholder = field.ariaDescription = phrase(`field.${name}.help`);
@@ -152,10 +152,10 @@ export class Sees {
     const words = countWords(state.sliceDoc(from, to));
     const total = countWords(state.doc.toString());
     const most = model.info.config.nPositions;
-    const isFull = this.fields.some(({ value }) => value.length >= mostLetters);
+    const isFull = this.fields.some(({ value }) => value.length >= mostUnits);
     tell(() => {
       const said = phrase("reads", { words, total, tokens, most });
-      return isFull ? `${said} ${phrase("fieldFull", { most: mostLetters })}` : said;
+      return isFull ? `${said} ${phrase("fieldFull")}` : said;
     });
   }
 
