@@ -1,7 +1,18 @@
 // The preview of a text in the library, and the search in it.
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { formatAgo } from "../../../web/page/language/ago.js";
-import { countWords, find, firstWords } from "../../../web/page/library/search.js";
+import { countWords, firstWords } from "../../../web/page/library/preview.js";
+import { inSlices, SearchedText } from "../../../web/page/library/search.js";
+
+/** The result of a search, and its number of steps. */
+function search(text: SearchedText, query: string) {
+  const steps = text.find(query);
+  let count = 1;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count += 1;
+  return { passage: step.value, count };
+}
+const find = (text: string, query: string) => search(new SearchedText(text), query).passage;
 
 describe("the name of a text without one", () => {
   it.each([
@@ -53,6 +64,71 @@ describe("search", () => {
       after: " three four three four three four three…",
     });
     expect(find("A needle.", "needle")).toEqual({ before: "A ", match: "needle", after: "." });
+  });
+});
+
+describe("the search in a long text", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** UTF-16 code units that are folded by `work`, one call after another. */
+  function foldedBy(work: () => void): number[] {
+    const folding = vi.spyOn(String.prototype, "normalize");
+    work();
+    const units = folding.mock.contexts.map((text) => String(text).length);
+    folding.mockRestore();
+    return units;
+  }
+
+  const sum = (all: readonly number[]) => all.reduce((total, each) => total + each, 0);
+  const long = "Le Café est fermé, la mer est là. ".repeat(30_000);
+
+  it("a search folds little at a time, and the next one nothing again", () => {
+    const text = new SearchedText(long);
+    const first = foldedBy(() => expect(search(text, "absent").passage).toBeUndefined());
+    expect(sum(first)).toBe(long.length + "absent".length);
+    expect(Math.max(...first)).toBeLessThan(100_000);
+    expect(foldedBy(() => search(text, "other"))).toEqual(["other".length]);
+  });
+
+  it("a search stops folding where it finds something, and folds little to find its place", () => {
+    const text = new SearchedText(`${"é".repeat(200_000)}Ärger${long}`);
+    const units = sum(foldedBy(() => expect(search(text, "arger").passage?.match).toBe("Ärger")));
+    expect(units).toBeLessThan(600_000);
+  });
+
+  it("a match is found wherever the text is divided, with its accents", () => {
+    const letters = "x".repeat(70_000);
+    for (let before = 65_520; before < 65_545; before += 1) {
+      const text = new SearchedText(`${letters.slice(0, before)}Ga\u0308nse 🐈!${letters}`);
+      const { passage, count } = search(text, "gänse 🐈");
+      expect(passage?.match).toBe("Ga\u0308nse 🐈");
+      expect(count).toBeLessThan(4);
+    }
+    const whole = "Straße ".repeat(30_000);
+    expect(search(new SearchedText(whole), whole.toUpperCase()).passage?.match).toBe(whole.trim());
+  });
+
+  it("a search pauses whenever it has worked for some milliseconds", async () => {
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (now += 5)); // each step takes 5 ms
+    const pauses = vi.spyOn(globalThis, "setTimeout");
+    const text = new SearchedText(long);
+    const { count } = search(text, "absent");
+    await inSlices(text.find("absent"), new AbortController().signal);
+    expect(count).toBeGreaterThan(10);
+    expect(pauses.mock.calls.length).toBeGreaterThanOrEqual((count - 1) / 2);
+  });
+
+  it("a search that is aborted folds no more", async () => {
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (now += 10));
+    const controller = new AbortController();
+    const folding = vi.spyOn(String.prototype, "normalize");
+    const search = inSlices(new SearchedText(long).find("absent"), controller.signal);
+    const before = folding.mock.calls.length;
+    controller.abort();
+    await expect(search).rejects.toMatchObject({ name: "AbortError" });
+    expect(folding.mock.calls.length).toBe(before);
   });
 });
 

@@ -1,19 +1,5 @@
-// What the library shows of a text and finds in it: its first words, its length in words, and the passage that matches.
-
-/** Limits of the words that stand for a missing name. */
-const mostWords = 7;
-const mostLetters = 50;
-
-/** The words that a text begins with, for a text without a name; "": it has none. */
-export function firstWords(text: string): string {
-  const beginning = text.trimStart().slice(0, 10 * mostLetters);
-  const all = beginning.split(/\s+/u).filter((word) => word !== "");
-  const words = Array.from(all.slice(0, mostWords).join(" ")).slice(0, mostLetters).join("");
-  return words.length < all.join(" ").length ? `${words}…` : words;
-}
-
-export const countWords = (text: string): number =>
-  text.match(/[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}'’-]*[\p{L}\p{M}\p{N}])?/gu)?.length ?? 0;
+// The search in all texts. A long text is folded and searched block by block, so that the page stays responsive; the next search
+// finds it folded.
 
 /** Equal for texts that differ only in case, in accents or in the kinds of their spaces. */
 const fold = (text: string): string =>
@@ -23,6 +9,18 @@ const fold = (text: string): string =>
     .replace(/\s/gu, " ")
     .toUpperCase(); // not to lower case: that keeps ß, and has two forms of σ
 
+/** UTF-16 code units that are folded or searched at once, in some milliseconds. */
+const blockUnits = 2 ** 16;
+/** In this many units of a block, the place of a match is sought letter by letter. */
+const pieceUnits = 2 ** 10;
+
+/** The end of the piece of `text` that begins at `from`: after whole letters with their accents. */
+function endOfPiece(text: string, from: number, units: number): number {
+  let end = Math.min(from + units, text.length);
+  while (end < text.length && /[\p{M}\p{Cs}]/u.test(String.fromCodePoint(text.codePointAt(end) ?? 0))) end += 1;
+  return end;
+}
+
 /** The part of a text around a match. */
 export interface Passage {
   before: string;
@@ -30,14 +28,21 @@ export interface Passage {
   after: string;
 }
 
-/** Characters shown before and after a match. */
-const lettersAround = 40;
+/** UTF-16 code units shown before and after a match. */
+const unitsAround = 40;
 
 /** The offset in `text` of the character that begins at `wanted` in the folded text, or contains it. */
 function offsetOf(text: string, wanted: number): number {
   let folded = 0;
   let offset = 0;
-  for (const character of text) {
+  while (offset < text.length) {
+    const end = endOfPiece(text, offset, pieceUnits);
+    const { length } = fold(text.slice(offset, end));
+    if (folded + length > wanted) break;
+    folded += length;
+    offset = end;
+  }
+  for (const character of text.slice(offset)) {
     folded += fold(character).length;
     if (folded > wanted) return offset;
     offset += character.length;
@@ -45,19 +50,85 @@ function offsetOf(text: string, wanted: number): number {
   return offset;
 }
 
-/** Finds `query` in `text`, ignoring case and accents; undefined if it is not there. */
-export function find(text: string, query: string): Passage | undefined {
-  const wanted = fold(query.trim());
-  const at = wanted === "" ? -1 : fold(text).indexOf(wanted);
-  if (at === -1) return undefined;
-  const from = offsetOf(text, at);
-  // With the accents of its last letter, which fold to nothing.
-  const to = from + offsetOf(text.slice(from), wanted.length);
-  const start = text.slice(0, from).slice(-lettersAround);
-  const end = text.slice(to, to + lettersAround);
+/** The passage of `text` around what matches from `from` to `to`. */
+function passageAt(text: string, from: number, to: number): Passage {
+  const start = text.slice(0, from).slice(-unitsAround);
+  const end = text.slice(to, to + unitsAround);
   return {
-    before: from > lettersAround ? `…${start.replace(/^\S*\s/u, "")}` : start,
+    before: from > unitsAround ? `…${start.replace(/^\S*\s/u, "")}` : start,
     match: text.slice(from, to),
-    after: to + lettersAround < text.length ? `${end.replace(/\s\S*$/u, "")}…` : end,
+    after: to + unitsAround < text.length ? `${end.replace(/\s\S*$/u, "")}…` : end,
   };
+}
+
+/** A text that is folded as far as a search needed it. */
+export class SearchedText {
+  readonly text: string;
+  /** The folded blocks, and where each begins in the text. */
+  private readonly blocks: { folded: string; from: number }[] = [];
+  /** End in the text of the last block. */
+  private end = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  private block(place: number): { folded: string; from: number } | undefined {
+    const known = this.blocks[place];
+    if (known || this.end >= this.text.length) return known;
+    const from = this.end;
+    this.end = endOfPiece(this.text, from, blockUnits);
+    const made = { folded: fold(this.text.slice(from, this.end)), from };
+    this.blocks.push(made);
+    return made;
+  }
+
+  /** The first `length` folded characters after the block `place`. */
+  private foldedAfter(place: number, length: number): string {
+    let after = "";
+    for (let next = place + 1; after.length < length; next += 1) {
+      const block = this.block(next);
+      if (!block) break;
+      after += block.folded;
+    }
+    return after.slice(0, length);
+  }
+
+  /**
+   * Finds `query` in the text, ignoring case and accents; undefined if it is not there. Yields after each block, so that the caller
+   * can pause or give up.
+   */
+  *find(query: string): Generator<undefined, Passage | undefined, undefined> {
+    const wanted = fold(query.trim());
+    if (wanted === "") return undefined;
+    for (let place = 0; ; place += 1) {
+      const block = this.block(place);
+      if (!block) return undefined;
+      const at = (block.folded + this.foldedAfter(place, wanted.length - 1)).indexOf(wanted);
+      if (at !== -1) {
+        const from = block.from + offsetOf(this.text.slice(block.from), at);
+        // With the accents of its last letter, which fold to nothing.
+        return passageAt(this.text, from, from + offsetOf(this.text.slice(from), wanted.length));
+      }
+      yield undefined;
+    }
+  }
+}
+
+/** Milliseconds of work after which the page draws and takes keys: half of a frame. */
+const workMs = 8;
+
+const pause = () => new Promise((resolve) => setTimeout(resolve));
+
+/** The result of `steps`, between which the page stays responsive. Rejects with the signal's reason when that aborts. */
+export async function inSlices<T>(steps: Generator<undefined, T, undefined>, signal: AbortSignal): Promise<T> {
+  let began = performance.now();
+  for (;;) {
+    signal.throwIfAborted();
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() - began < workMs) continue;
+    await pause();
+    began = performance.now();
+  }
 }

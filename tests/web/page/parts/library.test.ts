@@ -168,6 +168,29 @@ it("the list follows the text of this tab, and is read again when the tab opens 
   expect(texts.list).toHaveBeenCalledTimes(2);
 });
 
+it("the search lists what it finds in texts and names, and keeps the rows", async () => {
+  const { library } = mount();
+  await library.refresh();
+  const field = part("input[type=search]") as HTMLInputElement;
+  const type = (query: string) => {
+    field.value = query;
+    field.dispatchEvent(new Event("input"));
+  };
+  type("CAT");
+  await vi.waitFor(() => expect(rows()).toEqual(["Cats"]));
+  expect(part("mark").textContent).toBe("cat");
+  expect(said()).toBe("1 text");
+  const [row] = place.querySelectorAll("li");
+  type("cats"); // its name
+  await vi.waitFor(() => expect(place.querySelector("mark")).toBeNull());
+  expect(rows()).toEqual(["Cats"]);
+  type("whale");
+  await vi.waitFor(() => expect(place.textContent).toContain("No text contains “whale”."));
+  type("");
+  await vi.waitFor(() => expect(rows()).toHaveLength(3));
+  expect(place.querySelector("li")).toBe(row); // it is not made again
+});
+
 it("the library says why the texts cannot be listed, and why nothing was changed", async () => {
   const refused = () => Promise.reject(new DOMException("", "SecurityError"));
   const { library } = mount({ list: refused });

@@ -4,7 +4,7 @@ import { download } from "../../dom/download.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { phrase as ofEditor } from "../../language/editor.js";
 import { phrase } from "../../language/library.js";
-import { find } from "../../library/search.js";
+import { inSlices, SearchedText, type Passage } from "../../library/search.js";
 import type { ListedText, Removal, Texts } from "../../library/texts.js";
 import { reasonOf } from "./reason.js";
 import { Row, shownName, type RowActions } from "./row.js";
@@ -26,12 +26,23 @@ const searchAfterMs = 150;
 
 type Said = (() => string) | undefined;
 
+/** The texts that were found, by their ids, and the passages in those that have one. */
+interface Found {
+  query: string;
+  passages: ReadonlyMap<string, Passage | undefined>;
+}
+
 export class Library {
   private readonly setting: LibrarySetting;
   private all: readonly ListedText[] = [];
   /** Why the texts cannot be listed. */
   private failure: { readonly error: unknown } | undefined;
   private readonly rows = new Map<string, Row>();
+  /** undefined: all texts are listed. */
+  private found: Found | undefined;
+  private searching = new AbortController();
+  /** The texts of the current search, by their ids. */
+  private readonly searched = new Map<string, SearchedText>();
   /** The last deleted text, which may be restored. */
   private removal: (Removal & { text: ListedText }) | undefined;
   /** Settles when all requested actions are done: they run one at a time. */
@@ -65,14 +76,15 @@ export class Library {
     let timer: ReturnType<typeof setTimeout> | undefined;
     search.addEventListener("input", () => {
       clearTimeout(timer);
-      timer = setTimeout(() => this.sayFound(), searchAfterMs);
+      this.searching.abort(); // what it looks for is not wanted any more
+      timer = setTimeout(() => void this.sayFound(), searchAfterMs);
     });
     search.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || search.value === "") return;
       event.stopPropagation(); // Escape must not have another effect
       event.preventDefault();
       search.value = "";
-      this.sayFound();
+      void this.sayFound();
     });
     // The second click of a double click was meant for the row that the first one has moved or removed.
     list.addEventListener("click", (event) => event.detail > 1 && event.stopPropagation(), true);
@@ -112,7 +124,7 @@ export class Library {
       this.all = [];
       this.failure = { error };
     }
-    this.draw();
+    await this.show();
   }
 
   /** The text of this tab was changed or replaced. */
@@ -121,7 +133,7 @@ export class Library {
     const listed = this.all.find(({ where }) => where === "here");
     if (!current || listed?.id !== current.id) return this.refresh();
     this.all = this.all.map((each) => (each === listed ? { ...each, ...current } : each));
-    this.draw();
+    await this.show();
   }
 
   /** Called when the page is left: the last deletion becomes permanent. */
@@ -129,40 +141,68 @@ export class Library {
     void this.settle().catch(() => undefined);
   }
 
-  private draw(): void {
-    const { list, rows, search } = this;
-    const query = search.value.trim();
-    const found = this.all.flatMap((text) => {
-      if (query === "") return { text, passage: undefined };
-      const passage = find(text.text, query);
-      return passage || find(shownName(text), query) ? { text, passage } : [];
-    });
-    const shown = new Set(found.map(({ text }) => text.id));
-    for (const [id, { item }] of rows) {
-      if (shown.has(id)) continue;
-      item.remove();
-      rows.delete(id);
+  private searchedText({ id, text }: ListedText): SearchedText {
+    const known = this.searched.get(id);
+    if (known?.text === text) return known; // what is folded stays
+    const made = new SearchedText(text);
+    this.searched.set(id, made);
+    return made;
+  }
+
+  /** Searches in all texts. Rejects if another search begins. */
+  private async findAll(query: string, signal: AbortSignal): Promise<Found> {
+    const passages = new Map<string, Passage | undefined>();
+    for (const text of this.all) {
+      const passage = await inSlices(this.searchedText(text).find(query), signal);
+      const isNamed = () => inSlices(new SearchedText(shownName(text)).find(query), signal);
+      if (passage ?? (await isNamed())) passages.set(text.id, passage);
     }
-    for (const [place, { text, passage }] of found.entries()) {
+    return { query, passages };
+  }
+
+  /** Lists what is searched for, or all texts. Returns false if another search has begun before that. */
+  private async show(): Promise<boolean> {
+    this.searching.abort();
+    const { signal } = (this.searching = new AbortController());
+    const query = this.search.value.trim();
+    try {
+      this.found = query === "" ? undefined : await this.findAll(query, signal);
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
+    if (query === "") this.searched.clear(); // its memory is as large as the texts
+    this.draw();
+    return true;
+  }
+
+  private draw(): void {
+    const { list, rows, found, all } = this;
+    const shown = all.filter(({ id }) => found === undefined || found.passages.has(id));
+    const [known, listed] = [all, shown].map((texts) => new Set(texts.map(({ id }) => id)));
+    for (const [id, { item }] of rows) {
+      if (!listed?.has(id)) item.remove();
+      if (!known?.has(id)) rows.delete(id);
+    }
+    for (const [place, text] of shown.entries()) {
       const row = rows.get(text.id) ?? new Row(text, this.actions);
       rows.set(text.id, row);
-      row.update(text, passage);
+      row.update(text, found?.passages.get(text.id));
       const there = list.children[place];
       if (there !== row.item) list.insertBefore(row.item, there ?? null); // a row that stays in place keeps the focus
     }
-    list.hidden = found.length === 0;
+    list.hidden = shown.length === 0;
     setTranslatedText(this.none, () => {
       if (this.failure) return phrase("notListed", { why: reasonOf(this.failure.error) });
-      if (query !== "") return found.length === 0 ? phrase("missing", { query }) : "";
-      return this.all.length < 2 ? phrase("alone") : "";
+      if (found) return shown.length === 0 ? phrase("missing", { query: found.query }) : "";
+      return all.length < 2 ? phrase("alone") : "";
     });
   }
 
-  private sayFound(): void {
-    this.draw();
-    const isSearch = this.search.value.trim() !== "";
-    const { size } = this.rows;
-    if (!this.removal) this.say(isSearch && size > 0 ? () => phrase("found", { count: size }) : undefined);
+  private async sayFound(): Promise<void> {
+    if (!(await this.show()) || this.removal) return;
+    const count = this.found?.passages.size ?? 0;
+    this.say(count > 0 ? () => phrase("found", { count }) : undefined);
   }
 
   private say(sentence: Said): void {

@@ -4,7 +4,8 @@ import { plainButton } from "../../dom/buttons.js";
 import { formatAgo } from "../../language/ago.js";
 import { phrase as ofEditor } from "../../language/editor.js";
 import { phrase } from "../../language/library.js";
-import { countWords, firstWords, type Passage } from "../../library/search.js";
+import { countWords, firstWords } from "../../library/preview.js";
+import type { Passage } from "../../library/search.js";
 import type { ListedText } from "../../library/texts.js";
 
 export interface RowActions {

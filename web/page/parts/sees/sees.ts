@@ -10,7 +10,7 @@ import { typeFields } from "../../document/fields.js";
 import { readsField, setReads } from "../../document/reads.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
-import { countWords } from "../../library/search.js";
+import { countWords } from "../../library/preview.js";
 import { fieldsOf, mostUnits } from "../../state/context-fields.js";
 import { isAbort, messageOf } from "../../state/errors.js";
 import { onChange, type PageState } from "../../state/page-state.js";
