@@ -192,6 +192,7 @@ export const models: Translated<Sections["models"]> = {
     "das sind {count} Modelle ({list}), aber nur eines kann geladen werden: Zieh eines davon hierher",
   looseFiles: "Dateien ohne Ordner",
   gpt2Expected: "124 Millionen Parameter, 548 MB von huggingface.co, hier etwa {rate}",
+  demoName: "Demo, Kindergeschichten",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",
   writesIn: "Es schreibt {languages}.",

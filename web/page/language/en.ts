@@ -211,6 +211,7 @@ export const models = {
   severalModels: "these are {count} models ({list}), but only one can be loaded: drop one of them",
   looseFiles: "files without a folder",
   gpt2Expected: "124 million parameters, 548 MB from huggingface.co, about {rate} here",
+  demoName: "Demo, children's stories",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",
   writesIn: "It writes {languages}.",

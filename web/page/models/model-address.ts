@@ -21,6 +21,9 @@ export function addressOf({ source }: ChosenModel): string {
   return hrefOf(rest) === source.href ? rest : source.href; // a folder "http:a/" would be read as an address
 }
 
+/** Whether it is the demo model, which the page describes in its own words. */
+export const isDemo = (model: ChosenModel): boolean => addressOf(model) === "models/demo/";
+
 export const isOfFiles = (model: ChosenModel): boolean => addressOf(model) === "";
 
 /** Whether both have the same address and format. Files have no address, so two models of files never compare equal. */

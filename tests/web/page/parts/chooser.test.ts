@@ -1,9 +1,47 @@
 // @vitest-environment happy-dom
-// The line that names the model, alone.
+// The line that names the model, and the list of the site's models, each alone.
 import { expect, it, vi } from "vitest";
 import type { Model } from "../../../../web/src/client/index.js";
 import { showModelLine } from "../../../../web/page/parts/chooser/model-line.js";
+import { SiteModels } from "../../../../web/page/parts/chooser/site-models.js";
+import { currentLanguage, wordsOf } from "../../../../web/page/language/translation.js";
+import type { ChosenModel } from "../../../../web/page/state/page-state.js";
 import { makeState, mountMarkup } from "../../support/page-part.js";
+
+it("the demo is listed by its name in the page's language, other models by the name that the owner gave them", async () => {
+  const ui = mountMarkup("siteModels", "siteModelsList");
+  const list = [
+    { folder: "demo", name: "Demo, children's stories", parameters: 12e6, bytes: 13e6 },
+    { folder: "poems", name: "Poems", parameters: 12e6, bytes: 13e6 },
+  ];
+  vi.stubGlobal("fetch", () => Promise.resolve(Response.json(list)));
+  const chosen: string[] = [];
+  await new SiteModels(makeState(), ({ name }) => chosen.push(name)).show();
+  const buttons = [...ui.siteModelsList.querySelectorAll("button")];
+  const names = () => buttons.map(({ textContent }) => textContent.split(":")[0]);
+  expect(names()).toEqual(["Demo, children's stories", "Poems"]);
+  currentLanguage.value = { language: "de", words: await wordsOf("de") };
+  expect(names()).toEqual(["Demo, Kindergeschichten", "Poems"]);
+  for (const button of buttons) button.click();
+  expect(chosen).toEqual(["Demo, Kindergeschichten", "Poems"]);
+  currentLanguage.value = { language: "en", words: undefined };
+  vi.unstubAllGlobals();
+});
+
+it("the line describes the demo model again after another one", () => {
+  const ui = mountMarkup("chooser", "modelTold", "modelOffer", "modelOfferUse", "modelOfferTold");
+  const state = makeState();
+  showModelLine(state, vi.fn());
+  const load = (chosen: ChosenModel, parameters: number) => {
+    state.chosen.value = chosen;
+    const model = { info: { parameters } } as unknown as Model;
+    state.model.value = { kind: "ready", model, traffic: { network: 0, cache: 0 } };
+  };
+  load({ source: "hf:user/other", name: "user/other" }, 355e6);
+  expect(ui.modelTold.textContent).toBe(": 355 million parameters");
+  load(state.first, 12e6);
+  expect(ui.modelTold.textContent).toBe(": 12 million parameters");
+});
 
 it("the line offers GPT-2 while the demo model is chosen, and describes another model instead", () => {
   const ui = mountMarkup("chooser", "modelTold", "modelOffer", "modelOfferUse", "modelOfferTold");

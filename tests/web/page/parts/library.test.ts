@@ -91,7 +91,10 @@ it("a text is renamed in its place; Escape keeps its name", async () => {
   ask("Cats", "Enter");
   expect(rows()).toHaveLength(3);
   expect(texts.rename).not.toHaveBeenCalled();
+  let announced: string | null = null;
+  place.addEventListener("focusin", ({ target }) => (announced = (target as Element).ariaLabel));
   ask("Dogs", "Enter");
+  expect(announced).toBe("More for Dogs");
   await vi.waitFor(() => expect(texts.rename).toHaveBeenCalledWith("a", "Dogs"));
 });
 

@@ -48,7 +48,7 @@ class Chooser {
   private change(model: ChosenModel): Promise<void> {
     return this.loading.change(model, () => {
       rememberChoice(queryOf(model));
-      ui.chooserName.textContent = model.name;
+      setTranslatedText(ui.chooserName, () => model.name);
     });
   }
 

@@ -5,15 +5,16 @@ import { formatLarge } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
-import { addressOf } from "../../models/model-address.js";
+import { isDemo } from "../../models/model-address.js";
 import { releases, weightBytesOf } from "../../models/estimate.js";
 import { expectedRate } from "../../models/expectation.js";
 import type { PageState } from "../../state/page-state.js";
 
-const isDemo = (state: PageState) => addressOf(state.chosen.peek()) === "models/demo/";
+/** Whether the line still describes the demo model, as index.html does. */
+const isAsItCame = () => ui.modelTold.hasAttribute("data-phrase");
 
-/** index.html describes the demo model; this line replaces that when another model is chosen. */
-function tellOther(state: PageState): void {
+/** Describes the loaded model. */
+function tellSize(state: PageState): void {
   ui.modelTold.removeAttribute("data-phrase");
   const { parameters } = state.loaded.peek()?.info ?? {};
   setTranslatedText(ui.modelTold, () =>
@@ -37,10 +38,10 @@ async function tellSpeed(state: PageState): Promise<void> {
 export function showModelLine(state: PageState, lookUp: (id: string) => void): void {
   const [gpt2] = releases;
   state.chosen.subscribe(() => {
-    ui.modelOffer.hidden = !isDemo(state);
+    ui.modelOffer.hidden = !isDemo(state.chosen.peek());
   });
   state.loaded.subscribe(() => {
-    if (!isDemo(state)) tellOther(state);
+    if (!isDemo(state.chosen.peek()) || !isAsItCame()) tellSize(state);
   });
   ui.modelOffer.classList.remove("later");
   onPress(ui.modelOfferUse, () => {

@@ -2,6 +2,7 @@
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { plainButton } from "../../dom/buttons.js";
 import { folderModel } from "../../models/chosen-model.js";
+import { isDemo } from "../../models/model-address.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { elements as ui } from "../../dom/elements.js";
 import { formatBytes, formatLarge } from "../../language/numbers.js";
@@ -43,6 +44,18 @@ async function fetchList(): Promise<ListedModel[] | undefined> {
   }
 }
 
+/** The demo has a name in each language; the site's owner named the others. */
+function modelOf({ folder, name }: ListedModel): ChosenModel {
+  const model = folderModel(`models/${folder}/`);
+  if (!isDemo(model)) return { ...model, name };
+  return {
+    ...model,
+    get name() {
+      return phrase("demoName");
+    },
+  };
+}
+
 /** A listed model with its button. */
 interface Shown {
   button: HTMLButtonElement;
@@ -61,10 +74,12 @@ export class SiteModels {
     this.choose = choose;
   }
 
-  private add({ folder, name, parameters, bytes }: ListedModel): Shown {
-    const model = { ...folderModel(`models/${folder}/`), name };
+  private add(listed: ListedModel): Shown {
+    const { parameters, bytes } = listed;
+    const model = modelOf(listed);
     const size = () => {
       const count = phraseOfStart("count", { value: formatLarge(parameters) });
+      const { name } = model;
       return `${phrase("listed", { name, count, bytes: formatBytes(bytes) })}.${languageNote(model)}`;
     };
     const button = plainButton("", () => this.choose(model));

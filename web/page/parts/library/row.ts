@@ -65,13 +65,11 @@ export class Row {
   update(text: ListedText, passage: Passage | undefined): void {
     if (text.text !== this.text.text) this.words = countWords(text.text);
     this.text = text;
-    const name = shownName(text);
-    this.name.textContent = name;
     this.facts.textContent = factsOf(text, this.words);
     this.passage.replaceChildren();
     if (passage) this.passage.append(passage.before, make("mark", "", passage.match), passage.after);
     this.open.ariaCurrent = text.where === "here" ? "true" : null;
-    this.more.ariaLabel = this.more.title = this.buttons.ariaLabel = phrase("actions", { name });
+    this.showName();
     this.rename.textContent = phrase("rename");
     this.duplicate.textContent = phrase("duplicate");
     this.remove.textContent = phrase("remove");
@@ -79,6 +77,12 @@ export class Row {
 
   focus(): void {
     this.open.focus();
+  }
+
+  private showName(): void {
+    const name = shownName(this.text);
+    this.name.textContent = name;
+    this.more.ariaLabel = this.more.title = this.buttons.ariaLabel = phrase("actions", { name });
   }
 
   private showMore(isShown: boolean): void {
@@ -91,9 +95,13 @@ export class Row {
     this.showMore(false);
     askName(this.head, name, ofEditor("nameOf", { name }), (next) => {
       const hadFocus = this.head.contains(document.activeElement);
+      const { text } = this;
+      const isNew = next !== undefined && next !== name;
+      if (isNew) this.text = { ...text, name: next };
+      this.showName(); // a screen reader announces the button as it is when it receives the focus
       this.head.replaceChildren(this.open, this.more);
       if (hadFocus) this.more.focus();
-      if (next !== undefined && next !== name) this.actions.rename(this.text, next);
+      if (isNew) this.actions.rename(text, next);
     });
   }
 }
