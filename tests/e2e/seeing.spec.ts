@@ -545,7 +545,7 @@ const placeOf = (page: Page, offset: number, part: number) =>
     [offset, part] as const,
   );
 
-const marked = async (page: Page) => (await page.locator("#editor .told").allTextContents()).join("");
+const marked = async (page: Page) => (await page.locator("#editor .shown-token").allTextContents()).join("");
 
 test.describe("the pressed token's details are shown, and it is marked", () => {
   const given = "Once, there was, in a wood, a bird.";
@@ -584,7 +584,7 @@ test.describe("the pressed token's details are shown, and it is marked", () => {
       { colorScheme: "dark", forcedColors: "active" },
     ] as const) {
       await page.emulateMedia(media);
-      const outline = await page.locator("#editor .told").evaluate((mark) => {
+      const outline = await page.locator("#editor .shown-token").evaluate((mark) => {
         const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(mark);
         return {
           outlineStyle,
@@ -599,7 +599,7 @@ test.describe("the pressed token's details are shown, and it is marked", () => {
     await expect(panel(page)).toBeHidden();
     await page.mouse.click(x, y);
     await showView(page, "Text");
-    await expect(page.locator("#editor .told")).toHaveCount(0);
+    await expect(page.locator("#editor .shown-token")).toHaveCount(0);
   });
 
   test.describe("with a finger", () => {
@@ -638,7 +638,7 @@ test("the alternatives of a word stand beside it, and the text stays in sight", 
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
   const [box, word, dock] = await Promise.all([
     panel(page).boundingBox(),
-    page.locator("#editor .told").boundingBox(),
+    page.locator("#editor .shown-token").boundingBox(),
     page.locator("#dock").boundingBox(),
   ]);
   if (!box || !word || !dock) throw new Error("it is not shown");
@@ -667,14 +667,14 @@ for (const [name, width, height, type] of [
     expect(await heightOf()).toBeLessThanOrEqual(height / 2);
     await setCaret(page, long.lastIndexOf("straw") + 3);
     await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
-    await expect(page.locator("#editor .told")).toBeInViewport({ ratio: 0.9 });
+    await expect(page.locator("#editor .shown-token")).toBeInViewport({ ratio: 0.9 });
     expect(await heightOf()).toBeLessThanOrEqual(height / 2);
     expect((await dock.boundingBox())?.y).toBeGreaterThanOrEqual(height / 2);
     const inSight = await likeliest(page).evaluateAll(
       (all) => all.filter((each) => each.getBoundingClientRect().bottom <= window.innerHeight).length,
     );
     expect(inSight).toBeGreaterThanOrEqual(6);
-    const word = await page.locator("#editor .told").last().boundingBox();
+    const word = await page.locator("#editor .shown-token").last().boundingBox();
     expect((word?.y ?? 0) + (word?.height ?? 0)).toBeLessThanOrEqual((await dock.boundingBox())?.y ?? 0);
     expect(await violationsIn(page)).toEqual([]);
     await panel(page).getByRole("button", { name: "Close" }).click();

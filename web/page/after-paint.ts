@@ -174,8 +174,8 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerDevice(ui, state, () => showModel(ui, state));
   offerMenu(ui);
   offerPanel(ui, state);
-  offerLibrary({ state, writing, tab: page.tab, hush: speech.hush, focusText });
-  offerSharing({ state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
+  offerLibrary({ ui, state, writing, tab: page.tab, hush: speech.hush, focusText });
+  offerSharing({ ui, state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed(ui.controls, state, writing);
   offerReadingAloud(ui.controls, speech);

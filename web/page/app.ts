@@ -47,7 +47,7 @@ function begin(first: ChosenModel): void {
     readOptions: () => options.read(),
     voice: speech,
   });
-  showLoading(state, loading.cancel);
+  showLoading(ui, state, loading.cancel);
   /** Starts another text, and writes on at its end. The current one stays stored, and Undo brings it back. */
   const goOnWith = (kept: KeptText) => {
     tab?.setAside();
@@ -59,11 +59,11 @@ function begin(first: ChosenModel): void {
   const sayMissing = (error: unknown) => state.showError(() => phrase("noPart", { why: messageOf(error) }));
   if (first.isOwn)
     import("./parts/first-visit/first-visit.js")
-      .then(({ welcome }) => welcome({ state, surface, goOnWith, speak: speech.notice }))
+      .then(({ welcome }) => welcome({ ui, state, surface, goOnWith, speak: speech.notice }))
       .catch(() => undefined); // the page does without
   const stored = import("./parts/library/keep.js")
     .then(({ keepTexts }) => {
-      tab = keepTexts(state, surface, options, writing);
+      tab = keepTexts(ui, state, surface, options, writing);
       return tab.keep();
     })
     .catch(sayMissing);
@@ -73,7 +73,7 @@ function begin(first: ChosenModel): void {
   requestAnimationFrame(() => {
     surface.need().catch(() => undefined); // parts that need the editor report the error
     import("./parts/chooser/chooser.js")
-      .then(({ offerModels }) => offerModels(state, loading, takeDrops))
+      .then(({ offerModels }) => offerModels(ui, state, loading, takeDrops))
       .catch(sayMissing);
   });
   ui.starting.hidden = true;
@@ -81,7 +81,7 @@ function begin(first: ChosenModel): void {
   else
     import("./parts/chooser/choice.js")
       .then(({ askForOtherHost, isAddressChosen }) =>
-        isAddressChosen() ? void loading.need() : loading.awaitChoice(() => askForOtherHost(first)),
+        isAddressChosen() ? void loading.need() : loading.awaitChoice(() => askForOtherHost(ui, first)),
       )
       .catch(sayMissing);
 }

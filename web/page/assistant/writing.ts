@@ -109,9 +109,9 @@ export class Writing {
 
   /** What writing waits for, and how long; "" if the model is loaded. */
   private waitSentence(): string {
-    const { loaded, loading } = this.setting.state;
+    const { loaded, progress } = this.setting.state;
     if (loaded.value) return "";
-    const seconds = loading.value?.latest?.secondsLeft;
+    const seconds = progress.value?.secondsLeft;
     return seconds ? phrase("awaitsModelFor", { time: formatLeft(seconds) }) : phrase("awaitsModel");
   }
 

@@ -23,10 +23,10 @@ export interface Elements {
   readonly unstoredSave: HTMLButtonElement;
   readonly chooser: HTMLDetailsElement;
   readonly chooserName: HTMLElement;
-  readonly modelTold: HTMLElement;
+  readonly modelFacts: HTMLElement;
   readonly modelOffer: HTMLElement;
   readonly modelOfferUse: HTMLButtonElement;
-  readonly modelOfferTold: HTMLElement;
+  readonly modelOfferFacts: HTMLElement;
   readonly chooserWeights: HTMLSelectElement;
   readonly siteModels: HTMLElement;
   readonly siteModelsList: HTMLElement;

@@ -13,9 +13,9 @@ export const page: Translated<Sections["page"]> = {
   reload: "Neu laden",
 
   chosen: "Modell:",
-  demoTold: ": Kindergeschichten, 12 Millionen Parameter",
+  demoFacts: ": Kindergeschichten, 12 Millionen Parameter",
   useGpt2: "GPT-2 selbst verwenden",
-  gpt2Told: "124 Millionen Parameter, 548 MB von huggingface.co",
+  gpt2Facts: "124 Millionen Parameter, 548 MB von huggingface.co",
   onThisSite: "Auf dieser Website",
   fromHub: "Vom Hugging Face Hub",
   lookUp: "Nachsehen",
@@ -178,7 +178,7 @@ export const models: Translated<Sections["models"]> = {
     "erwartet wird die Adresse eines Modells, die mit https:// oder http:// beginnt und keinen Benutzernamen enthält, oder ein Pfad auf diesem Server",
   asking: "Frage bei huggingface.co nach…",
   size: "{name}: Download von {bytes} von huggingface.co.",
-  untold: "{host} gibt nicht an, wie groß der Download von {name} ist.",
+  sizeUnknown: "{host} gibt nicht an, wie groß der Download von {name} ist.",
   unreachable:
     "huggingface.co ist nicht erreichbar: Prüfe deine Verbindung oder versuche es später noch einmal.",
   refusing: "huggingface.co antwortet mit dem Fehler {status}: Versuche es später noch einmal.",

@@ -39,7 +39,7 @@ export class Loading {
   /** Loads nothing, but calls `ask`, until this or another model is chosen. */
   awaitChoice(ask: () => void): void {
     this.state.model.value = { kind: "unconfirmed", ask };
-    this.state.loading.value = undefined;
+    this.state.endLoading();
     ask();
   }
 
@@ -90,7 +90,7 @@ export class Loading {
     const model = state.loaded.peek();
     if (model) {
       this.controller?.abort(); // cancels a model that is about to replace the current one
-      if (isSameModel(next, state.chosen.peek())) return void (state.loading.value = undefined);
+      if (isSameModel(next, state.chosen.peek())) return state.endLoading();
       if (model.info.memoryBytes <= mostBeside) return this.bringBeside(next, placed);
     }
     void this.stopWriting();
@@ -195,7 +195,7 @@ export class Loading {
   /** Loads the model and shows the progress, with `stage` or its own words. */
   private async fetch(chosen: ChosenModel, signal: AbortSignal, stage?: () => string): Promise<Loaded> {
     const { state } = this;
-    state.loading.value = { stage: stage ?? (() => phrase("starting")) };
+    state.coming.value = { kind: "loading", stage: stage ?? (() => phrase("starting")) };
     state.hideError();
     if (chosen.problem) throw new InvalidArgumentError("invalid-argument", chosen.problem());
     await prepareHost(signal);
@@ -203,7 +203,7 @@ export class Loading {
     const query = new URLSearchParams(location.search);
     const threads = query.get("threads");
     const traffic = { network: 0, cache: 0 };
-    let told = 0;
+    let counted = 0;
     const model = await loadModel(chosen.source, {
       signal,
       prompt: this.textToCaret(),
@@ -215,12 +215,13 @@ export class Loading {
       threads: threads === null ? undefined : Number(threads),
       variant: (query.get("variant") ?? undefined) as Variant | undefined, // validated by loadModel
       onProgress: (latest) => {
-        traffic[latest.source] += Math.max(0, latest.loadedBytes - told);
-        told = latest.loadedBytes;
+        traffic[latest.source] += Math.max(0, latest.loadedBytes - counted);
+        counted = latest.loadedBytes;
         if (signal.aborted) return;
         const { retry, totalBytes } = latest;
         const said = stage ?? (() => phrase(totalBytes > 0 ? "loading" : "startingEngine"));
-        state.loading.value = {
+        state.coming.value = {
+          kind: "loading",
           stage: retry === undefined ? said : () => phrase("retry", { why: retry }),
           latest,
         };
@@ -251,7 +252,7 @@ export class Loading {
         this.showFailure(error);
         return undefined;
       })
-      .finally(() => (state.loading.value = undefined));
+      .finally(() => state.endLoading());
     state.model.value = { kind: "loading", coming };
     return coming;
   }

@@ -4,7 +4,7 @@ import { InvalidArgumentError, type Model } from "../../src/client/index.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
 import { isAbort, messageOf } from "../state/errors.js";
-import type { ChosenModel, PageState } from "../state/page-state.js";
+import type { ChosenModel, ComingModel, PageState } from "../state/page-state.js";
 import { forgetDownload, rememberDownload } from "./remembered-download.js";
 
 /** What the page does for it. */
@@ -29,6 +29,8 @@ export class NextModel<Loaded extends { model: Model }> {
   private readonly setting: NextModelSetting<Loaded>;
   private loaded: Loaded | undefined;
   private isForgotten = false;
+  /** The offer to use it, if the visitor has to agree. */
+  private waiting: ComingModel | undefined;
   /** Leaving the page ends the load, but the download must stay remembered. */
   private isLeft = false;
 
@@ -53,7 +55,7 @@ export class NextModel<Loaded extends { model: Model }> {
     if (!loaded) return;
     this.loaded = undefined;
     this.drop();
-    this.state.arrival.value = undefined;
+    this.endWaiting();
     try {
       await this.setting.replace(loaded);
     } catch (error) {
@@ -67,7 +69,13 @@ export class NextModel<Loaded extends { model: Model }> {
     this.drop();
     void this.loaded?.model.dispose();
     this.loaded = undefined;
-    this.state.arrival.value = undefined;
+    this.endWaiting();
+  }
+
+  /** Another model may be loading already. */
+  private endWaiting(): void {
+    const { coming } = this.state;
+    if (coming.peek() === this.waiting) this.state.endLoading();
   }
 
   private async load(): Promise<void> {
@@ -80,15 +88,20 @@ export class NextModel<Loaded extends { model: Model }> {
       if (this.isForgotten) return;
       this.drop();
       setting.ended();
-      state.loading.value = undefined;
+      state.endLoading();
       if (isAbort(error)) return state.say(() => phrase("besideCancelled", names));
       // A retry cannot help if the picked files are wrong.
       const tryAgain = { label: () => phraseOfStart("tryAgain"), run: setting.tryAgain };
       const repair = error instanceof InvalidArgumentError ? undefined : tryAgain;
       return state.showError(() => phraseOfStart("notLoaded", { why: messageOf(error) }), repair);
     }
-    state.loading.value = undefined;
+    state.endLoading();
     if (setting.mayReplace()) return this.use();
-    state.arrival.value = { sentence: () => phrase("arrived", names), use: () => void this.use() };
+    this.waiting = {
+      kind: "waiting",
+      sentence: () => phrase("arrived", names),
+      use: () => void this.use(),
+    };
+    state.coming.value = this.waiting;
   }
 }

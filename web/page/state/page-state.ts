@@ -42,18 +42,13 @@ export type Activity =
   /** `stop` keeps the text so far. It resolves when the run has ended and another may begin. */
   | { readonly kind: "writing"; readonly stop: () => Promise<void> };
 
-/** The progress of the loading that began last. */
-export interface LoadingShown {
-  stage: () => string;
-  /** undefined just after the start. */
-  latest?: LoadProgress;
-}
-
-/** A model that finished loading while another one writes. It waits for the visitor. */
-export interface Arrival {
-  sentence: () => string;
-  use: () => void;
-}
+/** A model that is on its way to the page. */
+export type ComingModel =
+  | { readonly kind: "none" }
+  /** `latest` is missing just after the start. */
+  | { readonly kind: "loading"; readonly stage: () => string; readonly latest?: LoadProgress }
+  /** It has loaded while another one writes, and waits for the visitor. */
+  | { readonly kind: "waiting"; readonly sentence: () => string; readonly use: () => void };
 
 /** A button beside an error that helps with it. */
 export interface Repair {
@@ -84,9 +79,8 @@ export class PageState {
   readonly text: Signal<number> = signal(0);
   /** The fields that the model reads besides the text; undefined if both are empty. */
   readonly fields: Signal<ContextFields | undefined> = signal<ContextFields | undefined>(undefined);
-  /** undefined if nothing is loading. At first, the page reserves room for it. */
-  readonly loading: Signal<LoadingShown | undefined> = signal<LoadingShown | undefined>({ stage: () => "" });
-  readonly arrival: Signal<Arrival | undefined> = signal<Arrival | undefined>(undefined);
+  /** At first, the page reserves room for the progress. */
+  readonly coming: Signal<ComingModel> = signal<ComingModel>({ kind: "loading", stage: nothing });
   /** What was said last. `text` is the state of the text that it describes; undefined if it stays true. */
   private readonly said = signal<{ sentence: () => string; text?: number }>({ sentence: nothing });
   /** The status of the writing, in one line. */
@@ -103,6 +97,12 @@ export class PageState {
   readonly tokensPerSecond: Signal<number | undefined> = signal<number | undefined>(undefined);
   readonly firstTokenMs: Signal<number | undefined> = signal<number | undefined>(undefined);
 
+  /** The progress of the model that loads, if any is known. */
+  readonly progress: ReadonlySignal<LoadProgress | undefined> = computed(() => {
+    const coming = this.coming.value;
+    return coming.kind === "loading" ? coming.latest : undefined;
+  });
+
   /** The loaded model, if any. */
   readonly loaded: ReadonlySignal<Model | undefined> = computed(() => {
     const state = this.model.value;
@@ -112,6 +112,11 @@ export class PageState {
   constructor(first: ChosenModel) {
     this.first = first;
     this.chosen = signal(first);
+  }
+
+  /** No model is on its way any more. */
+  endLoading(): void {
+    this.coming.value = { kind: "none" };
   }
 
   get isWriting(): boolean {

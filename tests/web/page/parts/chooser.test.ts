@@ -16,7 +16,7 @@ it("the demo is listed by its name in the page's language, other models by the n
   ];
   vi.stubGlobal("fetch", () => Promise.resolve(Response.json(list)));
   const chosen: string[] = [];
-  await new SiteModels(makeState(), ({ name }) => chosen.push(name)).show();
+  await new SiteModels(ui, makeState(), ({ name }) => chosen.push(name)).show();
   const buttons = [...ui.siteModelsList.querySelectorAll("button")];
   const names = () => buttons.map(({ textContent }) => textContent.split(":")[0]);
   expect(names()).toEqual(["Demo, children's stories", "Poems"]);
@@ -29,25 +29,25 @@ it("the demo is listed by its name in the page's language, other models by the n
 });
 
 it("the line describes the demo model again after another one", () => {
-  const ui = mountMarkup("chooser", "modelTold", "modelOffer", "modelOfferUse", "modelOfferTold");
+  const ui = mountMarkup("chooser", "modelFacts", "modelOffer", "modelOfferUse", "modelOfferFacts");
   const state = makeState();
-  showModelLine(state, vi.fn());
+  showModelLine(ui, state, vi.fn());
   const load = (chosen: ChosenModel, parameters: number) => {
     state.chosen.value = chosen;
     const model = { info: { parameters } } as unknown as Model;
     state.model.value = { kind: "ready", model, traffic: { network: 0, cache: 0 } };
   };
   load({ source: "hf:user/other", name: "user/other" }, 355e6);
-  expect(ui.modelTold.textContent).toBe(": 355 million parameters");
+  expect(ui.modelFacts.textContent).toBe(": 355 million parameters");
   load(state.first, 12e6);
-  expect(ui.modelTold.textContent).toBe(": 12 million parameters");
+  expect(ui.modelFacts.textContent).toBe(": 12 million parameters");
 });
 
 it("the line offers GPT-2 while the demo model is chosen, and describes another model instead", () => {
-  const ui = mountMarkup("chooser", "modelTold", "modelOffer", "modelOfferUse", "modelOfferTold");
+  const ui = mountMarkup("chooser", "modelFacts", "modelOffer", "modelOfferUse", "modelOfferFacts");
   const state = makeState();
   const lookUp = vi.fn();
-  showModelLine(state, lookUp);
+  showModelLine(ui, state, lookUp);
   expect(ui.modelOffer.hidden).toBe(false);
   ui.modelOfferUse.click();
   expect(ui.chooser.open).toBe(true);
@@ -59,5 +59,5 @@ it("the line offers GPT-2 while the demo model is chosen, and describes another 
     traffic: { network: 0, cache: 0 },
   };
   expect(ui.modelOffer.hidden).toBe(true);
-  expect(ui.modelTold.textContent).toBe(": 355 million parameters");
+  expect(ui.modelFacts.textContent).toBe(": 355 million parameters");
 });

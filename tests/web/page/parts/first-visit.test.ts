@@ -11,11 +11,11 @@ beforeEach(() => {
 });
 
 it("the example stands there until the visitor has chosen another model", async () => {
-  mountMarkup("form", "inside", "draft", "generate");
+  const ui = mountMarkup("form", "inside", "draft", "generate");
   const state = makeState();
   const surface = { kept: { text: "", caret: 0, written: [] } } as unknown as Surface;
   const goOnWith = vi.fn();
-  await welcome({ state, surface, goOnWith, speak: vi.fn() });
+  await welcome({ ui, state, surface, goOnWith, speak: vi.fn() });
   const example = document.querySelector<HTMLElement>("#example");
   expect(example?.hidden).toBe(false);
   example?.querySelector("button")?.click();

@@ -87,7 +87,7 @@ async function open(memoryBytes?: number) {
   const loading = new Loading(page, () => "");
   const { elements } = await import("../../../../web/page/dom/elements.js");
   showStatus(elements, page, { status: () => {} });
-  showLoading(page, loading.cancel);
+  showLoading(elements, page, loading.cancel);
   const state = {
     stops: 0,
     placed: [] as string[],
@@ -199,7 +199,7 @@ describe("a model that loads while another one writes", () => {
     const second = await begin(best);
     await settle();
     expect(waits.dispose).toHaveBeenCalledTimes(1);
-    expect(shown("arrival")).toBe(false);
+    expect([shown("arrival"), shown("loading")]).toEqual([false, true]);
     state.isBusy = false;
     const next = await second.come();
     await second.ended;

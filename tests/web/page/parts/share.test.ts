@@ -9,7 +9,7 @@ it("a model of files gets no link, and the page says why", () => {
   const state = makeState();
   state.chosen.value = { source: [new File([], "model.gguf")], name: "model.gguf" };
   const editor = { kept: { text: "Once", caret: 4, written: [] } };
-  const setting = { state, editor, writing: { lastWritten: undefined } } as unknown as SharingSetting;
+  const setting = { ui, state, editor, writing: { lastWritten: undefined } } as unknown as SharingSetting;
   ui.share.removeAttribute("aria-disabled");
   offerSharing(setting);
   ui.share.click();

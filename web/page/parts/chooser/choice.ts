@@ -1,5 +1,5 @@
 // Whether the visitor has chosen the model in the page's address, and the question if not.
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { pageAddress, viewOf } from "../../dom/view-address.js";
 import { phrase } from "../../language/models.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
@@ -31,7 +31,10 @@ export function isAddressChosen(): boolean {
 }
 
 /** Asks before the page contacts a host that only its address names: someone else may have made that link. */
-export function askForOtherHost(model: ChosenModel): void {
+export function askForOtherHost(
+  ui: Pick<Elements, "chooser" | "hubId" | "hubStatus">,
+  model: ChosenModel,
+): void {
   const { name, elsewhere = "" } = model;
   ui.chooser.open = true;
   ui.hubId.value = addressOf(model);

@@ -2,7 +2,7 @@
 // paint.
 import { onPress } from "../../dom/buttons.js";
 import type { Drop } from "../../dom/drops.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { isRepeated } from "../../dom/visit.js";
 import { phrase } from "../../language/models.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
@@ -13,25 +13,19 @@ import type { Loading } from "../../models/loading.js";
 import { messageOf } from "../../state/errors.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { rememberChoice } from "./choice.js";
-import { showModelLine } from "./model-line.js";
+import { showModelLine, type LineElements } from "./model-line.js";
 import type { SiteModels } from "./site-models.js";
 
-const weights = () => ui.chooserWeights.value;
-
-/** Reports that a part of the chooser could not be fetched, unless another error is shown. */
-function sayMissing(error: unknown): undefined {
-  if (!ui.hubStatus.textContent)
-    setTranslatedText(ui.hubStatus, () => phraseOfStart("noPart", { why: messageOf(error) }));
-}
-
-/** Explains what the field expects and focuses it. */
-function refuseName(): void {
-  setTranslatedText(ui.hubStatus, () => phrase("giveId"));
-  ui.hubId.ariaInvalid = "true";
-  ui.hubId.focus();
-}
+type ChooserElements = LineElements &
+  Pick<
+    Elements,
+    | ("chooserName" | "chooserWeights" | "siteModels" | "siteModelsList" | "releases")
+    | ("hubForm" | "hubId" | "hubLoad" | "hubStatus" | "stored" | "storedList" | "storedStatus")
+    | ("pickFolder" | "pickFolderButton" | "pickFiles" | "pickFilesButton")
+  >;
 
 class Chooser {
+  private readonly ui: ChooserElements;
   private readonly state: PageState;
   private readonly loading: Loading;
   /** The id whose size is shown. The next press of the button loads that model. */
@@ -39,62 +33,82 @@ class Chooser {
   private asking: AbortController | undefined;
   private siteModels: SiteModels | undefined;
 
-  constructor(state: PageState, loading: Loading) {
+  constructor(ui: ChooserElements, state: PageState, loading: Loading) {
+    this.ui = ui;
     this.state = state;
     this.loading = loading;
+  }
+
+  private get weights(): string {
+    return this.ui.chooserWeights.value;
+  }
+
+  /** Reports that a part of the chooser could not be fetched, unless another error is shown. */
+  private readonly sayMissing = (error: unknown): undefined => {
+    const { hubStatus } = this.ui;
+    if (!hubStatus.textContent)
+      setTranslatedText(hubStatus, () => phraseOfStart("noPart", { why: messageOf(error) }));
+  };
+
+  /** Explains what the field expects and focuses it. */
+  private refuseName(): void {
+    const { hubStatus, hubId } = this.ui;
+    setTranslatedText(hubStatus, () => phrase("giveId"));
+    hubId.ariaInvalid = "true";
+    hubId.focus();
   }
 
   /** Switches to another model; the text stays. */
   private change(model: ChosenModel): Promise<void> {
     return this.loading.change(model, () => {
       rememberChoice(queryOf(model));
-      setTranslatedText(ui.chooserName, () => model.name);
+      setTranslatedText(this.ui.chooserName, () => model.name);
     });
   }
 
   /** Switches to a model that was just chosen here. */
   private readonly choose = (model: ChosenModel): Promise<void> => {
     this.forgetLookup();
-    ui.chooser.open = false;
+    this.ui.chooser.open = false;
     return this.change(model);
   };
 
   readonly forgetLookup = (): void => {
     this.asking?.abort();
     this.lookedUp = undefined;
-    ui.hubId.ariaInvalid = null;
-    setTranslatedText(ui.hubStatus, () => "");
-    setTranslatedText(ui.hubLoad, () => phrase("lookUp"));
+    this.ui.hubId.ariaInvalid = null;
+    setTranslatedText(this.ui.hubStatus, () => "");
+    setTranslatedText(this.ui.hubLoad, () => phrase("lookUp"));
   };
 
   /** The first press shows the size, or that it is unknown. The second press loads the model. */
   async lookUp(): Promise<void> {
-    const text = ui.hubId.value.trim();
-    if (text === "") return refuseName();
-    if (this.lookedUp === text) return this.choose(namedModel(text, weights()));
+    const text = this.ui.hubId.value.trim();
+    if (text === "") return this.refuseName();
+    if (this.lookedUp === text) return this.choose(namedModel(text, this.weights));
     this.asking?.abort();
     this.asking = new AbortController();
     const { signal } = this.asking;
     const isOver = () => signal.aborted;
-    setTranslatedText(ui.hubStatus, () => "");
-    const offers = await import("./offers.js").catch(sayMissing);
+    setTranslatedText(this.ui.hubStatus, () => "");
+    const offers = await import("./offers.js").catch(this.sayMissing);
     if (!offers || isOver()) return;
-    if (!offers.isName(text)) return refuseName();
-    const model = namedModel(text, weights());
+    if (!offers.isName(text)) return this.refuseName();
+    const model = namedModel(text, this.weights);
     const { problem } = model;
-    if (problem) return setTranslatedText(ui.hubStatus, () => phraseOfStart("notLoaded", { why: problem() }));
+    if (problem) return setTranslatedText(this.ui.hubStatus, () => phraseOfStart("notLoaded", { why: problem() }));
     if (model.elsewhere === undefined) return this.choose(model);
-    const offer = await offers.describeElsewhere(this.state, model, signal);
+    const offer = await offers.describeElsewhere(this.ui, this.state, model, signal);
     if (isOver()) return;
-    setTranslatedText(ui.hubStatus, offer.sentence);
+    setTranslatedText(this.ui.hubStatus, offer.sentence);
     if (!offer.isLoadable) return;
     this.lookedUp = text;
-    setTranslatedText(ui.hubLoad, () => phrase("download"));
+    setTranslatedText(this.ui.hubLoad, () => phrase("download"));
   }
 
   readonly lookUpId = (id: string): void => {
     this.forgetLookup();
-    ui.hubId.value = id;
+    this.ui.hubId.value = id;
     void this.lookUp();
   };
 
@@ -107,7 +121,7 @@ class Chooser {
       const { files, name } = await picked();
       const { checkFiles } = await import("../../models/check-files.js");
       await checkFiles(files);
-      const model = filesModel(files, weights());
+      const model = filesModel(files, this.weights);
       await this.choose(name ? { ...model, name } : model);
     } catch (error) {
       this.state.showError(() => phraseOfStart("notLoaded", { why: messageOf(error) }));
@@ -135,10 +149,10 @@ class Chooser {
   fill(): void {
     const chooseIt = (model: ChosenModel) => void this.choose(model);
     import("./site-models.js")
-      .then(({ SiteModels }) => (this.siteModels ??= new SiteModels(this.state, chooseIt)).show())
-      .catch(sayMissing);
-    import("./stored.js").then(({ showStored }) => showStored(chooseIt)).catch(sayMissing);
-    import("./offers.js").then(({ showReleases }) => showReleases(this.lookUpId)).catch(sayMissing);
+      .then(({ SiteModels }) => (this.siteModels ??= new SiteModels(this.ui, this.state, chooseIt)).show())
+      .catch(this.sayMissing);
+    import("./stored.js").then(({ showStored }) => showStored(this.ui, chooseIt)).catch(this.sayMissing);
+    import("./offers.js").then(({ showReleases }) => showReleases(this.ui, this.lookUpId)).catch(this.sayMissing);
   }
 
   /** After a reload, continues to load the model that was loading before. */
@@ -156,6 +170,7 @@ class Chooser {
 
 /** Shows the chooser if the page can load other models. `takeDrops` sets what takes dropped files. */
 export function offerModels(
+  ui: ChooserElements,
   state: PageState,
   loading: Loading,
   takeDrops: ((take: (drop: Drop) => void) => void) | undefined,
@@ -163,12 +178,12 @@ export function offerModels(
   ui.chooser.hidden = !mayChoose;
   ui.modelOffer.hidden = !mayChoose;
   if (!mayChoose) return;
-  const chooser = new Chooser(state, loading);
+  const chooser = new Chooser(ui, state, loading);
   const { name, weights: format } = state.chosen.peek();
   ui.chooser.classList.remove("later");
   ui.chooserName.textContent = name;
   ui.chooserWeights.value = format ?? "q8";
-  showModelLine(state, chooser.lookUpId);
+  showModelLine(ui, state, chooser.lookUpId);
   const fillOpen = () => {
     if (ui.chooser.open) chooser.fill();
   };

@@ -1,6 +1,6 @@
 // The line under the title: the name of the model, and an offer to use GPT-2 itself while the demo model is loaded.
 import { onPress } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { formatLarge } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
@@ -10,14 +10,19 @@ import { releases, weightBytesOf } from "../../models/estimate.js";
 import { expectedRate } from "../../models/expectation.js";
 import type { PageState } from "../../state/page-state.js";
 
+export type LineElements = Pick<
+  Elements,
+  "chooser" | "modelFacts" | "modelOffer" | "modelOfferUse" | "modelOfferFacts"
+>;
+
 /** Whether the line still describes the demo model, as index.html does. */
-const isAsItCame = () => ui.modelTold.hasAttribute("data-phrase");
+const isAsItCame = (ui: LineElements) => ui.modelFacts.hasAttribute("data-phrase");
 
 /** Describes the loaded model. */
-function tellSize(state: PageState): void {
-  ui.modelTold.removeAttribute("data-phrase");
+function describeModel(ui: LineElements, state: PageState): void {
+  ui.modelFacts.removeAttribute("data-phrase");
   const { parameters } = state.loaded.peek()?.info ?? {};
-  setTranslatedText(ui.modelTold, () =>
+  setTranslatedText(ui.modelFacts, () =>
     parameters ? `: ${phraseOfStart("count", { value: formatLarge(parameters) })}` : "",
   );
 }
@@ -26,22 +31,22 @@ function tellSize(state: PageState): void {
  * Adds the expected speed of GPT-2. It is measured only when the visitor shows interest: measuring reads as much
  * memory as a model takes.
  */
-async function tellSpeed(state: PageState): Promise<void> {
+async function showSpeed(ui: LineElements, state: PageState): Promise<void> {
   const [gpt2] = releases;
   const rate = gpt2 && (await expectedRate(state, weightBytesOf(gpt2.parameters, "q8")));
   if (!rate) return;
-  ui.modelOfferTold.removeAttribute("data-phrase");
-  setTranslatedText(ui.modelOfferTold, () => phrase("gpt2Expected", { rate: rate() }));
+  ui.modelOfferFacts.removeAttribute("data-phrase");
+  setTranslatedText(ui.modelOfferFacts, () => phrase("gpt2Expected", { rate: rate() }));
 }
 
 /** `lookUp` is called with the id of GPT-2 when the visitor asks for it. */
-export function showModelLine(state: PageState, lookUp: (id: string) => void): void {
+export function showModelLine(ui: LineElements, state: PageState, lookUp: (id: string) => void): void {
   const [gpt2] = releases;
   state.chosen.subscribe(() => {
     ui.modelOffer.hidden = !isDemo(state.chosen.peek());
   });
   state.loaded.subscribe(() => {
-    if (!isDemo(state.chosen.peek()) || !isAsItCame()) tellSize(state);
+    if (!isDemo(state.chosen.peek()) || !isAsItCame(ui)) describeModel(ui, state);
   });
   ui.modelOffer.classList.remove("later");
   onPress(ui.modelOfferUse, () => {
@@ -49,5 +54,5 @@ export function showModelLine(state: PageState, lookUp: (id: string) => void): v
     if (gpt2) lookUp(gpt2.id);
   });
   for (const interest of ["pointerenter", "focusin"])
-    ui.modelOffer.addEventListener(interest, () => void tellSpeed(state));
+    ui.modelOffer.addEventListener(interest, () => void showSpeed(ui, state));
 }

@@ -5,7 +5,7 @@ import { plainButton } from "../../dom/buttons.js";
 import { addressOf } from "../../models/model-address.js";
 import { isAddress, withScheme } from "../../models/named-model.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/models.js";
 import { formatBytes, formatLanguages, formatLarge } from "../../language/numbers.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
@@ -16,7 +16,7 @@ import { languageOf } from "../../models/language.js";
 import { askHubSize } from "../../models/hub-size.js";
 
 /** Shows the released sizes; calls `lookUp` with the id of the pressed one. */
-export function showReleases(lookUp: (id: string) => void): void {
+export function showReleases(ui: Pick<Elements, "releases">, lookUp: (id: string) => void): void {
   if (ui.releases.childElementCount > 0) return;
   const buttons = releases.map(({ name, id, parameters }) => {
     const button = plainButton("", () => lookUp(id));
@@ -54,18 +54,19 @@ export function languageNote(model: ChosenModel, languages: readonly string[] = 
 
 /** For a model on another host: asks the Hub for its size and files, and requests nothing else. */
 export async function describeElsewhere(
+  ui: Pick<Elements, "hubStatus">,
   state: PageState,
   model: ChosenModel,
   signal: AbortSignal,
 ): Promise<Offer> {
   const { name, weights, elsewhere: host = "" } = model;
-  const untold = { isLoadable: true, sentence: () => phrase("untold", { host, name }) };
-  if (!addressOf(model).startsWith("hf:")) return untold;
+  const unknown = { isLoadable: true, sentence: () => phrase("sizeUnknown", { host, name }) };
+  if (!addressOf(model).startsWith("hf:")) return unknown;
   setTranslatedText(ui.hubStatus, () => phrase("asking"));
   const { refusal, silence, bytes, weightBytes, languages } = await askHubSize(name, weights ?? "q8", signal);
   if (refusal !== undefined) return { isLoadable: false, sentence: refusal };
   if (silence !== undefined) return { isLoadable: true, sentence: silence };
-  if (bytes === undefined) return untold;
+  if (bytes === undefined) return unknown;
   const download = () =>
     `${phrase("size", { name, bytes: formatBytes(bytes) })}${languageNote(model, languages)}`;
   if (weightBytes === undefined) return { isLoadable: true, sentence: download };

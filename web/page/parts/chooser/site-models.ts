@@ -4,7 +4,7 @@ import { plainButton } from "../../dom/buttons.js";
 import { folderModel } from "../../models/chosen-model.js";
 import { isDemo } from "../../models/model-address.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { formatBytes, formatLarge } from "../../language/numbers.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { phrase } from "../../language/models.js";
@@ -65,11 +65,17 @@ interface Shown {
 
 /** The models of this site in the chooser. Calls `choose` with the pressed one. */
 export class SiteModels {
+  private readonly ui: Pick<Elements, "siteModels" | "siteModelsList">;
   private readonly state: PageState;
   private readonly choose: (model: ChosenModel) => void;
   private shown: readonly Shown[] | undefined;
 
-  constructor(state: PageState, choose: (model: ChosenModel) => void) {
+  constructor(
+    ui: Pick<Elements, "siteModels" | "siteModelsList">,
+    state: PageState,
+    choose: (model: ChosenModel) => void,
+  ) {
+    this.ui = ui;
     this.state = state;
     this.choose = choose;
   }
@@ -84,7 +90,7 @@ export class SiteModels {
     };
     const button = plainButton("", () => this.choose(model));
     setTranslatedText(button, size);
-    ui.siteModelsList.append(button);
+    this.ui.siteModelsList.append(button);
     return { button, size, bytes };
   }
 
@@ -93,7 +99,7 @@ export class SiteModels {
     const list = this.shown ? [] : await fetchList();
     if (!list) return;
     this.shown ??= list.map((listed) => this.add(listed));
-    ui.siteModels.hidden = this.shown.length === 0;
+    this.ui.siteModels.hidden = this.shown.length === 0;
     // Computed anew each time, because the speed may not have been measured before.
     for (const { button, size, bytes } of this.shown) {
       const expected = await expectationOf(this.state, bytes);

@@ -4,10 +4,12 @@ import { keepModel, listModels, removeModel, type StoredModel } from "../../../s
 import { plainButton } from "../../dom/buttons.js";
 import { namedModel } from "../../models/named-model.js";
 import type { ChosenModel } from "../../state/page-state.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
+
+type StoredElements = Pick<Elements, "stored" | "storedList" | "storedStatus" | "chooser">;
 
 /** The model's name for the visitor. The Hub's default revision is left out. */
 function chosenOf({ id, weights }: StoredModel): ChosenModel {
@@ -27,7 +29,11 @@ function button(text: string, label: string, action: () => Promise<void>): HTMLB
   return made;
 }
 
-function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLIElement {
+function rowOf(
+  ui: StoredElements,
+  model: StoredModel,
+  choose: (model: ChosenModel) => void,
+): HTMLLIElement {
   const chosen = chosenOf(model);
   const { name } = chosen;
   const row = document.createElement("li");
@@ -43,12 +49,12 @@ function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLI
   const keep = button(phrase(model.isKept ? "kept" : "keep"), keepLabel, async () => {
     const isAgreed = await keepModel(model.id, !model.isKept);
     const kept = () => phrase(isAgreed ? "stays" : "mayGo", { name });
-    await showStored(choose, model.isKept ? () => phrase("makesRoom", { name }) : kept, keepLabel);
+    await showStored(ui, choose, model.isKept ? () => phrase("makesRoom", { name }) : kept, keepLabel);
   });
   keep.ariaPressed = String(model.isKept);
   const remove = button(phrase("remove"), phrase("removeNamed", { name }), async () => {
     await removeModel(model.id);
-    await showStored(choose, () => phrase("removed", { name }));
+    await showStored(ui, choose, () => phrase("removed", { name }));
   });
   title.append(" ", size);
   const buttons = document.createElement("div");
@@ -63,6 +69,7 @@ function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLI
  * near it.
  */
 export async function showStored(
+  ui: StoredElements,
   choose: (model: ChosenModel) => void,
   said = () => "",
   label?: string,
@@ -70,7 +77,7 @@ export async function showStored(
   const models = await listModels().catch(() => []); // if the module that lists them cannot be fetched, nothing is stored
   const hadFocus = ui.storedList.contains(document.activeElement);
   keepTranslated(ui.storedList, () =>
-    ui.storedList.replaceChildren(...models.map((model) => rowOf(model, choose))),
+    ui.storedList.replaceChildren(...models.map((model) => rowOf(ui, model, choose))),
   );
   setTranslatedText(ui.storedStatus, said);
   ui.stored.hidden = models.length === 0 && said() === "";

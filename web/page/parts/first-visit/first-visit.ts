@@ -4,7 +4,7 @@ import { effect } from "@preact/signals-core";
 import type { KeptText } from "../../document/kept-text.js";
 import type { Surface } from "../../document/surface.js";
 import { hideKeepingFocus, plainButton, setEnabled } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/welcome.js";
 import { formatLeft } from "../../language/format.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
@@ -22,6 +22,7 @@ const patienceMs = 2000;
 const announcedSeconds = 15;
 
 export interface FirstVisitSetting {
+  ui: Pick<Elements, "form" | "inside" | "draft" | "generate">;
   state: PageState;
   surface: Surface;
   /** Replaces the visitor's text, which stays stored, by another one, and writes on at its end. */
@@ -54,7 +55,7 @@ function makeExample(goOn: () => void) {
 }
 
 /** Shows the example until the model has loaded and the visitor uses it, or until another model is chosen. */
-function showExample({ state, surface, goOnWith }: FirstVisitSetting): void {
+function showExample({ ui, state, surface, goOnWith }: FirstVisitSetting): void {
   const { figure, button } = makeExample(() => {
     leave();
     goOnWith(exampleText());
@@ -81,7 +82,7 @@ function showExample({ state, surface, goOnWith }: FirstVisitSetting): void {
 /** Announces once how long the download takes, as soon as its speed is known. */
 function announceTime({ state, speak }: FirstVisitSetting): void {
   const end = effect(() => {
-    const { secondsLeft = null } = state.loading.value?.latest ?? {};
+    const { secondsLeft = null } = state.progress.value ?? {};
     if (secondsLeft === null && !state.loaded.value) return;
     if (secondsLeft !== null && secondsLeft > announcedSeconds)
       speak(phrase("comesIn", { time: formatLeft(secondsLeft) }));
@@ -104,5 +105,5 @@ export async function welcome(setting: FirstVisitSetting): Promise<void> {
   if (location.hash !== "") return; // a link brings its own text
   announceTime(setting);
   await waitPatiently();
-  if (!state.loaded.peek() && state.loading.peek()?.latest?.source !== "cache") showExample(setting);
+  if (!state.loaded.peek() && state.progress.peek()?.source !== "cache") showExample(setting);
 }

@@ -3,12 +3,12 @@ import type { GenerateOptions } from "../../../src/client/index.js";
 import type { Writing } from "../../assistant/writing.js";
 import { parseFields } from "../../document/parse-fields.js";
 import type { Surface } from "../../document/surface.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { parseOptions } from "../../library/parse-options.js";
 import { phrase } from "../../language/start.js";
 import { Tab } from "../../library/tab.js";
 import type { PageState } from "../../state/page-state.js";
-import { hideUnstored, showUnstored } from "./notice.js";
+import { hideUnstored, showUnstored, type NoticeElements } from "./notice.js";
 
 export interface KeptOptions {
   /** The options that the visitor set. */
@@ -17,7 +17,13 @@ export interface KeptOptions {
 }
 
 /** Stores options, seed and fields with each text. */
-export function keepTexts(state: PageState, surface: Surface, options: KeptOptions, writing: Writing): Tab {
+export function keepTexts(
+  ui: NoticeElements & Pick<Elements, "draft">,
+  state: PageState,
+  surface: Surface,
+  options: KeptOptions,
+  writing: Writing,
+): Tab {
   return new Tab({
     surface,
     field: ui.draft,
@@ -34,8 +40,8 @@ export function keepTexts(state: PageState, surface: Surface, options: KeptOptio
         writing.restoreSeed(typeof seed === "number" ? seed : undefined);
       },
     },
-    showFailure: (error) => showUnstored(error, () => surface.kept.text),
-    showStored: hideUnstored,
+    showFailure: (error) => showUnstored(ui, error, () => surface.kept.text),
+    showStored: () => hideUnstored(ui),
     showDamage: () => state.showError(() => `${phrase("damagedFile")}.`),
   });
 }

@@ -1,6 +1,6 @@
 // The section of the texts, whose list is fetched when it is opened.
 import type { Writing } from "../../assistant/writing.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/start.js";
 import type { Tab } from "../../library/tab.js";
@@ -9,6 +9,7 @@ import { onChange, type PageState } from "../../state/page-state.js";
 import type { Library } from "./library.js";
 
 export interface LibraryPlace {
+  ui: Pick<Elements, "library" | "libraryPanel">;
   state: PageState;
   writing: Writing;
   /** undefined if the module that stores the texts could not be fetched. */
@@ -21,7 +22,7 @@ export interface LibraryPlace {
 /** Milliseconds after a change of the text. */
 const refreshAfterMs = 600;
 
-async function makeLibrary({ state, writing, tab, hush, focusText }: LibraryPlace): Promise<Library> {
+async function makeLibrary({ ui, state, writing, tab, hush, focusText }: LibraryPlace): Promise<Library> {
   const [{ Library }, { Texts }] = await Promise.all([
     import("./library.js"),
     import("../../library/texts.js"),
@@ -43,6 +44,7 @@ async function makeLibrary({ state, writing, tab, hush, focusText }: LibraryPlac
 }
 
 export function offerLibrary(place: LibraryPlace): void {
+  const { ui } = place;
   let library: Library | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const show = () => {

@@ -1,16 +1,23 @@
 // Shows the progress of a model's load, and the model that waits to be used.
+import type { LoadProgress } from "../../../src/client/index.js";
 import { hideKeepingFocus, onPress } from "../../dom/buttons.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import { formatLeft } from "../../language/format.js";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
-import { onChange, type Arrival, type LoadingShown, type PageState } from "../../state/page-state.js";
+import { onChange, type ComingModel, type PageState } from "../../state/page-state.js";
 
 /** After this long without a byte the page shows a message; slow connections still deliver some. */
 const stallMs = 15_000;
 
-function showBytes({ latest }: LoadingShown): void {
+type LoadingElements = Pick<
+  Elements,
+  | ("loading" | "loadingStage" | "loadingBytes" | "loadingProgress" | "loadingCancel")
+  | ("arrival" | "arrivalText" | "arrivalUse" | "generate" | "errorRepair" | "errorReset")
+>;
+
+function showBytes(ui: LoadingElements, latest: LoadProgress | undefined): void {
   if (!latest) {
     ui.loadingBytes.textContent = "";
     ui.loadingProgress.removeAttribute("value");
@@ -27,30 +34,30 @@ function showBytes({ latest }: LoadingShown): void {
 }
 
 /** Where the focus moves from the progress: to the button of an error, if there is one. */
-function nextFocus({ problem }: PageState): HTMLElement {
+function nextFocus(ui: LoadingElements, { problem }: PageState): HTMLElement {
   const { value } = problem;
   if (!value) return ui.generate;
   return value.repair ? ui.errorRepair : ui.errorReset;
 }
 
-function showArrival(arrival: Arrival | undefined): void {
-  if (!arrival) return hideKeepingFocus(ui.arrival, ui.generate);
-  setTranslatedText(ui.arrivalText, arrival.sentence);
-  ui.arrivalUse.onclick = arrival.use;
+function showWaiting(ui: LoadingElements, coming: ComingModel): void {
+  if (coming.kind !== "waiting") return hideKeepingFocus(ui.arrival, ui.generate);
+  setTranslatedText(ui.arrivalText, coming.sentence);
+  ui.arrivalUse.onclick = coming.use;
   ui.arrival.hidden = false;
 }
 
-export function showLoading(state: PageState, cancel: () => void): void {
+export function showLoading(ui: LoadingElements, state: PageState, cancel: () => void): void {
   let stallTimer: ReturnType<typeof setTimeout> | undefined;
-  onChange(state.loading, (shown) => {
+  onChange(state.coming, (coming) => {
     clearTimeout(stallTimer);
-    if (!shown) return hideKeepingFocus(ui.loading, nextFocus(state));
+    showWaiting(ui, coming);
+    if (coming.kind !== "loading") return hideKeepingFocus(ui.loading, nextFocus(ui, state));
     stallTimer = setTimeout(() => setTranslatedText(ui.loadingStage, () => phrase("stalled")), stallMs);
-    setTranslatedText(ui.loadingStage, shown.stage);
-    showBytes(shown);
+    setTranslatedText(ui.loadingStage, coming.stage);
+    showBytes(ui, coming.latest);
     ui.loading.classList.remove("later");
     ui.loading.hidden = false;
   });
-  onChange(state.arrival, showArrival);
   onPress(ui.loadingCancel, cancel);
 }

@@ -7,7 +7,7 @@ import { queryOf } from "../../models/named-model.js";
 import type { Editor } from "../../document/editor.js";
 import type { KeptText } from "../../document/kept-text.js";
 import { asLines } from "../../document/pieces.js";
-import { elements as ui } from "../../dom/elements.js";
+import type { Elements } from "../../dom/elements.js";
 import type { Loading } from "../../models/loading.js";
 import { messageOf } from "../../state/errors.js";
 import type { PageState } from "../../state/page-state.js";
@@ -52,6 +52,7 @@ async function toClipboard(coming: Promise<string>): Promise<void> {
 }
 
 export interface SharingSetting {
+  ui: Pick<Elements, "sharing" | "share" | "shareStatus" | "menu">;
   state: PageState;
   loading: Loading;
   writing: Writing;
@@ -91,7 +92,7 @@ class Sharing {
   }
 
   async copyLink(): Promise<void> {
-    const { state, editor } = this.setting;
+    const { ui, state, editor } = this.setting;
     const { kept } = editor;
     const anew = this.writtenAnew(kept);
     if (!anew && isOfFiles(state.chosen.peek())) {
@@ -152,7 +153,7 @@ class Sharing {
 
 /** Offers links to the text, and opens the link in the page's address. */
 export function offerSharing(setting: SharingSetting): void {
-  const { state } = setting;
+  const { ui, state } = setting;
   const sharing = new Sharing(setting);
   if (location.protocol === "file:") {
     ui.sharing.hidden = true; // not removed: the bar looks its button up

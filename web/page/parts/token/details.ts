@@ -20,7 +20,7 @@ import { predict, type RankedToken } from "../../assistant/predict.js";
 import { addScores, isSameToken, scoredField, tokensBefore, Scored } from "../../document/scored.js";
 import { windowOf } from "../../assistant/text-scores.js";
 import { showDetails, detailsField, tokenWithDetails } from "./details-field.js";
-import { moveInList, showScore, showToken, type ToldToken } from "./token-panel.js";
+import { moveInList, showScore, showToken, type ShownToken } from "./token-panel.js";
 import { characterUnder } from "./under-pointer.js";
 import { hasPanel, modeField } from "../../document/view-mode.js";
 
@@ -42,10 +42,10 @@ const predictAfterMs = 80;
 /** The token that is shown and marked in the text. */
 interface Shown {
   token: Range<Scored>;
-  prediction: ToldToken["prediction"];
+  prediction: ShownToken["prediction"];
 }
 
-const shownMark = Decoration.mark({ class: "told" });
+const shownMark = Decoration.mark({ class: "shown-token" });
 
 class Details implements PluginValue {
   private readonly view: EditorView;
@@ -100,7 +100,7 @@ class Details implements PluginValue {
     }
     if (shown?.prediction && isSameToken(shown.token, token)) {
       shown.token = token;
-      return showScore(this.setting.panel, this.told(shown));
+      return showScore(this.setting.panel, this.shownToken(shown));
     }
     this.shown = { token, prediction: token.value.index > 0 ? "asked" : undefined };
     this.open(this.shown);
@@ -185,12 +185,12 @@ class Details implements PluginValue {
     if (shown) placePanel(this.view, this.setting.panel, this.setting.dock, shown.token.from);
   };
 
-  private told({ token: { from, to, value }, prediction }: Shown): ToldToken {
+  private shownToken({ token: { from, to, value }, prediction }: Shown): ShownToken {
     return { text: this.view.state.sliceDoc(from, to), scored: value, prediction };
   }
 
   private show(shown: Shown): void {
-    showToken(this.setting.panel, this.told(shown), {
+    showToken(this.setting.panel, this.shownToken(shown), {
       branch: (chosen) => this.setting.branch(shown.token.from, chosen),
       close: () => this.dismiss(),
     });

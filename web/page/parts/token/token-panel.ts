@@ -51,7 +51,7 @@ function alternative(token: TokenLogprob, isThere: boolean, branch: () => void):
 }
 
 /** The token to show. */
-export interface ToldToken {
+export interface ShownToken {
   text: string;
   scored: Scored;
   /** Arrives later; never present for the first token. */
@@ -69,12 +69,12 @@ function rankOf(rank: Scored["rank"]): string {
   return rank === null ? "–" : formatNumber(rank);
 }
 
-function entropyOf(prediction: ToldToken["prediction"]): string {
+function entropyOf(prediction: ShownToken["prediction"]): string {
   if (prediction === "asked") return "…";
   return prediction ? phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) }) : "–";
 }
 
-function factsOf({ text, scored: { ids, rank }, prediction }: ToldToken): HTMLElement {
+function factsOf({ text, scored: { ids, rank }, prediction }: ShownToken): HTMLElement {
   const facts = document.createElement("dl");
   facts.append(
     fact(phrase("rank"), rankOf(rank)),
@@ -106,7 +106,7 @@ export interface TokenActions {
   close: () => void;
 }
 
-function headOf({ text, scored }: ToldToken, close: () => void): HTMLElement {
+function headOf({ text, scored }: ShownToken, close: () => void): HTMLElement {
   const head = document.createElement("div");
   head.className = "token-head";
   const name = document.createElement("strong");
@@ -123,10 +123,10 @@ function headOf({ text, scored }: ToldToken, close: () => void): HTMLElement {
 }
 
 /** Shows a token in `panel`, which can receive the focus: the alternatives come first. */
-export function showToken(panel: HTMLElement, told: ToldToken, { branch, close }: TokenActions): void {
-  const head = headOf(told, close);
-  const facts = factsOf(told);
-  const { prediction, scored } = told;
+export function showToken(panel: HTMLElement, shown: ShownToken, { branch, close }: TokenActions): void {
+  const head = headOf(shown, close);
+  const facts = factsOf(shown);
+  const { prediction, scored } = shown;
   if (prediction === undefined || prediction === "asked") return fill(panel, head, facts);
   const list = document.createElement("ol");
   list.ariaLabel = phrase("likeliest");
@@ -150,8 +150,8 @@ export function moveInList(panel: HTMLElement, key: string): boolean {
 }
 
 /** Shows the token's scores when they arrive. */
-export function showScore(panel: HTMLElement, told: ToldToken): void {
-  panel.querySelector("dl")?.replaceWith(factsOf(told));
+export function showScore(panel: HTMLElement, shown: ShownToken): void {
+  panel.querySelector("dl")?.replaceWith(factsOf(shown));
   const share = panel.querySelector(".token-head .share");
-  if (share) share.textContent = shareOf(told.scored.logprob);
+  if (share) share.textContent = shareOf(shown.scored.logprob);
 }
