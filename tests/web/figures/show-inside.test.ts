@@ -1,13 +1,14 @@
 // @vitest-environment happy-dom
 // `showInside` in an otherwise empty page, with a model that answers at once.
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Inspection, InspectOptions, ModelInfo } from "../../../web/src/client/index.js";
 import {
-  InvalidArgumentError,
-  type Inspection,
-  type InspectOptions,
-  type ModelInfo,
-} from "../../../web/src/client/index.js";
-import { insideWords, showInside, type InsideOptions, type InsideToken } from "../../../web/src/figures/index.js";
+  insideWords,
+  showInside,
+  type InsideOptions,
+  type InsideToken,
+} from "../../../web/src/figures/index.js";
+import { InvalidArgumentError } from "../../../web/src/shared/errors.js";
 
 const config = { nLayer: 2, nHead: 2, nPositions: 4, nEmbd: 8, nInner: 32, vocabSize: 99 };
 
@@ -245,12 +246,12 @@ describe("wrong arguments", () => {
     expect(document.body.childElementCount).toBe(0);
   });
 
-  it.each<[unknown, string]>([
-    [null, "null"],
-    ["#place", '"#place"'],
-    [{}, "an object"],
-    [document, "an object"],
-  ])("%j is not an element, and is refused", (element, found) => {
+  it.each<[string, unknown]>([
+    ["null", null],
+    ['"#place"', "#place"],
+    ["an object", {}],
+    ["an object", document],
+  ])("%s is not an element, and is refused", (found, element) => {
     expect(() => showInside(element as Element)).toThrow(
       `element is ${found}, expected an element of the page`,
     );
