@@ -59,6 +59,13 @@ class Surface {
     if (move && next) this.put(next.kept.text, [goToBranch.of(move)]);
   }
 
+  showOther(text: string) {
+    if (!this.tree) return this.put(text);
+    const changes = { from: 0, to: this.text.length, insert: text };
+    const effects = changeTree.of({ kind: "replace" });
+    this.state = this.state.update({ changes, effects, annotations: isolateHistory.of("full") }).state;
+  }
+
   change(change: TreeChange) {
     this.state = this.state.update({ effects: changeTree.of(change) }).state;
   }
@@ -146,6 +153,23 @@ describe("going back in the history", () => {
     },
   );
 
+  it.each(["at once", "after a reload"])(
+    "another text has no branches, and Undo returns those of the text before, %s",
+    (when) => {
+      surface.make("other");
+      const before = surface.shown;
+      surface.showOther("new");
+      expect(surface.shown).toEqual(["new", undefined, undefined]);
+      surface.make("branch of the new one");
+      if (when === "after a reload") surface.reload();
+      surface.undo();
+      surface.undo();
+      expect(surface.shown).toEqual(before);
+      surface.redo();
+      expect(surface.shown).toEqual(["new", undefined, undefined]);
+    },
+  );
+
   it("undo after a reload still shows the current branch", () => {
     surface.make("other");
     surface.walk(0);
@@ -172,10 +196,11 @@ it("each undo shows the state before, and each redo the state after", () => {
     const shown = [all()];
     for (let step = 0; step < 30; step += 1) {
       const before = surface.state;
-      const action = below(5);
+      const action = below(6);
       if (action === 0) surface.edit(`text ${round} ${step}`);
       if (action === 1) surface.make(`branch ${round} ${step}`);
       if (action === 2) surface.walk(below(step + 1));
+      if (action === 5) surface.showOther(`other ${round} ${step}`);
       const { branches = [], current } = surface.tree ?? {};
       const other = branches[below(branches.length + 1)];
       if (action === 3 && other) surface.change({ kind: "rename", id: other.id, name: `name ${step}` });

@@ -22,7 +22,7 @@ import {
   toAlternative,
 } from "./alternatives.js";
 import { mirrorFields, setFields } from "./fields.js";
-import { treeField } from "./steps.js";
+import { changeTree, treeField } from "./steps.js";
 import { type Tree } from "./tree.js";
 import type { KeptText, TextLanguage } from "./kept-text.js";
 import { searchAndReplace, openSearchByKey } from "./find.js";
@@ -248,9 +248,10 @@ export class Editor {
     });
   }
 
-  /** Replaces the text and its fields by others. One step of Undo brings back both. */
+  /** Replaces the text, its fields and its branches. One step of Undo brings back all of them. */
   showOther(kept: KeptText, fields?: ContextFields): void {
-    this.show(kept, [setFields.of(fields)]);
+    const branches = this.tree ? [changeTree.of({ kind: "replace" })] : [];
+    this.show(kept, [setFields.of(fields), ...branches]);
   }
 
   /** Replaces everything after `from` with the model's `pieces`, as one undo step that includes `effects`. */

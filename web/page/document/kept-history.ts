@@ -24,7 +24,7 @@ import {
   parseTree,
   type Move,
   type Tree,
-  type TreeChange,
+  type TreeStep,
 } from "./tree.js";
 import {
   addWritten,
@@ -42,7 +42,7 @@ interface KeptStep {
   /** The ranges that it gives back to the models. */
   written: readonly Readonly<Part>[];
   /** What it does to the branches, if anything. */
-  branches: Move | TreeChange | null;
+  branches: Move | TreeStep | null;
   /** The fields that it brings back, null for empty ones; missing if it keeps those that are set. */
   fields?: ContextFields | null;
 }

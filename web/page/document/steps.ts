@@ -4,20 +4,20 @@ import { invertedEffects } from "@codemirror/commands";
 import { StateEffect, StateField, type Extension } from "@codemirror/state";
 import { toKeptText } from "./written.js";
 import {
-  applyChange,
-  inverseChange,
+  applyStep,
+  inverseStep,
   applyMove,
   reverseMove,
   type Move,
   type Tree,
-  type TreeChange,
+  type TreeStep,
 } from "./tree.js";
 
 /** Opens another branch. The same transaction replaces the text. */
 export const goToBranch = StateEffect.define<Move>();
 
-/** Changes the tree but not the text. */
-export const changeTree = StateEffect.define<TreeChange>();
+/** Changes the tree. */
+export const changeTree = StateEffect.define<TreeStep>();
 
 /** undefined if the text has no branches. The editor's document is the text of the current branch. */
 export const treeField = StateField.define<Tree | undefined>({
@@ -25,7 +25,7 @@ export const treeField = StateField.define<Tree | undefined>({
   update(tree, { effects, startState }) {
     let next = tree;
     for (const effect of effects) {
-      if (next && effect.is(changeTree)) next = applyChange(next, effect.value);
+      if (effect.is(changeTree)) next = applyStep(next, effect.value);
       if (effect.is(goToBranch)) next = applyMove(next, effect.value, toKeptText(startState));
     }
     return next;
@@ -36,7 +36,7 @@ const takenBack = invertedEffects.of(({ effects, startState }) => {
   const tree = startState.field(treeField);
   return effects.flatMap((effect) => {
     if (effect.is(goToBranch)) return goToBranch.of(reverseMove(effect.value));
-    const back = tree && effect.is(changeTree) && inverseChange(tree, effect.value);
+    const back = effect.is(changeTree) && inverseStep(tree, effect.value);
     return back ? changeTree.of(back) : [];
   });
 });

@@ -43,6 +43,14 @@ export type TreeChange =
       readonly children: readonly number[];
     };
 
+/** Another text is shown, which has `tree`, or no branches. */
+interface Replacement {
+  readonly kind: "replace";
+  readonly tree?: Tree | undefined;
+}
+
+export type TreeStep = TreeChange | Replacement;
+
 const labelOf = ({ id, parent, name }: BranchLabel): BranchLabel => ({ id, parent, name });
 const branchOf = ({ branches }: Tree, id: number) => branches.find((branch) => branch.id === id);
 
@@ -148,6 +156,16 @@ export function inverseChange(tree: Tree, change: TreeChange): TreeChange | unde
   return { kind: "restore", branch, place: tree.branches.indexOf(branch), children };
 }
 
+/** As `applyChange`, also for a text without branches. */
+export function applyStep(tree: Tree | undefined, step: TreeStep): Tree | undefined {
+  return step.kind === "replace" ? step.tree : tree && applyChange(tree, step);
+}
+
+/** The step that undoes `step`; undefined if `step` has no effect. */
+export function inverseStep(tree: Tree | undefined, step: TreeStep): TreeStep | undefined {
+  return step.kind === "replace" ? { kind: "replace", tree } : tree && inverseChange(tree, step);
+}
+
 export const childrenOf = ({ branches }: Tree, parent: number | null): Branch[] =>
   branches.filter((branch) => branch.parent === parent);
 
@@ -175,11 +193,12 @@ export function parseMove(value: unknown): Move | undefined {
 }
 
 /** Parses a change; undefined if it is invalid. */
-export function parseChange(value: unknown): TreeChange | undefined {
-  const { kind, id, name, branch, place, children } = (value ?? {}) as Record<string, unknown>;
+export function parseChange(value: unknown): TreeStep | undefined {
+  const { kind, id, name, branch, place, children, tree } = (value ?? {}) as Record<string, unknown>;
   const isId = (each: unknown): each is number => Number.isSafeInteger(each);
   if (kind === "rename") return isId(id) && typeof name === "string" ? { kind, id, name } : undefined;
   if (kind === "remove") return isId(id) ? { kind, id } : undefined;
+  if (kind === "replace") return { kind, tree: parseTree(tree) };
   const restored = kind === "restore" ? parseBranch(branch) : undefined;
   if (!restored || !isId(place) || !Array.isArray(children)) return undefined;
   return { kind: "restore", branch: restored, place, children: children.filter(isId) };
