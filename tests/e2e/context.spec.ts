@@ -217,7 +217,9 @@ test("the fields belong to one text of the library, and go with it into a file a
   );
 });
 
-test("an opening begins with empty fields, and Undo returns the text before with its own", async ({ page }) => {
+test("an opening begins with empty fields, and Undo returns the text before with its own", async ({
+  page,
+}) => {
   await open(page);
   await setShort(page);
   await setText(page, begin);

@@ -68,7 +68,13 @@ function begin(first: ChosenModel): void {
     })
     .catch(sayMissing);
   surface.awaitStored(stored);
-  offerBar({ ui, state, surface, writing, beginWith: (text) => goOnWith({ text, caret: text.length, written: [] }) });
+  offerBar({
+    ui,
+    state,
+    surface,
+    writing,
+    beginWith: (text) => goOnWith({ text, caret: text.length, written: [] }),
+  });
   const takeDrops = mayChoose ? listenForDrops() : undefined;
   requestAnimationFrame(() => {
     surface.need().catch(() => undefined); // parts that need the editor report the error

@@ -29,7 +29,7 @@ function mount() {
   const showOther = (insert: string, other?: ContextFields) =>
     view.dispatch({
       changes: { from: 0, to: view.state.doc.length, insert },
-      effects: setFields.of(other),
+      effects: setFields.of(other ?? null),
       annotations: isolateHistory.of("full"),
     });
   const reload = () => {

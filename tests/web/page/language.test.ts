@@ -156,8 +156,7 @@ function wordsIn(source: string): string[] {
  * The language files, the words by which the page detects a language, and the report of the self-test, which is in English
  * everywhere: it is for developers of browsers.
  */
-const exempt =
-  /^language[\\/](?:en|de|foreign)\.ts$|^parts[\\/]device[\\/]self-test[\\/](?!panel)/;
+const exempt = /^language[\\/](?:en|de|foreign)\.ts$|^parts[\\/]device[\\/]self-test[\\/](?!panel)/;
 
 describe("no words stand outside of the languages' files", () => {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(

@@ -77,7 +77,11 @@ it.each([
   [true, "below"],
   [false, "above"],
 ])("the fields stand with the text in view: in a narrow window (%s) %s it", async (matches, where) => {
-  vi.spyOn(window, "matchMedia").mockReturnValue({ matches, addEventListener() {}, removeEventListener() {} } as unknown as MediaQueryList);
+  vi.spyOn(window, "matchMedia").mockReturnValue({
+    matches,
+    addEventListener() {},
+    removeEventListener() {},
+  } as unknown as MediaQueryList);
   const { view } = begin("A.");
   view.dispatch({ effects: setMode.of("sees") });
   await vi.waitFor(() => expect(document.querySelector("#sees")).not.toBeNull());

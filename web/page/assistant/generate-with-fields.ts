@@ -66,7 +66,7 @@ export async function* generateWithFields(
 ): AsyncGenerator<Token, void, void> {
   const ends: GenerateSummary[] = [];
   const tokens = writeWindows(model, text, fields, { ...call, onSummary: (end) => ends.push(end) });
-  const isStopped = yield* untilStop(tokens, call.stop ?? []);
+  const isStopped = yield* untilStop(tokens, [call.stop ?? []].flat());
   const end = ends.at(-1);
   if (end) onSummary?.(isStopped ? { ...end, finishReason: "stop", finishReasons: ["stop"] } : end);
 }

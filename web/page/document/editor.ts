@@ -251,7 +251,7 @@ export class Editor {
   /** Replaces the text, its fields and its branches. One step of Undo brings back all of them. */
   showOther(kept: KeptText, fields?: ContextFields): void {
     const branches = this.tree ? [changeTree.of({ kind: "replace" })] : [];
-    this.show(kept, [setFields.of(fields), ...branches]);
+    this.show(kept, [setFields.of(fields ?? null), ...branches]);
   }
 
   /** Replaces everything after `from` with the model's `pieces`, as one undo step that includes `effects`. */

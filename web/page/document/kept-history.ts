@@ -63,7 +63,7 @@ function keepStep({ changes, newSelection, effects }: Transaction): KeptStep {
   const all: [number, number, string][] = [];
   changes.iterChanges((from, to, _from, _to, inserted) => all.push([from, to, inserted.toString()]));
   const step = { changes: all, selection: [anchor, head] as const, written, branches };
-  return set ? { ...step, fields: set.value ?? null } : step;
+  return set ? { ...step, fields: set.value } : step;
 }
 
 /** Calls `command` until it has nothing left to do. Returns its transactions. */
@@ -105,7 +105,7 @@ function parseStep(value: unknown, before: EditorState): TransactionSpec {
     ...(parts.length > 0 ? [addWritten.of(rangesOfParts(parts))] : []),
     ...(move ? [goToBranch.of(move)] : []),
     ...(treeChange ? [changeTree.of(treeChange)] : []),
-    ...(step.fields !== undefined ? [setFields.of(parseFields(step.fields))] : []),
+    ...(step.fields !== undefined ? [setFields.of(parseFields(step.fields) ?? null)] : []),
   ];
   return { changes, selection: { anchor, head }, effects };
 }

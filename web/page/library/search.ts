@@ -17,7 +17,8 @@ const pieceUnits = 2 ** 10;
 /** The end of the piece of `text` that begins at `from`: after whole letters with their accents. */
 function endOfPiece(text: string, from: number, units: number): number {
   let end = Math.min(from + units, text.length);
-  while (end < text.length && /[\p{M}\p{Cs}]/u.test(String.fromCodePoint(text.codePointAt(end) ?? 0))) end += 1;
+  while (end < text.length && /[\p{M}\p{Cs}]/u.test(String.fromCodePoint(text.codePointAt(end) ?? 0)))
+    end += 1;
   return end;
 }
 
@@ -121,7 +122,10 @@ const workMs = 8;
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
 /** The result of `steps`, between which the page stays responsive. Rejects with the signal's reason when that aborts. */
-export async function inSlices<T>(steps: Generator<undefined, T, undefined>, signal: AbortSignal): Promise<T> {
+export async function inSlices<T>(
+  steps: Generator<undefined, T, undefined>,
+  signal: AbortSignal,
+): Promise<T> {
   let began = performance.now();
   for (;;) {
     signal.throwIfAborted();

@@ -65,7 +65,8 @@ function refuse(where: string, expected: string, found: unknown): never {
 type Fields = Readonly<Record<string, unknown>>;
 
 function fieldsOf(value: unknown, where: string, names: readonly string[]): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) refuse(where, phrase("object"), value);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    refuse(where, phrase("object"), value);
   for (const name of Object.keys(value))
     if (!names.includes(name)) throw new Error(phrase("unknownField", { where, name: JSON.stringify(name) }));
   return value as Fields;
@@ -79,16 +80,14 @@ function listOf(value: unknown, where: string): readonly unknown[] {
 function partsOf(value: unknown, where: string, length: number): readonly Readonly<Part>[] {
   return listOf(value, where).map((each, place) => {
     const [part] = parseParts([each]);
-    if (!part || part[1] > length)
-      refuse(`${where}[${place}]`, phrase("offsets", { length }), each);
+    if (!part || part[1] > length) refuse(`${where}[${place}]`, phrase("offsets", { length }), each);
     return part;
   });
 }
 
 /** A text and who wrote it: a field of the file, or a branch in one. */
 function textOf({ text, caret, written }: Fields, where: string): KeptText {
-  if (typeof text !== "string" || asLines(text) !== text)
-    refuse(`${where}.text`, phrase("lines"), text);
+  if (typeof text !== "string" || asLines(text) !== text) refuse(`${where}.text`, phrase("lines"), text);
   if (!isOffset(caret) || caret > text.length)
     refuse(`${where}.caret`, phrase("offset", { length: text.length }), caret);
   return { text, caret, written: partsOf(written, `${where}.written`, text.length) };
@@ -102,8 +101,7 @@ function treeOf(value: unknown, where: string): unknown {
     textOf(fieldsOf(kept, `${branch}.kept`, ["text", "caret", "written"]), `${branch}.kept`);
   }
   const tree = parseTree(value);
-  if (tree?.branches.length !== (branches as unknown[]).length)
-    refuse(where, phrase("branches"), value);
+  if (tree?.branches.length !== (branches as unknown[]).length) refuse(where, phrase("branches"), value);
   return tree;
 }
 

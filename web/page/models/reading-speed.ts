@@ -27,7 +27,8 @@ const measured = new WeakMap<PageState, Promise<number | undefined>>();
 /** Bytes per second; undefined if it cannot be measured, or the device is busy. */
 export async function readingSpeed(state: PageState): Promise<number | undefined> {
   // Writing and loading also read memory: they and the measurement would slow each other.
-  const isDisturbed = () => state.activity.peek().kind === "writing" || state.coming.peek().kind === "loading";
+  const isDisturbed = () =>
+    state.activity.peek().kind === "writing" || state.coming.peek().kind === "loading";
   const known = measured.get(state);
   if (known) return known;
   if (isDisturbed()) return undefined;

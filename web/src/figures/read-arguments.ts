@@ -55,7 +55,8 @@ export function readInsideOptions(value: unknown): ReadOptions {
 
 function readModel(value: unknown): InsideToken["model"] {
   const { info, inspect, detokenize } = Object(value) as Fields;
-  const isModel = typeof info === "object" && typeof inspect === "function" && typeof detokenize === "function";
+  const isModel =
+    typeof info === "object" && typeof inspect === "function" && typeof detokenize === "function";
   return isModel
     ? (value as InsideToken["model"])
     : refuse(`model is ${describeValue(value)}, expected a model of loadModel`);

@@ -96,7 +96,8 @@ class Chooser {
     if (!offers.isName(text)) return this.refuseName();
     const model = namedModel(text, this.weights);
     const { problem } = model;
-    if (problem) return setTranslatedText(this.ui.hubStatus, () => phraseOfStart("notLoaded", { why: problem() }));
+    if (problem)
+      return setTranslatedText(this.ui.hubStatus, () => phraseOfStart("notLoaded", { why: problem() }));
     if (model.elsewhere === undefined) return this.choose(model);
     const offer = await offers.describeElsewhere(this.ui, this.state, model, signal);
     if (isOver()) return;
@@ -152,7 +153,9 @@ class Chooser {
       .then(({ SiteModels }) => (this.siteModels ??= new SiteModels(this.ui, this.state, chooseIt)).show())
       .catch(this.sayMissing);
     import("./stored.js").then(({ showStored }) => showStored(this.ui, chooseIt)).catch(this.sayMissing);
-    import("./offers.js").then(({ showReleases }) => showReleases(this.ui, this.lookUpId)).catch(this.sayMissing);
+    import("./offers.js")
+      .then(({ showReleases }) => showReleases(this.ui, this.lookUpId))
+      .catch(this.sayMissing);
   }
 
   /** After a reload, continues to load the model that was loading before. */

@@ -29,11 +29,7 @@ function button(text: string, label: string, action: () => Promise<void>): HTMLB
   return made;
 }
 
-function rowOf(
-  ui: StoredElements,
-  model: StoredModel,
-  choose: (model: ChosenModel) => void,
-): HTMLLIElement {
+function rowOf(ui: StoredElements, model: StoredModel, choose: (model: ChosenModel) => void): HTMLLIElement {
   const chosen = chosenOf(model);
   const { name } = chosen;
   const row = document.createElement("li");
