@@ -109,9 +109,9 @@ export class Writing {
 
   /** What writing waits for, and how long; "" if the model is loaded. */
   private waitSentence(): string {
-    const { loaded, progress } = this.setting.state;
+    const { loaded, coming } = this.setting.state;
     if (loaded.value) return "";
-    const seconds = progress.value?.secondsLeft;
+    const seconds = coming.value.latest?.secondsLeft;
     return seconds ? phrase("awaitsModelFor", { time: formatLeft(seconds) }) : phrase("awaitsModel");
   }
 

@@ -42,13 +42,17 @@ export type Activity =
   /** `stop` keeps the text so far. It resolves when the run has ended and another may begin. */
   | { readonly kind: "writing"; readonly stop: () => Promise<void> };
 
-/** A model that is on its way to the page. */
+/** A model that is on its way to the page. Only one that loads has progress: `latest`, which is missing just after the start. */
 export type ComingModel =
-  | { readonly kind: "none" }
-  /** `latest` is missing just after the start. */
+  | { readonly kind: "none"; readonly latest?: undefined }
   | { readonly kind: "loading"; readonly stage: () => string; readonly latest?: LoadProgress }
   /** It has loaded while another one writes, and waits for the visitor. */
-  | { readonly kind: "waiting"; readonly sentence: () => string; readonly use: () => void };
+  | {
+      readonly kind: "waiting";
+      readonly sentence: () => string;
+      readonly use: () => void;
+      readonly latest?: undefined;
+    };
 
 /** A button beside an error that helps with it. */
 export interface Repair {
@@ -64,8 +68,7 @@ export interface Problem {
 }
 
 /** The sections of the side panel, by the ids of their elements. */
-export const panelSections = ["library", "options", "sharing", "saving-texts", "device"] as const;
-export type PanelSection = (typeof panelSections)[number];
+export type PanelSection = "library" | "options" | "sharing" | "saving-texts" | "device";
 
 const nothing = () => "";
 
@@ -96,12 +99,6 @@ export class PageState {
   /** The speed of the current or last run. */
   readonly tokensPerSecond: Signal<number | undefined> = signal<number | undefined>(undefined);
   readonly firstTokenMs: Signal<number | undefined> = signal<number | undefined>(undefined);
-
-  /** The progress of the model that loads, if any is known. */
-  readonly progress: ReadonlySignal<LoadProgress | undefined> = computed(() => {
-    const coming = this.coming.value;
-    return coming.kind === "loading" ? coming.latest : undefined;
-  });
 
   /** The loaded model, if any. */
   readonly loaded: ReadonlySignal<Model | undefined> = computed(() => {

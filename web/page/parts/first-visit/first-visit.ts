@@ -82,7 +82,7 @@ function showExample({ ui, state, surface, goOnWith }: FirstVisitSetting): void 
 /** Announces once how long the download takes, as soon as its speed is known. */
 function announceTime({ state, speak }: FirstVisitSetting): void {
   const end = effect(() => {
-    const { secondsLeft = null } = state.progress.value ?? {};
+    const { secondsLeft = null } = state.coming.value.latest ?? {};
     if (secondsLeft === null && !state.loaded.value) return;
     if (secondsLeft !== null && secondsLeft > announcedSeconds)
       speak(phrase("comesIn", { time: formatLeft(secondsLeft) }));
@@ -105,5 +105,5 @@ export async function welcome(setting: FirstVisitSetting): Promise<void> {
   if (location.hash !== "") return; // a link brings its own text
   announceTime(setting);
   await waitPatiently();
-  if (!state.loaded.peek() && state.progress.peek()?.source !== "cache") showExample(setting);
+  if (!state.loaded.peek() && state.coming.peek().latest?.source !== "cache") showExample(setting);
 }

@@ -2,15 +2,22 @@
 import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
-import { panelSections, type PageState, type PanelSection } from "../../state/page-state.js";
+import type { PageState, PanelSection } from "../../state/page-state.js";
 
 type PanelElements = Pick<
   Elements,
   "panel" | "panelClose" | "menu" | "menuButton" | "libraryOpen" | "presetShown"
 >;
 
-const isSection = (name: string | undefined): name is PanelSection =>
-  panelSections.some((each) => each === name);
+const sections: Readonly<Record<PanelSection, true>> = {
+  library: true,
+  options: true,
+  sharing: true,
+  "saving-texts": true,
+  device: true,
+};
+
+const isSection = (name = ""): name is PanelSection => Object.hasOwn(sections, name);
 
 /** Opens the panel from the menu, from the status line, and if a value is refused. Escape or its button close it. */
 export function offerPanel(ui: PanelElements, state: PageState): void {
