@@ -172,8 +172,8 @@ describe("the module and the page", () => {
     expect(ofFigures.length).toBeGreaterThan(8);
     const imported = ofFigures.flatMap(importsOf).filter(({ to }) => !to.startsWith("web/src/figures/"));
     expect(imported.length).toBeGreaterThan(0);
-    // Texts, numbers, refusals and aborts: nothing that reaches a worker.
-    const shared = ["numbers", "phrases", "refuse", "unless-aborted", "visible"].map(
+    // Arguments, texts, numbers, refusals and aborts: nothing that reaches a worker.
+    const shared = ["arguments", "numbers", "phrases", "refuse", "unless-aborted", "visible"].map(
       (name) => `web/src/shared/${name}.ts`,
     );
     const other = imported.filter(

@@ -3,17 +3,14 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   generateOptionNames,
-  readCallback,
   readChoice,
   readFlag,
   readGenerateOptions,
   readHeaders,
-  readOptions,
   readPrompt,
-  readSignal,
   readText,
-  readTokenIds,
 } from "../../web/src/client/arguments.js";
+import { readCallback, readOptions, readSignal, readTokenIds } from "../../web/src/shared/arguments.js";
 import { readCount, refuse, describeValue } from "../../web/src/shared/refuse.js";
 
 const error = (message: string) =>

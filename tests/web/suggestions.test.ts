@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { generateOptionNames } from "../../web/src/client/arguments.js";
-import { suggestion } from "../../web/src/client/suggestions.js";
+import { suggestion } from "../../web/src/shared/suggestions.js";
 
 const generating = [...generateOptionNames, "signal", "onPrompt", "onSummary"];
 const loading = ["threads", "signal", "onProgress", "kv", "variant", "headers", "credentials", "fetch"];

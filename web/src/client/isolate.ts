@@ -1,5 +1,5 @@
 // Enables threads on hosts that send no headers, through a service worker that adds them.
-import { readOptions, readSignal } from "./arguments.js";
+import { readOptions, readSignal } from "../shared/arguments.js";
 
 /** Options of `isolate`. */
 export interface IsolateOptions {

@@ -4,16 +4,8 @@ import { unlessAborted } from "../shared/unless-aborted.js";
 import { threadLimit, type FetchPort, type LoadRequest } from "../shared/protocol.js";
 import type { LoadProgress, Prompt, Variant } from "../shared/types.js";
 import { variants } from "../shared/types.js";
-import {
-  readCallback,
-  readChoice,
-  readFlag,
-  readFunction,
-  readHeaders,
-  readOptions,
-  readPrompt,
-  readSignal,
-} from "./arguments.js";
+import { readChoice, readFlag, readHeaders, readPrompt } from "./arguments.js";
+import { readCallback, readFunction, readOptions, readSignal } from "../shared/arguments.js";
 import { readCount } from "../shared/refuse.js";
 import type { Connection } from "./connection.js";
 import { readFolder } from "./folder-address.js";

@@ -14,17 +14,8 @@ import type {
   Token,
   TokenIds,
 } from "../shared/types.js";
-import {
-  generateOptionNames,
-  readCallback,
-  readFlag,
-  readGenerateOptions,
-  readOptions,
-  readPrompt,
-  readSignal,
-  readText,
-  readTokenIds,
-} from "./arguments.js";
+import { generateOptionNames, readFlag, readGenerateOptions, readPrompt, readText } from "./arguments.js";
+import { readCallback, readOptions, readSignal, readTokenIds } from "../shared/arguments.js";
 import { refuse } from "../shared/refuse.js";
 import type { Connection } from "./connection.js";
 import type { Explanation } from "./environment.js";

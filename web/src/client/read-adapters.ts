@@ -1,7 +1,7 @@
 // LoRA adapters, as callers give them.
 import type { AdapterRequest, SourceRequest } from "../shared/protocol.js";
 import { refuse, describeValue } from "../shared/refuse.js";
-import { readOptions } from "./arguments.js";
+import { readOptions } from "../shared/arguments.js";
 import { isFile, isHandle, filesOf, readAdapterFiles } from "./local-files.js";
 import { readSource } from "./read-source.js";
 

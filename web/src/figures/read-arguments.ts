@@ -1,5 +1,5 @@
 // Checks the arguments of `showInside` and `update`: an error names the argument and its value.
-import { readCallback, readOptions, readSignal, readTokenIds } from "../client/arguments.js";
+import { readCallback, readOptions, readSignal, readTokenIds } from "../shared/arguments.js";
 import type { ModelConfig } from "../client/index.js";
 import { describeValue, readCount, refuse } from "../shared/refuse.js";
 import type { HeadAttention, HeadPlace, InsideProgress, InsideToken } from "./types.js";
