@@ -10,7 +10,7 @@
 #include "tests/support/api_output.h"
 #include "tests/support/test_model.h"
 
-// In c_caller.c, which is compiled natively.
+// Defined in c_caller.c.
 extern "C" int TokensOfAStepWithoutModel(void);
 
 namespace gpt2::testing {
@@ -54,7 +54,7 @@ class ApiTest : public ::testing::Test {
   Json info;  // of the model that Load loaded last
 };
 
-TEST_F(ApiTest, GeneratesTheReferencesGreedyTokens) {
+TEST_F(ApiTest, GreedyTokensMatchTheReference) {
   Load("tied");
   const Golden golden(TinyModelFolder("tied"));
   const Json begun =
@@ -74,7 +74,7 @@ TEST_F(ApiTest, GeneratesTheReferencesGreedyTokens) {
   EXPECT_EQ(summary["droppedTokens"], 0);
 }
 
-TEST_F(ApiTest, OptionsThatDoNotExistOrDoNotFitAreErrors) {
+TEST_F(ApiTest, UnknownAndInvalidGenerationOptionsAreRefused) {
   Load("tied");
   const auto error_with = [&](const Json& options) {
     return ErrorOf(Generate({{"prompt", {1, 2}}, {"options", options}}));
@@ -95,7 +95,7 @@ TEST_F(ApiTest, OptionsThatDoNotExistOrDoNotFitAreErrors) {
   EXPECT_NE(error_with({{"stop", 3}}).find("array of strings"), std::string::npos);
 }
 
-TEST_F(ApiTest, AModelsOwnDefaultsHoldWhereTheCallerSaysNothing) {
+TEST_F(ApiTest, OmittedOptionsTakeTheModelsOwnDefaults) {
   const auto write = [&](const Json& options) {
     std::vector<std::int32_t> ids;
     EXPECT_EQ(ErrorOf(Generate({{"prompt", {1, 2}}, {"options", options}})), "");
@@ -116,11 +116,11 @@ TEST_F(ApiTest, AModelsOwnDefaultsHoldWhereTheCallerSaysNothing) {
   EXPECT_EQ(write(Json::object()), greedy);
   EXPECT_EQ(write({{"temperature", 2}, {"seed", 1}}), drawn);
   EXPECT_EQ(write({{"maxNewTokens", 2}}).size(), 2);
-  Load("tied");  // without a file of its own
+  Load("tied");  // this time without a generation_config.json
   EXPECT_EQ(info["defaults"]["temperature"], 0.8);
 }
 
-TEST_F(ApiTest, CallsOutOfTurnAreErrors) {
+TEST_F(ApiTest, CallsInTheWrongOrderReturnErrors) {
   EXPECT_NE(ErrorOf(Step()), "");
   EXPECT_NE(ErrorOf(Json::parse(gpt2_suspend(engine))), "");
   EXPECT_NE(ErrorOf(ReplyJson(gpt2_resume(engine, 1))), "");
@@ -136,7 +136,7 @@ TEST_F(ApiTest, CallsOutOfTurnAreErrors) {
   EXPECT_NE(ErrorOf(Generate({{"prompt", {1, -5}}})), "");
 }
 
-TEST_F(ApiTest, GenerationsThatAreSetAsideGoOnWhereTheyWere) {
+TEST_F(ApiTest, SuspendedGenerationsResumeWhereTheyStopped) {
   Load("tied");
   const Json request = {{"prompt", {1, 2, 3}}, {"options", {{"maxNewTokens", 6}, {"seed", 3}}}};
   const auto write = [&] {
@@ -162,7 +162,7 @@ TEST_F(ApiTest, GenerationsThatAreSetAsideGoOnWhereTheyWere) {
             std::string::npos);
   ASSERT_TRUE(ReplyJson(gpt2_resume(engine, first)).contains("result"));
   EXPECT_EQ(write(), expected);
-  EXPECT_NE(ErrorOf(ReplyJson(gpt2_resume(engine, first))), "");  // only once
+  EXPECT_NE(ErrorOf(ReplyJson(gpt2_resume(engine, first))), "");  // a generation resumes only once
 
   // A new load removes the other model's generations.
   ASSERT_TRUE(Generate(request).contains("result"));
@@ -171,21 +171,21 @@ TEST_F(ApiTest, GenerationsThatAreSetAsideGoOnWhereTheyWere) {
   EXPECT_NE(ErrorOf(ReplyJson(gpt2_resume(engine, third))), "");
 }
 
-TEST_F(ApiTest, CountsTheThreadsThatRun) {
+TEST_F(ApiTest, TheApiCountsRunningThreads) {
   EXPECT_EQ(gpt2_started_threads(engine), 1u);
   gpt2_drop_unstarted_threads(engine);
   Load("tied");
   EXPECT_EQ(info["threads"], 1);
 }
 
-TEST_F(ApiTest, AFailedLoadCanBeTriedAgain) {
+TEST_F(ApiTest, AFailedLoadCanBeRetried) {
   ASSERT_TRUE(LoadBegin(ReadTestFile(TinyModelFolder("tied") + "/config.json")).contains("result"));
   EXPECT_EQ(Feed(std::string(64, '\xff'))["error"]["code"], "corrupt");
   Load("tied");
   EXPECT_EQ(info["config"]["vocabSize"], 160);
 }
 
-TEST_F(ApiTest, ALoadThatFailedIsOverUntilTheNextBegins) {
+TEST_F(ApiTest, AFailedLoadRepeatsItsErrorUntilTheNextLoadBegins) {
   const std::string folder = TinyModelFolder("tied");
   ASSERT_TRUE(LoadBegin(ReadTestFile(folder + "/config.json")).contains("result"));
   const std::string error = ErrorOf(Feed(std::string(64, '\xff')));
@@ -201,7 +201,7 @@ TEST_F(ApiTest, ALoadThatFailedIsOverUntilTheNextBegins) {
   Load("tied");
 }
 
-TEST_F(ApiTest, AChunkThatIsRefusedLateEndsTheLoad) {
+TEST_F(ApiTest, AnInvalidChunkInTheMiddleEndsTheLoad) {
   std::string file = ReadTestFile(TinyModelFolder("tied") + "/model.safetensors");
   const std::size_t middle = file.size() / 2;
   std::fill(file.begin() + static_cast<std::ptrdiff_t>(middle),
@@ -213,14 +213,14 @@ TEST_F(ApiTest, AChunkThatIsRefusedLateEndsTheLoad) {
   EXPECT_EQ(ErrorOf(Json::parse(gpt2_load_end(engine))), error);
 }
 
-TEST_F(ApiTest, ALoadedModelOutlivesACallOutOfTurn) {
+TEST_F(ApiTest, ALoadedModelSurvivesACallInTheWrongOrder) {
   Load("tied");
   EXPECT_NE(ErrorOf(Feed("x")), "");
   EXPECT_NE(ErrorOf(Json::parse(gpt2_load_end(engine))), "");
   EXPECT_EQ(ErrorOf(Generate({{"prompt", {1}}})), "");
 }
 
-TEST_F(ApiTest, ATextThatCannotBeTokenizedIsOverAfterItsError) {
+TEST_F(ApiTest, AnErrorEndsTokenization) {
   Json vocabulary = {{"a", 0}};
   for (int id = 1; id < 160; ++id) vocabulary["a" + std::to_string(id)] = id;
   const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
@@ -240,7 +240,7 @@ TEST_F(ApiTest, ATextThatCannotBeTokenizedIsOverAfterItsError) {
   EXPECT_EQ(ErrorOf(ReplyJson(gpt2_tokenize_step(engine))), "no text is being tokenized");
 }
 
-// JSON values to put in place of an object, of text, of ids.
+// JSON values that replace a request, text or ids.
 std::vector<std::string> AnyJson() {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   return {"",
@@ -280,7 +280,7 @@ std::vector<std::string> AnyJson() {
           "{\"prompt\": [1], \"stride\": []}"};
 }
 
-TEST_F(ApiTest, AnyJsonIsAnAnswer) {
+TEST_F(ApiTest, EveryRequestGetsAReply) {
   const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
   for (const std::string& text : AnyJson()) {
     const char* data = text.data();
@@ -307,7 +307,7 @@ TEST_F(ApiTest, AnyJsonIsAnAnswer) {
   }
 }
 
-TEST_F(ApiTest, LoadOptionsAreAnObjectOfKnownNames) {
+TEST_F(ApiTest, UnknownAndInvalidLoadOptionsAreRefused) {
   const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
   const auto error_with = [&](const std::string& options) {
     return ErrorOf(ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0,
@@ -327,7 +327,7 @@ TEST_F(ApiTest, LoadOptionsAreAnObjectOfKnownNames) {
   }
 }
 
-TEST_F(ApiTest, OptionsOfOtherCallsThatDoNotExistAreErrors) {
+TEST_F(ApiTest, UnknownAndInvalidTokenizeAndScoreOptionsAreRefused) {
   Load("tied");
   const auto tokenize = [&](const std::string& options) {
     return ErrorOf(ReplyJson(gpt2_tokenize(engine, "a", 1, options.data(), options.size())));
@@ -352,7 +352,7 @@ TEST_F(ApiTest, OptionsOfOtherCallsThatDoNotExistAreErrors) {
   }
 }
 
-TEST_F(ApiTest, StopStringsHaveLimits) {
+TEST_F(ApiTest, TooManyOrTooLongStopStringsAreRefused) {
   Load("tied");
   const auto error_with = [&](const Json& stop) {
     return ErrorOf(Generate({{"prompt", {1, 2}}, {"options", {{"stop", stop}}}}));
@@ -365,7 +365,7 @@ TEST_F(ApiTest, StopStringsHaveLimits) {
   EXPECT_NE(error_with(std::string(1024, 'a')).find("needs a tokenizer"), std::string::npos);
 }
 
-TEST_F(ApiTest, ScoresAText) {
+TEST_F(ApiTest, ScoringStepsReturnOneLogprobPerToken) {
   Load("tied");
   std::vector<std::int32_t> ids(100);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i);
@@ -388,7 +388,7 @@ TEST_F(ApiTest, ScoresAText) {
   EXPECT_NE(ErrorOf(ScoreStep()), "");
 }
 
-TEST_F(ApiTest, ScoresATextFromATokenOn) {
+TEST_F(ApiTest, ScoringCanStartAtAnyToken) {
   Load("tied");
   std::vector<std::int32_t> ids(100);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i);
@@ -412,8 +412,8 @@ TEST_F(ApiTest, ScoresATextFromATokenOn) {
   }
 }
 
-// Text in one piece, cut by JavaScript's measure: 1 for two and three bytes, 2 for four.
-TEST(Output, HandsOutTheTextOfTokensAndTheirAlternatives) {
+// The text is one string. Lengths count UTF-16 code units: 2 for a character of four bytes, else 1.
+TEST(Output, HoldsTheTextOfEachTokenAndItsAlternatives) {
   Output output;
   output.Begin(/*done=*/2, /*total=*/5, /*is_done=*/false);
   output.Add({.index = 1, .id = 7, .logprob = -0.5f, .top_count = 2, .rank = 3},
@@ -441,7 +441,7 @@ TEST(Output, HandsOutTheTextOfTokensAndTheirAlternatives) {
 }
 
 #ifndef __EMSCRIPTEN__
-TEST(Api, CompilesAndRunsFromC) {
+TEST(Api, CompilesAndRunsInC) {
   EXPECT_EQ(TokensOfAStepWithoutModel(), 0);
 }
 #endif

@@ -1,7 +1,7 @@
-// api.h in C: this compiles, and calls what it declares.
+// Compiles api.h as C, and calls some of its functions.
 #include "engine/api/api.h"
 
-// The tokens of a step that has no model to run; -1 where something else is wrong.
+// Returns the number of tokens after a step without a model, or -1 if that step is not refused.
 int TokensOfAStepWithoutModel(void) {
   Gpt2Engine* engine = gpt2_create(1);
   if (engine == NULL) return -1;

@@ -10,7 +10,7 @@
 namespace gpt2 {
 namespace {
 
-// The defaults of a model with such a file, as the web API has them.
+// The defaults of a model with `file`, under the names of the web API.
 Json DefaultsOf(const std::string& file) {
   const auto options = ReadGenerationConfig(file);
   EXPECT_TRUE(options.ok()) << options.error().message;
@@ -34,9 +34,9 @@ const Json kOurs = {{"maxNewTokens", 64},
                     {"noRepeatNgramSize", 0},
                     {"repetitionPenalty", 1}};
 
-TEST(GenerationConfig, WithoutAnythingTheDefaultsAreOurs) {
+TEST(GenerationConfig, AnEmptyFileKeepsTheDefaults) {
   EXPECT_EQ(DefaultsOf("{}"), kOurs);
-  // GPT-2's own on the hub.
+  // This is GPT-2's own file on the Hub.
   EXPECT_EQ(DefaultsOf(R"({"_from_model_config": true, "bos_token_id": 50256,
                           "eos_token_id": 50256, "transformers_version": "4.26.0.dev0"})"),
             kOurs);
@@ -56,13 +56,13 @@ TEST(GenerationConfig, EachKeySetsItsOption) {
                   {"repetitionPenalty", 1.2}}));
 }
 
-TEST(GenerationConfig, NullAndKeysOfOtherEnginesAreIgnored) {
+TEST(GenerationConfig, NullValuesAndUnknownKeysAreIgnored) {
   EXPECT_EQ(DefaultsOf(R"({"temperature": null, "top_k": null, "do_sample": null, "num_beams": 4,
                           "seed": -1, "n": 99, "logprobs": "x", "": -1})"),
             kOurs);
 }
 
-TEST(GenerationConfig, TokensThatEndTheTextAreANumberOrAList) {
+TEST(GenerationConfig, EosTokenIdIsANumberOrAList) {
   EXPECT_EQ(ReadGenerationConfig(R"({"eos_token_id": 7})").value().eos_token_ids,
             std::vector<std::int32_t>{7});
   EXPECT_EQ(ReadGenerationConfig(R"({"eos_token_id": [7, 9]})").value().eos_token_ids,
@@ -70,7 +70,7 @@ TEST(GenerationConfig, TokensThatEndTheTextAreANumberOrAList) {
   EXPECT_NE(ErrorOf(R"({"eos_token_id": "x"})").find("eos_token_id"), std::string::npos);
 }
 
-TEST(GenerationConfig, WhatIsIgnoredIsNamed) {
+TEST(GenerationConfig, IgnoredSettingsAreNamedInWarnings) {
   EXPECT_TRUE(IgnoredSettings(R"({"num_beams": 1, "diversity_penalty": 0, "top_k": 5,
                                   "bad_words_ids": null, "use_cache": true})")
                   .empty());
@@ -81,18 +81,18 @@ TEST(GenerationConfig, WhatIsIgnoredIsNamed) {
   EXPECT_NE(warnings[1].find("forced_eos_token_id"), std::string::npos);
 }
 
-TEST(GenerationConfig, WithoutSamplingTheMostProbableTokenIsTaken) {
+TEST(GenerationConfig, DoSampleFalseSetsTemperatureZero) {
   EXPECT_EQ(DefaultsOf(R"({"do_sample": false})")["temperature"], 0);
   EXPECT_EQ(DefaultsOf(R"({"temperature": 0.7, "do_sample": false})")["temperature"], 0);
 }
 
-TEST(GenerationConfig, TheNumberOfNewTokensGoesBeforeTheLengthOfAll) {
+TEST(GenerationConfig, MaxNewTokensOverridesMaxLength) {
   EXPECT_EQ(DefaultsOf(R"({"max_length": 50})")["maxNewTokens"], 50);
   EXPECT_EQ(DefaultsOf(R"({"max_length": 50, "max_new_tokens": 20})")["maxNewTokens"], 20);
   EXPECT_EQ(DefaultsOf(R"({"max_length": 50, "max_new_tokens": null})")["maxNewTokens"], 50);
 }
 
-TEST(GenerationConfig, TheLengthOfAllIsKeptUntilTheCallerSaysHowManyTokensAreNew) {
+TEST(GenerationConfig, SettingMaxNewTokensClearsMaxLength) {
   GenerateOptions options = ReadGenerationConfig(R"({"max_length": 50})").value();
   EXPECT_EQ(options.max_length, 50u);
   EXPECT_TRUE(SetNumber(NumberOptions()[0], 7, options));

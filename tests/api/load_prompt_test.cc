@@ -1,4 +1,4 @@
-// A prompt that is passed while a model loads.
+// Tests a prompt that is passed while a model loads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 // A safetensors file whose tensors lie in the order in which the forward pass needs them, as the
-// converter writes them; `file` has the hub's. `ends` are the byte offsets at which each layer is
-// complete.
+// converter writes them. `file` has the Hub's order. `ends` are the byte offsets at which each
+// layer is complete.
 std::string InNeedOrder(const std::string& file, const Config& config,
                         std::vector<std::size_t>& ends) {
   std::uint64_t stored = 0;
@@ -98,7 +98,7 @@ class LoadPrompt : public ::testing::TestWithParam<std::string> {
     }
     End();
   }
-  // What is generated after `ids`, with logprobs, and as "reused" how much of them was cached.
+  // {"tokens": the tokens after `ids`, with logprobs, "reused": how many of `ids` were cached}.
   Json Generate(const Ids& ids) {
     const std::string options = R"({"temperature": 0, "maxNewTokens": 8, "logprobs": 3})";
     Json result = Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],
@@ -112,7 +112,7 @@ class LoadPrompt : public ::testing::TestWithParam<std::string> {
     }
     return {{"tokens", tokens}, {"reused", result["result"]["reusedTokens"]}};
   }
-  // The same from an engine without a prompt.
+  // The tokens that an engine gives if no prompt was passed during its load.
   Json Plain(const Ids& ids) {
     Begin();
     Feed(hub_order);
@@ -127,7 +127,7 @@ class LoadPrompt : public ::testing::TestWithParam<std::string> {
   Ids prompt;
 };
 
-TEST_P(LoadPrompt, WritesTheSameAndComputesNothingTwice) {
+TEST_P(LoadPrompt, APromptDuringALoadChangesNoTokenAndRunsOnce) {
   const Json plain = Plain(prompt);
   for (const std::string* file : {&hub_order, &need_order}) {
     for (const std::size_t piece : {std::size_t{1500}, file->size()}) {
@@ -139,7 +139,7 @@ TEST_P(LoadPrompt, WritesTheSameAndComputesNothingTwice) {
   }
 }
 
-TEST_P(LoadPrompt, RunsThroughEachLayerAsSoonAsItIsThere) {
+TEST_P(LoadPrompt, EachLayerRunsAsSoonAsItsWeightsHaveArrived) {
   const Json plain = Plain(prompt);
   Begin();
   ASSERT_EQ(GivePrompt(prompt), nullptr);
@@ -159,7 +159,7 @@ TEST_P(LoadPrompt, RunsThroughEachLayerAsSoonAsItIsThere) {
   EXPECT_EQ(Generate(prompt)["tokens"], plain);
 }
 
-TEST_P(LoadPrompt, APromptMayBeReplacedByAnother) {
+TEST_P(LoadPrompt, ASecondPromptReplacesTheFirst) {
   Ids longer = prompt;
   longer.insert(longer.end(), {1, 2, 3});
   const Json plain = Plain(longer);
@@ -188,7 +188,7 @@ TEST_P(LoadPrompt, ALongPromptKeepsItsLastTokens) {
   EXPECT_EQ(early["reused"], tokens.window().size() - 1);
 }
 
-TEST_P(LoadPrompt, APromptThatHasNotRunThroughAllLayersIsPrefilledLater) {
+TEST_P(LoadPrompt, AnUnfinishedPromptIsPrefilledByTheGeneration) {
   const Json plain = Plain(prompt);
   Begin();
   ASSERT_EQ(GivePrompt(prompt), nullptr);
@@ -211,7 +211,7 @@ TEST_P(LoadPrompt, AnEmptyPromptIsIgnored) {
   EXPECT_EQ(Generate(prompt), Json({{"tokens", plain}, {"reused", 0}}));
 }
 
-TEST_P(LoadPrompt, EndsWithALoadThatIsAbortedOrFails) {
+TEST_P(LoadPrompt, AnAbortedOrFailedLoadEndsThePrompt) {
   const Json plain = Plain(prompt);
   const auto begin_and_run = [&] {
     Begin();
@@ -228,7 +228,7 @@ TEST_P(LoadPrompt, EndsWithALoadThatIsAbortedOrFails) {
   begin_and_run();  // the engine is destroyed during the prefill
 }
 
-TEST_P(LoadPrompt, IdsOutsideTheVocabularyAndCallsOutOfTurnAreErrors) {
+TEST_P(LoadPrompt, InvalidIdsAndCallsInTheWrongOrderReturnErrors) {
   const auto error = [](const char* reply) -> std::string {
     return Json::parse(reply)["error"]["message"];
   };

@@ -23,8 +23,8 @@
 
 namespace {
 
-// Allocations until the first that fails; negative: none does. After it either all others fail,
-// too, or none.
+// The number of allocations before one fails; negative: none fails. g_all_others makes all later
+// ones fail, too.
 std::atomic<long> g_left{-1};
 std::atomic<bool> g_all_others{false};
 // Bytes that were requested so far.
@@ -132,8 +132,8 @@ class Caller {
   const char* GenerateHealing() { return GenerateWith(kText, kHealing); }
   const char* GenerateElse() { return GenerateWith("something-else,of-more-tokens", kOptions); }
   const char* Step() { return gpt2_step(engine_); }
-  // A prompt for a later generation, and a longer one.
-  const char* Ahead() { return GenerateWith(kShortText, R"({"maxNewTokens": 0})"); }
+  // Prefills a prompt; GenerateMore then generates from a longer one.
+  const char* Prefill() { return GenerateWith(kShortText, R"({"maxNewTokens": 0})"); }
   const char* GenerateMore() { return GenerateWith(kShortText + "b~abc", kOptions); }
   const char* PrefillStep() { return gpt2_prefill_step(engine_); }
   const char* Inspect() { return gpt2_inspect(engine_, /*layer=*/1, /*top=*/3); }
@@ -193,7 +193,7 @@ std::vector<std::string> Replies(Caller& caller, const std::vector<Call>& calls)
 
 struct Failure {
   std::string reply;
-  bool has_failed;  // an allocation, or none was left except for it
+  bool has_failed;  // whether an allocation of the call failed
 };
 
 // Makes an allocation of `call` fail, after `left` others, and all that follow if `all_others`.
@@ -215,9 +215,9 @@ const std::vector<Call> kLoadSteps = {&Caller::LoadWeights, &Caller::LoadPrompt,
 
 struct Case {
   const char* name;
-  std::vector<Call> calls;  // the last of them fails
+  std::vector<Call> calls;  // the allocations of the last one fail
   bool is_load = false;
-  std::vector<Call> then = {};  // right after that
+  std::vector<Call> then = {};  // made right after the failure
 };
 
 const Case kCases[] = {
@@ -247,9 +247,11 @@ const Case kCases[] = {
                  &Caller::Step,     &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step,
                  &Caller::Step,     &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step,
                  &Caller::Summary}},
-    {"prefill_step", {&Caller::GenerateElse, &Caller::Step, &Caller::Ahead, &Caller::PrefillStep}},
+    {"prefill_step",
+     {&Caller::GenerateElse, &Caller::Step, &Caller::Prefill, &Caller::PrefillStep}},
     {"inspect",
-     {&Caller::GenerateElse, &Caller::Step, &Caller::Ahead, &Caller::PrefillStep, &Caller::Inspect},
+     {&Caller::GenerateElse, &Caller::Step, &Caller::Prefill, &Caller::PrefillStep,
+      &Caller::Inspect},
      false,
      {&Caller::GenerateMore, &Caller::Step, &Caller::Step}},
     {"suspend", {&Caller::Generate, &Caller::Step, &Caller::Suspend}},
@@ -305,11 +307,11 @@ void FailEach(const Case& param, bool all_others) {
   gpt2_destroy(caller.engine());
 }
 
-TEST_P(OutOfMemory, IsAReplyAndTheEngineGoesOn) {
+TEST_P(OutOfMemory, OneFailedAllocationReturnsAnErrorAndTheEngineStaysUsable) {
   FailEach(GetParam(), /*all_others=*/false);
 }
 
-TEST_P(OutOfMemory, IsAReplyEvenIfNoMemoryIsLeftForIt) {
+TEST_P(OutOfMemory, TheErrorNeedsNoMemory) {
   FailEach(GetParam(), /*all_others=*/true);
 }
 
@@ -321,7 +323,7 @@ INSTANTIATE_TEST_SUITE_P(EachCall, OutOfMemory, ::testing::ValuesIn(kCases), [](
   return name;
 });
 
-TEST(OutOfMemoryOutOfTurn, LeavesTheModelThatIsLoaded) {
+TEST(FailedAllocation, InALoadCallInTheWrongOrderKeepsTheLoadedModel) {
   Caller caller(gpt2_create(1));
   Replies(caller, kLoad);
   const std::vector<Call> calls = {&Caller::Generate, &Caller::Step};
@@ -338,7 +340,7 @@ TEST(OutOfMemoryOutOfTurn, LeavesTheModelThatIsLoaded) {
   gpt2_destroy(caller.engine());
 }
 
-TEST(OutOfMemoryDuringALoad, EndsItWhateverWasCalled) {
+TEST(FailedAllocation, DuringALoadEndsTheLoad) {
   Caller caller(gpt2_create(1));
   Replies(caller, {&Caller::LoadBegin, &Caller::LoadWeights});
   // No generation has started, and the error message finds no memory.
@@ -352,7 +354,7 @@ TEST(OutOfMemoryDuringALoad, EndsItWhateverWasCalled) {
   gpt2_destroy(caller.engine());
 }
 
-TEST(OutOfMemoryInSuspend, SetsNothingAside) {
+TEST(FailedAllocation, InSuspendStoresNoGeneration) {
   Caller caller(gpt2_create(1));
   Replies(caller, kLoad);
   bool has_failed = true;
@@ -368,12 +370,12 @@ TEST(OutOfMemoryInSuspend, SetsNothingAside) {
   gpt2_destroy(caller.engine());
 }
 
-// A conversion, up to the call that fails.
+// The output of a conversion, up to the first call that fails.
 struct Conversion {
   std::string error;
   std::string folder;
   std::string weights;
-  bool has_failed = false;  // an allocation
+  bool has_failed = false;  // whether an allocation failed
 };
 
 // A LoRA adapter of the model, with its own head.
@@ -395,7 +397,7 @@ struct AdapterFiles {
 };
 
 // Converts the model, merged with an adapter, with an allocation failing after `left` others;
-// negative: none does.
+// negative: none fails.
 Conversion Convert(Gpt2Converter* converter, long left, bool all_others) {
   static const AdapterFiles adapter;
   const ModelFiles& f = Files();
@@ -439,7 +441,7 @@ Conversion Convert(Gpt2Converter* converter, long left, bool all_others) {
   return done;
 }
 
-TEST(OutOfMemoryInAConversion, IsAReplyAndTheConverterGoesOn) {
+TEST(FailedAllocation, InAConversionReturnsAnErrorAndKeepsTheConverterUsable) {
   Gpt2Converter* const cold = gpt2_converter_create();
   const Conversion expected = Convert(cold, -1, false);
   EXPECT_EQ(expected.error, "");
@@ -464,7 +466,7 @@ TEST(OutOfMemoryInAConversion, IsAReplyAndTheConverterGoesOn) {
   }
 }
 
-TEST(OutOfMemoryAtFirst, CreateGivesNull) {
+TEST(FailedAllocation, InCreateReturnsNull) {
 #ifdef __EMSCRIPTEN__
   constexpr std::size_t kThreads = 1;  // this build has only one thread
 #else
@@ -481,14 +483,14 @@ TEST(OutOfMemoryAtFirst, CreateGivesNull) {
   EXPECT_GT(i, 1);
 }
 
-TEST(MemoryOfAVocabulary, DoesNotGrowWithTheLargestId) {
+TEST(VocabularyMemory, DoesNotGrowWithTheLargestId) {
   const std::size_t before = g_bytes;
   const auto tokenizer = ReadTokenizer(R"({"a": 16777215})", "#version: 0.2\n", kMostVocabulary);
   EXPECT_FALSE(tokenizer.ok());
   EXPECT_LT(g_bytes - before, 100'000u);
 }
 
-TEST(OutOfMemoryAtFirst, AllocateGivesNull) {
+TEST(FailedAllocation, InAllocateReturnsNull) {
   g_left = 0;
   EXPECT_EQ(gpt2_allocate(10), nullptr);
   g_left = -1;

@@ -1,4 +1,4 @@
-// Prefills a text before the generation that needs it.
+// Tests prefilling a text before the generation that needs it.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -62,7 +62,7 @@ class PrefillTest : public ::testing::Test {
     } while (gpt2_output(engine)->is_done == 0);
     return tokens;
   }
-  // The same of an engine that has run nothing before.
+  // The same tokens without a prefill: other texts clear the cache first.
   Json Plain(const Ids& ids) {
     Prefill({1, 2});
     Prefill({3, 4});
@@ -75,7 +75,7 @@ class PrefillTest : public ::testing::Test {
   Ids text;
 };
 
-TEST_F(PrefillTest, LeavesAGenerationOneTokenAndChangesNothingOfIt) {
+TEST_F(PrefillTest, AGenerationAfterAPrefillRunsOneTokenAndGivesTheSameText) {
   const Json plain = Plain(text);
   Prefill({7, 8});
   const Json begun = Begin(text)["result"];
@@ -90,7 +90,7 @@ TEST_F(PrefillTest, LeavesAGenerationOneTokenAndChangesNothingOfIt) {
   EXPECT_EQ(Finish(), plain);
 }
 
-TEST_F(PrefillTest, KeepsWhatComesBeforeTheFirstChangedToken) {
+TEST_F(PrefillTest, TokensBeforeTheFirstChangeStayCached) {
   Ids changed = text;
   changed[30] = 159;
   const Json plain = Plain(changed);
@@ -112,18 +112,18 @@ TEST_F(PrefillTest, KeepsWhatComesBeforeTheFirstChangedToken) {
   EXPECT_EQ(Begin(changed)["result"]["done"], 20 - 1);
 }
 
-TEST_F(PrefillTest, RunsAsMuchOfALongTextAsTheContextHolds) {
+TEST_F(PrefillTest, ALongTextLosesItsFirstQuarterContext) {
   Ids longer;
   while (longer.size() < capacity + 9)
     longer.push_back(static_cast<std::int32_t>(longer.size() % 150));
-  // Without its first quarter of a context.
+  // A text longer than the context loses a quarter of a context.
   const std::size_t kept = longer.size() - capacity / 4;
   EXPECT_EQ(Begin(longer)["result"]["total"], kept);
   while (!Step()["result"]["isDone"]) continue;
   EXPECT_EQ(BeginGenerating(longer), kept - 1);
 }
 
-TEST_F(PrefillTest, HasNothingToRunForOneToken) {
+TEST_F(PrefillTest, OneTokenNeedsNoPrefill) {
   EXPECT_EQ(Begin({5})["result"]["total"], 1);
   for (int i = 0; i < 2; ++i) {
     const Json step = Step()["result"];
@@ -132,7 +132,7 @@ TEST_F(PrefillTest, HasNothingToRunForOneToken) {
   }
 }
 
-TEST_F(PrefillTest, EndsWhenAnotherCallBegins) {
+TEST_F(PrefillTest, AnotherCallEndsThePrefill) {
   const auto is_over = [&] { return Step()["error"]["message"] == "no prefill is under way"; };
   EXPECT_TRUE(is_over());
   Begin(text);
@@ -147,7 +147,7 @@ TEST_F(PrefillTest, EndsWhenAnotherCallBegins) {
   EXPECT_EQ(resumed, Plain(text));
 }
 
-TEST_F(PrefillTest, RefusesAPromptOutsideTheVocabulary) {
+TEST_F(PrefillTest, AnIdOutsideTheVocabularyIsRefused) {
   EXPECT_EQ(Begin({1, 160})["error"]["message"], "token id 160 at index 1, expected 0 to 159");
   EXPECT_EQ(Step()["error"]["message"], "no prefill is under way");
   Gpt2Engine* const empty = gpt2_create(1);
