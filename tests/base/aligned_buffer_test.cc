@@ -8,7 +8,7 @@
 namespace gpt2 {
 namespace {
 
-TEST(Rounding, RoundsUpToMultiplesAndWholeParts) {
+TEST(Rounding, RoundUpAndCeilDivRoundUp) {
   EXPECT_EQ(RoundUp(0, 8), 0u);
   EXPECT_EQ(RoundUp(1, 8), 8u);
   EXPECT_EQ(RoundUp(8, 8), 8u);
@@ -19,7 +19,7 @@ TEST(Rounding, RoundsUpToMultiplesAndWholeParts) {
   EXPECT_EQ(CeilDiv(65, 32), 3u);
 }
 
-TEST(AlignedBuffer, IsZeroedAlignedAndAsLargeAsAsked) {
+TEST(AlignedBuffer, IsZeroedAndAlignedAndHasTheRequestedSize) {
   for (const std::size_t size : {0, 1, 15, 16, 17, 1000}) {
     auto buffer = AlignedBuffer<float>::Create(size, "a test");
     ASSERT_TRUE(buffer.ok());
@@ -31,8 +31,8 @@ TEST(AlignedBuffer, IsZeroedAlignedAndAsLargeAsAsked) {
   }
 }
 
-TEST(AlignedBuffer, SaysWhatItHasNoMemoryFor) {
-  // More bytes than a size can count.
+TEST(AlignedBuffer, AnOutOfMemoryErrorNamesThePurposeAndTheSize) {
+  // The size in bytes overflows std::size_t.
   const std::size_t size = std::numeric_limits<std::size_t>::max() / 2;
   const auto buffer = AlignedBuffer<std::uint64_t>::Create(size, "the test");
   ASSERT_FALSE(buffer.ok());

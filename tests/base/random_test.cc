@@ -9,7 +9,7 @@ namespace gpt2 {
 namespace {
 
 // The numbers of Steele, Lea and Flood's own splitmix64.c (Vigna, prng.di.unimi.it).
-TEST(Random, IsSplitMix64) {
+TEST(Random, MatchesSplitMix64) {
   Random random(1234567);
   EXPECT_EQ(random.Next(), 6457827717110365317u);
   EXPECT_EQ(random.Next(), 3203168211198807973u);
@@ -17,18 +17,18 @@ TEST(Random, IsSplitMix64) {
   EXPECT_EQ(Random(0).Next(), 0xe220a8397b1dcdafu);
 }
 
-TEST(Random, SkipsAsIfItHadDrawn) {
+TEST(Random, SkipGivesTheSameStateAsDrawing) {
   Random drawn(11), skipped(11);
   for (int i = 0; i < 5; ++i) drawn.Next();
   skipped.Skip(5);
   EXPECT_EQ(skipped.Next(), drawn.Next());
   Random far(11);
   far.Skip(std::uint64_t{1} << 63);
-  far.Skip((std::uint64_t{1} << 63) + 6);  // all the way round, and six
+  far.Skip((std::uint64_t{1} << 63) + 6);  // a full period, and six more
   EXPECT_EQ(far.Next(), drawn.Next());
 }
 
-TEST(Random, UnitsAreTheUpper53BitsInTheirPlaces) {
+TEST(Random, NextUnitUsesTheUpper53Bits) {
   EXPECT_EQ(Random(0).NextUnit(), static_cast<double>(0xe220a8397b1dcdafu >> 11) / 0x1p53);
   Random random(3);
   double least = 1, most = 0, sum = 0;

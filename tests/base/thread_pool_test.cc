@@ -35,12 +35,12 @@ TEST(ThreadPool, EveryItemRunsExactlyOnce) {
   }
 }
 
-TEST(ThreadPool, LoopsInARowSeeEachOthersWrites) {
+TEST(ThreadPool, ALoopSeesTheWritesOfThePreviousLoop) {
   ThreadPool pool(kMostThreads);
   std::vector<int> values(256, 0);
   for (int round = 0; round < 2000; ++round) {
     pool.ParallelFor(values.size(), 8, [&](std::size_t begin, std::size_t end) {
-      // Each item is another thread's from time to time: reading it would race without ordering.
+      // Threads take turns with each item, so that this would be a race without ordering.
       for (std::size_t i = begin; i < end; ++i) values[i] += 1;
     });
   }
@@ -59,7 +59,7 @@ void ExpectThreadsRunBesideEachOther(ThreadPool& pool) {
   EXPECT_LT(std::chrono::steady_clock::now(), deadline);
 }
 
-TEST(ThreadPool, HelpersRunBesideTheCaller) {
+TEST(ThreadPool, HelpersRunInParallelWithTheCaller) {
   ThreadPool pool(std::min<std::size_t>(2, kMostThreads));
   ExpectThreadsRunBesideEachOther(pool);
 }
@@ -67,7 +67,7 @@ TEST(ThreadPool, HelpersRunBesideTheCaller) {
 #ifndef __EMSCRIPTEN__
 // A helper that gives up spinning before the constructor returns must not sleep through the loops
 // that follow.
-TEST(ThreadPool, HelpersThatFellAsleepBeforeThePoolWasBuiltTakePart) {
+TEST(ThreadPool, HelpersThatSleepBeforeTheConstructorReturnsStillTakePart) {
   ThreadPool pool(2, [](ThreadPool::Helper helper) {
     std::thread(helper).detach();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -76,7 +76,7 @@ TEST(ThreadPool, HelpersThatFellAsleepBeforeThePoolWasBuiltTakePart) {
 }
 #endif
 
-TEST(ThreadPool, OnlyAsManyThreadsAsWereSetTakePart) {
+TEST(ThreadPool, SetThreadsLimitsTheThreadsThatTakePart) {
   ThreadPool pool(kMostThreads);
   for (const std::size_t threads : {kMostThreads, std::size_t{1}, kMostThreads / 2 + 1}) {
     pool.SetThreads(threads);
@@ -97,7 +97,7 @@ TEST(ThreadPool, OnlyAsManyThreadsAsWereSetTakePart) {
   EXPECT_EQ(pool.most_threads(), kMostThreads);
 }
 
-TEST(ThreadPool, HelpersThatFellAsleepWakeForTheNextLoop) {
+TEST(ThreadPool, SleepingHelpersWakeForTheNextLoop) {
   ThreadPool pool(kMostThreads);
   for (int round = 0; round < 3; ++round) {
     // Long enough that every helper stops spinning; the result does not depend on whether it did.
@@ -143,7 +143,7 @@ std::size_t SumOfLoop(ThreadPool& pool) {
   return sum;
 }
 
-TEST(ThreadPool, LoopsAreWholeHoweverManyHelpersHaveStarted) {
+TEST(ThreadPool, EveryItemRunsBeforeAllHelpersHaveStarted) {
   g_free_helpers = 0;
   ThreadPool pool(4, StartWhenFree);
   for (std::size_t started = 1; started <= 4; ++started) {
@@ -155,7 +155,7 @@ TEST(ThreadPool, LoopsAreWholeHoweverManyHelpersHaveStarted) {
   }
 }
 
-TEST(ThreadPool, HelpersThatWereDroppedLeaveAtOnce) {
+TEST(ThreadPool, DroppedHelpersExitAsSoonAsTheyStart) {
   g_free_helpers = 1;
   ThreadPool pool(4, StartWhenFree);
   WaitForStarted(pool, 2);
@@ -168,7 +168,7 @@ TEST(ThreadPool, HelpersThatWereDroppedLeaveAtOnce) {
   EXPECT_EQ(SumOfLoop(pool), 499500u);
 }
 
-TEST(ThreadPool, EndsWithoutWaitingForHelpersThatNeverStarted) {
+TEST(ThreadPool, TheDestructorDoesNotWaitForUnstartedHelpers) {
   g_free_helpers = 0;
   {
     ThreadPool pool(3, StartWhenFree);
@@ -177,7 +177,7 @@ TEST(ThreadPool, EndsWithoutWaitingForHelpersThatNeverStarted) {
   while (g_free_helpers > 0) std::this_thread::yield();
 }
 
-TEST(ThreadPool, HasFewerThreadsWhereTheSystemRefusesThem) {
+TEST(ThreadPool, RefusedThreadsShrinkThePool) {
   static int granted;
   granted = 2;
   ThreadPool pool(8, [](ThreadPool::Helper helper) {
@@ -211,7 +211,7 @@ void RunALoopWhoseHelperTraps() {
   });
 }
 
-TEST(ThreadPoolDeathTest, TheOwnerDoesNotWaitForAHelperThatHasTrapped) {
+TEST(ThreadPoolDeathTest, ATrapInAHelperEndsTheProgram) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(RunALoopWhoseHelperTraps(), "");
 }

@@ -1,5 +1,5 @@
-// Threads that wait for one another: with cores of different speed, with fewer cores
-// than threads, and with nothing to do.
+// Tests how threads wait for one another: on cores of different speed, on fewer cores than threads,
+// and without work.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,8 +86,7 @@ double TimeBeyondIdeal(const std::vector<double>& slowness) {
   double speed = 0;
   for (const double slow : slowness) speed += 1 / slow;
   ThreadPool pool(slowness.size());
-  EXPECT_EQ(pool.most_threads(),
-            slowness.size());  // or the others would wait for a thread that the system refused
+  EXPECT_EQ(pool.most_threads(), slowness.size());  // a missing thread would block the others
   if (pool.most_threads() != slowness.size()) return NAN;
   double taken = 0, ideal = 0;
   for (const Loop& loop : kStep) {
@@ -115,7 +114,7 @@ double CpuSeconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-TEST(ThreadPoolWaits, IdleThreadsTakeNoTime) {
+TEST(ThreadPoolWaits, IdleThreadsUseNoProcessorTime) {
   constexpr std::size_t kThreads = 8;
   ThreadPool pool(kThreads);
   ASSERT_EQ(pool.most_threads(), kThreads);
