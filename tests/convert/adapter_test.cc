@@ -1,5 +1,5 @@
-// LoRA adapters, merged into models while these are converted: against a float64 reference, against
-// files that were merged before, and the adapters that are refused.
+// Tests LoRA adapters that are merged into models during conversion. Results are compared with a
+// float64 reference and with files that were merged before.
 #include "engine/convert/adapter.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ struct ModelFiles {
   std::string file;
 };
 
-// Gives `files` an A and a B for `module`, "h.0.attn.c_attn", of the model of `config`.
+// Adds the factors A and B of `module`, such as "h.0.attn.c_attn", to `files`.
 void AddLowRank(AdapterFiles& files, const Config& config, const std::string& module,
                 std::uint64_t rank, Random& random) {
   for (const TensorSpec& spec : TensorSpecs(config)) {
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Adapter, EveryModel, ::testing::ValuesIn(TinyModelNames
                            return name;
                          });
 
-TEST_P(EveryModel, TheReferenceAgreesWithTheGoldenLogits) {
+TEST_P(EveryModel, TheReferenceMatchesTheGoldenLogits) {
   const ModelFiles model(GetParam());
   const Golden golden(TinyModelFolder(GetParam()));
   const auto logits =
@@ -181,7 +181,7 @@ TEST_P(EveryModel, TheReferenceAgreesWithTheGoldenLogits) {
   ExpectNear(golden.logits, logits);
 }
 
-TEST_P(EveryModel, MergedLogitsAreThoseOfTheReferenceThatMergesByDefinition) {
+TEST_P(EveryModel, MergedLogitsMatchTheFloat64Reference) {
   const ModelFiles model(GetParam());
   const Golden golden(TinyModelFolder(GetParam()));
   AdapterFiles files = MakeAdapter(model.parsed(), kAllModules);
@@ -210,7 +210,7 @@ TEST_P(EveryModel, MergedLogitsAreThoseOfTheReferenceThatMergesByDefinition) {
 }
 
 // The merged matrix is quantized, with the same result as from a file that holds it.
-TEST_P(EveryModel, AMergedModelIsBitIdenticalToItsMergedFile) {
+TEST_P(EveryModel, MergingWhileConvertingIsBitIdenticalToConvertingAMergedFile) {
   const ModelFiles model(GetParam());
   const AdapterFiles files = MakeAdapter(model.parsed(), kAllModules);
   FileTensors tensors = ReadFileTensors(model.file);
@@ -234,7 +234,7 @@ TEST_P(EveryModel, AMergedModelIsBitIdenticalToItsMergedFile) {
   }
 }
 
-TEST(Adapter, NamesThatPeftAndItsUsersWriteMeanTheSame) {
+TEST(Adapter, AllNamingSchemesOfPeftGiveTheSameModel) {
   const ModelFiles model("tied");
   const AdapterFiles files = MakeAdapter(model.parsed(), {"attn.c_attn"});
   const std::string expected = Merge(model, files).value().file;
@@ -259,7 +259,7 @@ TEST(Adapter, NamesThatPeftAndItsUsersWriteMeanTheSame) {
   }
 }
 
-TEST(Adapter, HalfPrecisionIsWidened) {
+TEST(Adapter, HalfPrecisionFactorsAreWidened) {
   const ModelFiles model("tied");
   for (const DType dtype : {DType::kF16, DType::kBF16}) {
     AdapterFiles files = MakeAdapter(model.parsed(), {"attn.c_attn"});
@@ -270,7 +270,7 @@ TEST(Adapter, HalfPrecisionIsWidened) {
   }
 }
 
-TEST(Adapter, SeveralAdaptersAreAddedInOrderWithTheirWeights) {
+TEST(Adapter, SeveralAdaptersAreMergedInOrderWithTheirWeights) {
   const ModelFiles model("tied");
   const AdapterFiles first = MakeAdapter(model.parsed(), {"attn.c_attn"}, 3, 1);
   const AdapterFiles second = MakeAdapter(model.parsed(), {"attn.c_attn", "mlp.c_fc"}, 4, 2);
@@ -300,7 +300,7 @@ TEST(Adapter, SeveralAdaptersAreAddedInOrderWithTheirWeights) {
   EXPECT_TRUE(merge(0, 0, false).file == merge(0, 0, true).file);
 }
 
-TEST(Adapter, FullyTrainedTensorsReplaceThoseOfTheBase) {
+TEST(Adapter, FullyTrainedTensorsReplaceTheBaseTensors) {
   const std::vector<std::int32_t> ids = {5, 9, 2, 60};
   for (const std::string name : {"tied", "untied-bias"}) {
     const ModelFiles model(name);
@@ -335,7 +335,7 @@ TEST(Adapter, FullyTrainedTensorsReplaceThoseOfTheBase) {
       save("base_model.model.transformer." + layer + "mlp.c_proj.weight",
            layer + "mlp.c_proj.weight", {config.n_inner, config.n_embd});
     }
-    // Features of adapters that are not supported.
+    // Both tensors are ignored: a mask, and the copy of a module that was replaced.
     files.tensors["base_model.model.transformer.h.0.attn.bias"] =
         RandomTensor(random, {1, 1, 2, 2});
     files.tensors["base_model.model.lm_head.original_module.weight"] = RandomTensor(random, {2});
@@ -348,14 +348,14 @@ TEST(Adapter, FullyTrainedTensorsReplaceThoseOfTheBase) {
   }
 }
 
-TEST(Adapter, ATiedHeadStaysTiedWhereTheAdapterSaysSo) {
+TEST(Adapter, ATiedHeadStaysTiedIfTheAdapterTiesIt) {
   const ModelFiles model("tied");
   const Config config = model.parsed();
   Random random(3);
   AdapterFiles files = MakeAdapter(config, {"attn.c_attn"});
   const FileTensor table = RandomTensor(random, {config.vocab_size, config.n_embd});
   files.tensors["base_model.model.transformer.wte.weight"] = table;
-  // PEFT saves an embedding of another size so: no key of the config names it.
+  // PEFT saves a resized embedding without naming it in the config.
   for (const bool has_head : {false, true}) {
     if (has_head) files.tensors["base_model.model.lm_head.weight"] = table;
     const auto merged = Merge(model, files);
@@ -406,7 +406,7 @@ TEST(Adapter, AnUntiedHeadMayHaveLowRankFactors) {
   EXPECT_TRUE(Merge(model, files).value().file == merged.value().file);
 }
 
-TEST(Adapter, LayersToTransformAreTheOnlyOnesThatNeedFactors) {
+TEST(Adapter, OnlyLayersToTransformNeedFactors) {
   const ModelFiles model("tied");
   AdapterFiles files;
   Random random(5);
@@ -431,7 +431,7 @@ struct Refusal {
   std::function<void(AdapterFiles&)> change;
 };
 
-TEST(Adapter, WhatCannotBeMergedIsRefusedByName) {
+TEST(Adapter, UnsupportedAdapterSettingsAreRefusedByName) {
   const ModelFiles model("tied");
   const Config config = model.parsed();
   const std::string a = std::string(kPrefix) + "h.0.attn.c_attn.lora_A.weight";
@@ -573,7 +573,7 @@ TEST(Adapter, ReplacedTensorsCannotBeScaledOrShared) {
             std::string::npos);
 }
 
-TEST(Adapter, TruncatedAndForeignFilesAreRefusedByName) {
+TEST(Adapter, TruncatedAndInvalidFilesAreRefusedByName) {
   const AdapterFiles files = MakeAdapter(ModelFiles("tied").parsed(), {"attn.c_attn"});
   const std::string config = files.config.dump();
   const std::string file = SafetensorsFile(files.tensors);

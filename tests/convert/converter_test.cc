@@ -57,7 +57,7 @@ std::vector<float> ValuesOf(const Weights& weights) {
   return values;
 }
 
-TEST(Converter, AConvertedModelIsWhatTheEngineMakesOfTheOriginalItself) {
+TEST(Converter, AConvertedModelHoldsTheWeightsThatTheEngineLoadsFromTheOriginal) {
   for (const std::string& model : testing::TinyModelNames()) {
     for (const auto& [stored, format] : {std::pair(StoredWeights::kF32, WeightFormat::kF32),
                                          std::pair(StoredWeights::kQ8, WeightFormat::kQ8)}) {
@@ -93,7 +93,7 @@ std::string WithTensor(const std::string& file, const std::string& name, const c
   return prefix + text + data + bytes;
 }
 
-TEST(Converter, WarningsAboutTheOriginalAreRepeatedWhereverTheModelIsLoaded) {
+TEST(Converter, AConvertedModelRepeatsTheWarningsOfItsOriginal) {
   const std::string folder = testing::TinyModelFolder("tied");
   const std::string config = testing::ReadTestFile(folder + "/config.json");
   const std::string file = testing::ReadTestFile(folder + "/model.safetensors");
@@ -120,7 +120,7 @@ TEST(Converter, WarningsAboutTheOriginalAreRepeatedWhereverTheModelIsLoaded) {
   EXPECT_EQ(ValuesOf(*tied), ValuesOf(*Load(convert(file), WeightFormat::kF32)));
 }
 
-TEST(Converter, ChunksDoNotChangeAByte) {
+TEST(Converter, ChunkSizesDoNotChangeTheOutput) {
   for (const StoredWeights weights : kConvertedWeights) {
     const auto whole = Convert("untied-bias", weights);
     const auto cut = Convert("untied-bias", weights, 100);
@@ -129,7 +129,7 @@ TEST(Converter, ChunksDoNotChangeAByte) {
   }
 }
 
-TEST(Converter, KeepsReturningItsFirstError) {
+TEST(Converter, LaterCallsRepeatTheFirstError) {
   const std::string folder = testing::TinyModelFolder("tied");
   const auto converter =
       std::move(Converter::OfSafetensors(testing::ReadTestFile(folder + "/config.json"), {},
@@ -145,14 +145,14 @@ TEST(Converter, KeepsReturningItsFirstError) {
   EXPECT_EQ(converter->folder(), nullptr);
 }
 
-TEST(BlockTypeOf, NamesTheTypesThatAreNotRead) {
+TEST(BlockTypeOf, UnsupportedTypesAreNamed) {
   EXPECT_EQ(BlockTypeOf(10).value(), BlockType::kQ2K);
   EXPECT_EQ(BlockTypeOf(18).error().message.find("type IQ3_XXS, expected one of F32, F16"), 0u);
   EXPECT_EQ(BlockTypeOf(28).error().message.find("type F64, "), 0u);
   EXPECT_EQ(BlockTypeOf(999).error().message.find("the unknown type 999, "), 0u);
 }
 
-TEST(WidenBlocks, TheTypesAreAsLongAsTheySay) {
+TEST(WidenBlocks, EachTypeReadsExactlyItsBlockSize) {
   for (const auto type : {BlockType::kF32, BlockType::kQ80, BlockType::kQ51, BlockType::kQ2K,
                           BlockType::kQ3K, BlockType::kQ6K, BlockType::kIQ4NL, BlockType::kIQ4XS,
                           BlockType::kTQ10, BlockType::kTQ20}) {

@@ -61,7 +61,7 @@ void ExpectRefused(const std::string& file, const std::string& part) {
 
 constexpr std::uint32_t kUint32 = 4, kFloat32 = 6, kBool = 7, kText = 8, kArray = 9, kUint64 = 10;
 
-TEST(GgufReader, CountsThatAreTooLargeAreRefusedBeforeAnythingIsRead) {
+TEST(GgufReader, TooLargeCountsAreRefusedBeforeTheirDataIsRead) {
   ExpectRefused(Start(kHuge, 0), "18446744073709551615 tensors, expected at most 16384");
   ExpectRefused(Start(0, kHuge), "18446744073709551615 entries of metadata, expected at most 4096");
   ExpectRefused(Start(0, 1) + Whole(kHuge, 8),
@@ -76,7 +76,7 @@ TEST(GgufReader, CountsThatAreTooLargeAreRefusedBeforeAnythingIsRead) {
                 "the text \"tensor name\" has 300 bytes, expected at most 256");
 }
 
-TEST(GgufReader, MoreThanFourDimensionsAreRefusedBeforeTheyAreRead) {
+TEST(GgufReader, MoreThanFourDimensionsAreRefused) {
   ExpectRefused(Start(1, 0) + Text("t") + Whole(5, 4),
                 "tensor \"t\" has 5 dimensions, expected at most 4");
   ExpectRefused(Start(1, 0) + Text("t") + Whole(0xffffffff, 4), "has 4294967295 dimensions");
@@ -103,7 +103,7 @@ TEST(GgufReader, ADuplicateKeyIsRefused) {
                 "\"k\" occurs twice");
 }
 
-TEST(GgufReader, AlignmentIsAPowerOfTwo) {
+TEST(GgufReader, AnAlignmentThatIsNoPowerOfTwoIsRefused) {
   const std::string key = "general.alignment";
   for (const std::uint32_t good : {1u, 8u, 32u, 4096u, 65536u}) {
     EXPECT_EQ(GgufErrorOf(FileOf({Pair(key, kUint32, Whole(good, 4))})), "") << good;
@@ -121,7 +121,7 @@ TEST(GgufReader, AlignmentIsAPowerOfTwo) {
   ExpectRefused(FileOf({Pair(key, kUint64, Whole(32, 8))}), "\"general.alignment\" is 32 (uint64)");
 }
 
-TEST(GgufReader, AValueOfAnotherTypeIsRefusedByName) {
+TEST(GgufReader, AValueOfTheWrongTypeIsRefusedByName) {
   const std::string text = Text("32");
   const std::string no_text = Array(kUint32, 0, "");
   ExpectRefused(FileOf({Pair("general.alignment", kText, text)}),
@@ -145,7 +145,7 @@ TEST(GgufReader, AValueOfAnotherTypeIsRefusedByName) {
                 "the elements of \"k\" have the unsupported type 9");
 }
 
-TEST(Concat, WritesEveryWholeNumber) {
+TEST(Concat, WritesTheExtremesOfEachIntegerType) {
   EXPECT_EQ(Concat(kHuge, " ", std::numeric_limits<std::int64_t>::min(), " ", -1, " ", 0u),
             "18446744073709551615 -9223372036854775808 -1 0");
 }

@@ -41,7 +41,7 @@ Pickle ReadWhole(const std::string& bytes) {
   return std::move(*read.value());
 }
 
-TEST(Pickle, TheSameValueIsReadInEveryProtocol) {
+TEST(Pickle, EveryProtocolGivesTheSameValue) {
   // pickle.dumps({"a": (1, -300, True, None, 2**40, -2**63), "b": [0.5, "x"]}, p) of Python 3.11.
   const std::string values = "284b014ad4feffff884e8a060000000000018a080000000000000080";
   const std::string older =
@@ -80,7 +80,7 @@ TEST(Pickle, TheSameValueIsReadInEveryProtocol) {
   }
 }
 
-TEST(Pickle, NamesTheFunctionThatItWouldCall) {
+TEST(Pickle, AFunctionCallIsRefusedByTheFunctionsName) {
   const std::string argument = PickledTuple({PickledText("echo ran")});
   const std::vector<std::string> calls = {
       AsPickle(PickledName("posix", "system") + argument + "R"),
@@ -106,7 +106,7 @@ TEST(Pickle, NamesTheFunctionThatItWouldCall) {
             std::string::npos);
 }
 
-TEST(Pickle, AnOpcodeThatNoStateDictNeedsIsNamed) {
+TEST(Pickle, AnUnsupportedOpcodeIsRefusedByName) {
   for (const auto& [code, name] :
        {std::pair(0x81, "NEWOBJ"), std::pair(0x92, "NEWOBJ_EX"), std::pair(0x82, "EXT1"),
         std::pair(0x98, "READONLY_BUFFER"), std::pair(int{'o'}, "OBJ")}) {
@@ -117,7 +117,7 @@ TEST(Pickle, AnOpcodeThatNoStateDictNeedsIsNamed) {
   EXPECT_NE(PickleError("\x80\x06").find("protocol 6, expected 2 to 5"), std::string::npos);
 }
 
-TEST(Pickle, AStackThatIsTooShortIsAnError) {
+TEST(Pickle, AnOpcodeThatFindsTooFewValuesIsAnError) {
   for (const char* const code :
        {"",      "0",    "1",   "2",    "t",    "e",    "u",     "a",     "s",
         "R",     "b",    "Q",   "\x85", "\x93", "\x94", "]a",    "}Na",   "]Ns",
@@ -126,20 +126,20 @@ TEST(Pickle, AStackThatIsTooShortIsAnError) {
   }
 }
 
-TEST(Pickle, ValuesThatHoldEachOtherStayAsSmallAsTheirBytes) {
+TEST(Pickle, NestedAndRecursiveValuesUseMemoryInProportionToTheirBytes) {
   // Each tuple holds the previous one twice, which makes 2^1000 values in all.
   std::string bomb = "Nq" + std::string(1, '\0');
   for (int i = 0; i < 1000; ++i) bomb += std::string("0h\0h\0\x86q\0", 8);
   EXPECT_LT(ReadWhole(AsPickle(bomb)).values.size(), 2000u);
-  // A list in itself.
+  // This list contains itself.
   const Pickle circle = ReadWhole(AsPickle(std::string("]q\0h\0a", 6)));
   EXPECT_EQ(&circle.Item(circle.Top(), 0), &circle.Top());
-  // Lists in lists, and marks on marks.
+  // Lists and marks may be nested deeply.
   EXPECT_EQ(PickleError(AsPickle(std::string(100'000, ']') + std::string(99'999, 'a'))), "");
   EXPECT_EQ(PickleError(AsPickle(std::string(100'000, '(') + std::string(100'000, 't'))), "");
 }
 
-TEST(Pickle, APickleLargerThanAnyGpt2NeedsIsRefused) {
+TEST(Pickle, AnOversizedPickleIsRefused) {
   EXPECT_NE(PickleError(std::string(kMostPickleValues + 1, 'N')).find("values"), std::string::npos);
   std::string marks(kMostPickleBytes + 1, '(');
   EXPECT_NE(PickleError(marks).find("bytes"), std::string::npos);

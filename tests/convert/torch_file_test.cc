@@ -1,4 +1,4 @@
-// Files of torch.save, from the places of their tensors to the converted model. Those in
+// Tests files of torch.save, from the places of their tensors to the converted model. Those in
 // tests/data/torch were written by PyTorch; all hold the weights of the model.safetensors there.
 #include "engine/convert/torch_file.h"
 
@@ -79,7 +79,7 @@ Result<std::string> TorchConverted(const std::vector<std::string>& names, Stored
   return std::move(converted.file);
 }
 
-TEST(TorchFile, EveryFormBecomesTheSameModelAsItsSafetensors) {
+TEST(TorchFile, EveryFileFormatGivesTheSameModelAsSafetensors) {
   for (const StoredWeights weights : kConvertedWeights) {
     const auto expected = TorchConverted({"model.safetensors"}, weights);
     ASSERT_TRUE(expected.ok()) << expected.error().message;
@@ -102,8 +102,8 @@ TEST(TorchFile, EveryFormBecomesTheSameModelAsItsSafetensors) {
   }
 }
 
-// The hub stores its matrices as [out, in], not transposed like GPT-2's.
-TEST(TorchFile, AGptBigCodeBecomesTheSameModelAsItsSafetensors) {
+// The Hub stores GPT-BigCode's matrices as [out, in]; those of GPT-2 are transposed.
+TEST(TorchFile, AGptBigCodeFileGivesTheSameModelAsSafetensors) {
   for (const char* name : {"bigcode-one-key-head", "bigcode-interleaved"}) {
     const std::string folder = testing::TinyModelFolder(name);
     const std::string config = testing::ReadTestFile(folder + "/config.json");
@@ -141,7 +141,7 @@ TEST(TorchFile, AGptBigCodeBecomesTheSameModelAsItsSafetensors) {
   }
 }
 
-TEST(TorchFile, AHeadThatIsTheEmbeddingIsLeftOutOfATiedModelAndGivenToOthers) {
+TEST(TorchFile, ASharedHeadIsWrittenOnlyForAnUntiedModel) {
   const auto tied = AsSafetensors(TestFile("zip.bin"), true);
   const auto untied = AsSafetensors(TestFile("zip.bin"), false);
   ASSERT_TRUE(tied.ok() && untied.ok());
@@ -150,14 +150,14 @@ TEST(TorchFile, AHeadThatIsTheEmbeddingIsLeftOutOfATiedModelAndGivenToOthers) {
   EXPECT_EQ(tensors.at("lm_head.weight"), tensors.at("transformer.wte.weight"));
 }
 
-TEST(TorchFile, TheOlderFormNeedsNoSizeAndTheZipFormDoes) {
+TEST(TorchFile, OnlyTheZipFormatNeedsTheFileSize) {
   EXPECT_TRUE(AsSafetensors(TestFile("older.bin"), true, 100, /*has_size=*/false).ok());
   const auto zip = AsSafetensors(TestFile("zip.bin"), true, 100, /*has_size=*/false);
   ASSERT_FALSE(zip.ok());
   EXPECT_NE(zip.error().message.find("does not state its size"), std::string::npos);
 }
 
-TEST(TorchFile, AFileThatIsCutIsNamed) {
+TEST(TorchFile, AnErrorNamesTheTruncatedFile) {
   for (const char* const name : {"zip.bin", "older.bin"}) {
     const std::string whole = TestFile(name);
     for (std::size_t size = 0; size < whole.size(); size += 1 + size / 50) {
@@ -167,7 +167,7 @@ TEST(TorchFile, AFileThatIsCutIsNamed) {
   }
 }
 
-TEST(TorchFile, NamesTheFunctionThatAFileWouldCall) {
+TEST(TorchFile, AFunctionCallIsRefusedByTheFunctionsName) {
   EXPECT_EQ(
       TorchError(TestFile("exploit.bin")).find("model.bin: this file would call posix.system,"),
       0u);
@@ -199,7 +199,7 @@ std::vector<std::uint64_t> ViewValues(const std::string& tensor, std::size_t byt
   return values;
 }
 
-TEST(TorchFile, ViewsOfAStorageAreTheValuesThatTheyShow) {
+TEST(TorchFile, ViewsAreWrittenWithTheValuesThatTheirStridesSelect) {
   const std::string file =
       ViewsOf({{.offset = 2, .shape = {2, 3}, .strides = {3, 1}},
                {.offset = 9, .shape = {2, 2}, .strides = {1, 2}},  // transposed
@@ -225,7 +225,7 @@ TEST(TorchFile, ViewsOfAStorageAreTheValuesThatTheyShow) {
   }
 }
 
-TEST(TorchFile, EveryTypeHasItsNameInSafetensors) {
+TEST(TorchFile, EveryTypeGetsItsSafetensorsName) {
   for (const auto& [type, name, bytes] :
        {std::tuple("DoubleStorage", "F64", 8), std::tuple("FloatStorage", "F32", 4),
         std::tuple("HalfStorage", "F16", 2), std::tuple("BFloat16Storage", "BF16", 2),
@@ -241,7 +241,7 @@ TEST(TorchFile, EveryTypeHasItsNameInSafetensors) {
             std::string::npos);
 }
 
-TEST(TorchFile, AViewThatLeavesItsStorageIsRefused) {
+TEST(TorchFile, AViewOutsideItsStorageIsRefused) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   for (const testing::TensorView& view : std::vector<testing::TensorView>{
            {.shape = {13}, .strides = {1}},
@@ -264,14 +264,14 @@ TEST(TorchFile, AViewThatLeavesItsStorageIsRefused) {
   }
 }
 
-TEST(TorchFile, ManyViewsOfOneStorageAreRefusedBeforeTheyComeOut) {
+TEST(TorchFile, TooManyViewsOfOneStorageAreRefused) {
   const testing::TensorView view{.shape = {12}, .strides = {1}};
   EXPECT_EQ(TorchError(ViewsOf({view, view}, 12)), "");
   EXPECT_NE(TorchError(ViewsOf({view, view, view}, 12)).find("more than 2 times"),
             std::string::npos);
 }
 
-TEST(TorchFile, AFileThatHoldsNoStateDictIsNamed) {
+TEST(TorchFile, AFileWithoutAStateDictIsRefused) {
   const auto refused = [](const std::string& value, const std::string& expected) {
     const std::string error = TorchError(TorchZip(AsPickle(value), {}));
     EXPECT_NE(error.find(expected), std::string::npos) << error;
@@ -291,7 +291,7 @@ TEST(TorchFile, AFileThatHoldsNoStateDictIsNamed) {
   refused(PickledDict({{"a", one}, {"b", PickledTensor(view)}}), "another type or size");
 }
 
-TEST(TorchFile, AZipFileIsTakenAsTorchSaveWritesIt) {
+TEST(TorchFile, OnlyZipFilesAsTorchSaveWritesThemAreRead) {
   const testing::TensorView view{.values = 2, .shape = {2}, .strides = {1}};
   const std::string pickle = AsPickle(PickledDict({{"a", PickledTensor(view)}}));
   const std::vector<ZipPart> parts = {{"m/data.pkl", pickle}, {"m/data/0", "abcdefgh"}};
@@ -306,7 +306,7 @@ TEST(TorchFile, AZipFileIsTakenAsTorchSaveWritesIt) {
   EXPECT_EQ(TorchError(ZipOf(parts)), "");
   EXPECT_EQ(TorchError(with(1, [](ZipPart& part) { part.is_zip64 = true; })), "");
   EXPECT_EQ(TorchError(with(0, [](ZipPart& part) { part.is_zip64 = true; })), "");
-  // With its parts in any order, and other entries among them.
+  // The parts may have any order, with other entries among them.
   EXPECT_EQ(TorchError(ZipOf({parts[1], {"m/byteorder", "little"}, {"x", "PK\3\4"}, parts[0]})),
             "");
   EXPECT_EQ(
@@ -337,7 +337,7 @@ TEST(TorchFile, AZipFileIsTakenAsTorchSaveWritesIt) {
   refused(file, "its storage \"0\" overlaps the next one");
 }
 
-TEST(TorchFile, AnOlderFileIsTakenAsTorchSaveWritesIt) {
+TEST(TorchFile, OnlyOlderFilesAsTorchSaveWritesThemAreRead) {
   const std::string whole = TestFile("older.bin");
   const auto refused = [](const std::string& file, const std::string& expected) {
     EXPECT_NE(TorchError(file).find(expected), std::string::npos) << TorchError(file);
@@ -363,7 +363,7 @@ TEST(TorchFile, AnOlderFileIsTakenAsTorchSaveWritesIt) {
   refused(other, "values, its tensors need ");
 }
 
-TEST(TorchFile, AModelOfDoublesIsRefusedByTheirName) {
+TEST(TorchFile, AModelOfUnsupportedTypeIsRefusedByName) {
   std::string file = TestFile("older.bin");
   for (std::size_t at = file.find("torch\nFloatStorage"); at != std::string::npos;
        at = file.find("torch\nFloatStorage")) {
