@@ -1,5 +1,5 @@
-// Codes and scales of quantized matrices: reading returns the values that were set, and padding
-// stays zero.
+// Tests codes and scales of quantized matrices: reading returns the values that were set, and
+// padding stays zero.
 #include "engine/format/code_rows.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ std::vector<float> WeightsOf(const Matrix& matrix) {
   return weights;
 }
 
-TEST(CodeRows, ComeBackFromGroupsAndFromRows) {
+TEST(CodeRows, CodesAndScalesSurviveTheRoundTrip) {
   for (const WeightFormat format : kFormats) {
     for (const std::size_t rows : kRows) {
       for (const std::size_t cols : kCols) {
@@ -74,7 +74,7 @@ TEST(CodeRows, ComeBackFromGroupsAndFromRows) {
   }
 }
 
-TEST(CodeRows, TakeTheBytesThatFilesAndMemoryHold) {
+TEST(CodeRows, RowsHaveTheirDocumentedSizeInFilesAndMemory) {
   EXPECT_EQ(CodeRowBytes(WeightFormat::kQ8, 70), 70u);
   EXPECT_EQ(CodeRowBytes(WeightFormat::kQ4, 70), 3u * 16);
   // Two tiles of eight rows, three groups of 32 codes and a scale of two bytes.
@@ -83,7 +83,7 @@ TEST(CodeRows, TakeTheBytesThatFilesAndMemoryHold) {
   EXPECT_EQ(Create(WeightFormat::kF32, 9, 70).bytes(), 16u * 70 * 4);
 }
 
-TEST(CodeRows, PaddingIsZeroWhateverWasThere) {
+TEST(CodeRows, SettingARowClearsItsPadding) {
   constexpr std::size_t kRowCount = 9, kColCount = 70;
   Matrix matrix = Create(WeightFormat::kQ8, kRowCount, kColCount);
   const std::vector<std::int8_t> full(kGroup, 99);

@@ -24,7 +24,7 @@ std::string ErrorWith(const char* key, const Json& value) {
   return result.ok() ? "" : result.error().message;
 }
 
-TEST(ConfigJson, ReadsGpt2AndItsDefaults) {
+TEST(ConfigJson, AGpt2ConfigGetsTheDefaultsOfTransformers) {
   const auto result = ReadConfigJson(Gpt2Config().dump());
   ASSERT_TRUE(result.ok()) << result.error().message;
   const Config& config = result.value().config;
@@ -35,7 +35,7 @@ TEST(ConfigJson, ReadsGpt2AndItsDefaults) {
   EXPECT_EQ(result.value().weights, StoredWeights::kHub);
 }
 
-TEST(ConfigJson, EachImpossibleValueIsNamed) {
+TEST(ConfigJson, InvalidValuesAreRefusedByName) {
   for (const char* key : {"n_embd", "n_head", "n_layer", "n_positions", "vocab_size"}) {
     for (const Json& value : {Json(0), Json(-3), Json(1.5), Json("12"), Json(), Json(1e300)}) {
       const std::string error = ErrorWith(key, value);
@@ -53,7 +53,7 @@ TEST(ConfigJson, EachImpossibleValueIsNamed) {
   EXPECT_NE(ErrorWith("quantization_config", "q8").find("quantization_config"), std::string::npos);
 }
 
-TEST(ConfigJson, ActivationsHaveTheNamesOfTransformers) {
+TEST(ConfigJson, ActivationNamesMatchTransformers) {
   const std::pair<const char*, Activation> names[] = {{"gelu_new", Activation::kGeluTanh},
                                                       {"gelu_fast", Activation::kGeluTanh},
                                                       {"gelu", Activation::kGeluErf},
@@ -71,7 +71,7 @@ TEST(ConfigJson, ActivationsHaveTheNamesOfTransformers) {
   EXPECT_EQ(ActivationName(Activation::kSilu), "silu");
 }
 
-// As bigcode/tiny_starcoder_py has it.
+// The config of bigcode/tiny_starcoder_py.
 Json BigCodeConfig() {
   return {{"model_type", "gpt_bigcode"},
           {"activation_function", "gelu_pytorch_tanh"},
@@ -93,7 +93,7 @@ Json BigCodeConfig() {
           {"vocab_size", 49152}};
 }
 
-TEST(ConfigJson, ReadsGptBigCode) {
+TEST(ConfigJson, AGptBigCodeConfigIsRead) {
   const auto read = [](const Json& json) { return ReadConfigJson(json.dump()).value(); };
   Json json = BigCodeConfig();
   const ModelConfig model = read(json);
@@ -115,7 +115,7 @@ TEST(ConfigJson, ReadsGptBigCode) {
   }
 }
 
-TEST(ConfigJson, ImpossibleKeyHeadsAreRefusedByName) {
+TEST(ConfigJson, InvalidNumbersOfKeyHeadsAreRefused) {
   for (const bool multi_query : {true, false}) {
     const int expected = multi_query ? 1 : 12;
     for (const Json& heads : {Json(0), Json(3), Json(-1), Json(std::int64_t{1} << 31),
@@ -135,7 +135,7 @@ TEST(ConfigJson, ImpossibleKeyHeadsAreRefusedByName) {
   }
 }
 
-TEST(ConfigJson, KeysOfTheOtherKindOfModelAreRefusedByName) {
+TEST(ConfigJson, KeysOfTheOtherModelTypeAreRefusedByName) {
   const auto error_of = [](Json json, const char* key, const Json& value) {
     json[key] = value;
     const auto result = ReadConfigJson(json.dump());
@@ -156,14 +156,14 @@ TEST(ConfigJson, KeysOfTheOtherKindOfModelAreRefusedByName) {
   }
 }
 
-TEST(ConfigJson, SizesUpToTheLargestAreTaken) {
+TEST(ConfigJson, SizesUpToTheirLimitAreAccepted) {
   struct Case {
     const char* key;
     std::int64_t most;
   };
   for (const auto& [key, most] :
        {Case{"n_layer", 1024}, Case{"n_positions", 1 << 20}, Case{"n_inner", 1 << 18}}) {
-    // Altogether it may be more than 32 bits can address.
+    // The whole model may exceed a 32-bit address space, which is another error.
     EXPECT_EQ(ErrorWith(key, most).find("whole number"), std::string::npos) << key;
     EXPECT_EQ(ErrorWith(key, most + 1),
               std::string("config.json: \"") + key + "\" is " + std::to_string(most + 1) +
@@ -180,7 +180,7 @@ TEST(ConfigJson, AConfigThatIsNotAnObjectIsRefused) {
   }
 }
 
-TEST(ConfigJson, DeepNestingIsRefusedOpenOrClosed) {
+TEST(ConfigJson, DeepNestingIsRefused) {
   for (const std::size_t depth : {1'000, 100'000}) {
     const std::string nested = std::string(depth, '[') + std::string(depth, ']');
     EXPECT_FALSE(ReadConfigJson(std::string(depth, '[')).ok());
@@ -189,7 +189,7 @@ TEST(ConfigJson, DeepNestingIsRefusedOpenOrClosed) {
   }
 }
 
-TEST(ConfigJson, EpsilonIsCheckedAsTheFloatThatIsUsed) {
+TEST(ConfigJson, EpsilonIsCheckedAfterRoundingToFloat) {
   for (const Json& value : {Json(0), Json(1e-60), Json(1e-45), Json(1), Json(0.99999999999),
                             Json("1e-5"), Json(), Json(true)}) {
     EXPECT_NE(ErrorWith("layer_norm_epsilon", value).find("layer_norm_epsilon"), std::string::npos)
@@ -198,7 +198,7 @@ TEST(ConfigJson, EpsilonIsCheckedAsTheFloatThatIsUsed) {
   EXPECT_EQ(ErrorWith("layer_norm_epsilon", 1e-12), "");
 }
 
-TEST(ConfigJson, OnlyKnownWeightsAreRead) {
+TEST(ConfigJson, OnlyKnownWeightFormatsAreAccepted) {
   const auto error_with = [](const Json& weights) {
     return ErrorWith("quantization_config", {{"quant_method", "gpt2-wasm"}, {"weights", weights}});
   };
@@ -217,7 +217,7 @@ TEST(ConfigJson, OnlyKnownWeightsAreRead) {
             std::string::npos);
 }
 
-TEST(ConfigJson, AnEndOfTextOutsideTheVocabularyIsIgnored) {
+TEST(ConfigJson, AnEosTokenIdOutsideTheVocabularyIsIgnored) {
   const auto read = [](const Json& value) {
     Json config = Gpt2Config();
     config["eos_token_id"] = value;
@@ -232,7 +232,7 @@ TEST(ConfigJson, AnEndOfTextOutsideTheVocabularyIsIgnored) {
   }
 }
 
-TEST(ConfigJson, EachEndOfTextOfAListIsKept) {
+TEST(ConfigJson, EveryValidEosTokenIdOfAListIsKept) {
   Json config = Gpt2Config();
   config["eos_token_id"] = Json::array({50257, 5, 50256});
   const Config c = ReadConfigJson(config.dump()).value().config;
@@ -248,8 +248,8 @@ std::vector<std::string> WarningsWith(const Json& more) {
   return result.ok() ? result.value().warnings : std::vector<std::string>();
 }
 
-// All that transformers 4.0 to 5 write for a GPT-2, with values that change no logit.
-TEST(ConfigJson, KeysThatChangeNothingAreAcceptedWithoutAWarning) {
+// Transformers 4.0 to 5 write all of these for a GPT-2. Their values here change no logit.
+TEST(ConfigJson, KeysWithoutEffectGiveNoWarning) {
   EXPECT_EQ(WarningsWith({{"_name_or_path", "x"},
                           {"architectures", {"GPT2DoubleHeadsModel"}},
                           {"attn_pdrop", 0.1},
@@ -276,7 +276,7 @@ TEST(ConfigJson, KeysThatChangeNothingAreAcceptedWithoutAWarning) {
             std::vector<std::string>());
 }
 
-TEST(ConfigJson, KeysThatChangeTheResultAreRefusedByName) {
+TEST(ConfigJson, UnsupportedKeysThatChangeTheResultAreRefusedByName) {
   const Json cases = {{"add_cross_attention", true},
                       {"is_encoder_decoder", true},
                       {"pruned_heads", {{"0", {1}}}},
@@ -295,7 +295,7 @@ TEST(ConfigJson, KeysThatChangeTheResultAreRefusedByName) {
   }
 }
 
-TEST(ConfigJson, OtherUnknownKeysAreNamedInOneWarning) {
+TEST(ConfigJson, UnknownKeysAreNamedInOneWarning) {
   EXPECT_EQ(WarningsWith({{"dataset", "tales"}, {"no_repeat_ngram_size", 3}}),
             std::vector<std::string>{"config.json: ignored, because GPT-2 does not have it: "
                                      "\"dataset\": \"tales\", \"no_repeat_ngram_size\": 3"});
@@ -306,7 +306,7 @@ TEST(ConfigJson, OtherUnknownKeysAreNamedInOneWarning) {
   EXPECT_NE(warnings[0].find("\"note 7\": 8 and 12 more"), std::string::npos) << warnings[0];
 }
 
-TEST(ConfigJson, SizesMayHaveTheirGenericNames) {
+TEST(ConfigJson, SizesMayHaveTheGenericNamesOfTransformers) {
   Json config = {{"hidden_size", 64},
                  {"num_attention_heads", 4},
                  {"num_hidden_layers", 3},
@@ -324,12 +324,12 @@ TEST(ConfigJson, SizesMayHaveTheirGenericNames) {
 }
 
 // Each may be large, but a size that does not fit the address space must not wrap around.
-TEST(ConfigJson, ShapesThatCannotBeAddressedAreRefusedOrWhole) {
+TEST(ConfigJson, ShapesLargerThanTheAddressSpaceAreRefused) {
   const Json widest = {{"n_embd", 65536},        {"n_head", 65536},       {"n_layer", 1024},
                        {"n_positions", 1 << 20}, {"vocab_size", 1 << 24}, {"n_inner", 262144}};
   const auto result = ReadConfigJson(widest.dump());
   EXPECT_EQ(result.ok(), sizeof(std::size_t) == 8);
-  // Attention pads heads of one to four, and one position to a block of 32.
+  // Attention pads a head of width 1 to 4, and one position to a block of 32.
   Json padded = widest;
   padded["n_positions"] = 1;
   padded["n_embd"] = padded["n_head"] = 8192;

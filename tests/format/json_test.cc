@@ -16,7 +16,7 @@ std::string Nested(std::size_t depth) {
   return std::string(depth, '[') + std::string(depth, ']');
 }
 
-TEST(ParseJson, GivesTheValue) {
+TEST(ParseJson, ReturnsTheValue) {
   const auto result =
       ParseJson(R"( {"b": [1, -2, 0.5, "x", true, null, {}], "a": {"c": []}} )", "it");
   ASSERT_TRUE(result.ok()) << result.error().message;
@@ -25,13 +25,13 @@ TEST(ParseJson, GivesTheValue) {
   EXPECT_EQ(result.value()->dump(), R"({"b":[1,-2,0.5,"x",true,null,{}],"a":{"c":[]}})");
 }
 
-TEST(ParseJson, ScalarsMayStandAlone) {
+TEST(ParseJson, AScalarIsAValidDocument) {
   EXPECT_EQ(*ParseJson("-0", "it").value(), 0);
   EXPECT_EQ(*ParseJson("\"x\"", "it").value(), "x");
   EXPECT_TRUE(ParseJson("null", "it").value()->is_null());
 }
 
-TEST(ParseJson, DepthHasALimit) {
+TEST(ParseJson, MoreThan64NestedValuesAreRefused) {
   EXPECT_EQ(ErrorOf(Nested(kMostDepth)), "");
   for (const std::size_t depth : {kMostDepth + 1, std::size_t{6'000}, std::size_t{1'000'000}}) {
     EXPECT_NE(ErrorOf(Nested(depth)).find("more than 64 nested arrays"), std::string::npos);
@@ -42,13 +42,13 @@ TEST(ParseJson, DepthHasALimit) {
   }
 }
 
-TEST(ParseJson, ADuplicateKeyIsNamed) {
+TEST(ParseJson, ADuplicateKeyIsRefusedByName) {
   EXPECT_NE(ErrorOf(R"({"a": {"b": 1, "c": 2, "b": 3}})").find("the key \"b\" twice"),
             std::string::npos);
   EXPECT_EQ(ErrorOf(R"([{"b": 1}, {"b": 2}])"), "");
 }
 
-TEST(ParseJson, InvalidJsonIsReportedWithItsPlace) {
+TEST(ParseJson, AnErrorStatesTheByteWhereParsingStopped) {
   for (const char* text : {"", " ", "{", "[1,]", "{\"a\" 1}", "nul", "[1] 2", "\"\xff\"",
                            "\"\\ud800\"", "NaN", "'a'", "{1: 2}", "01", "\"\n\""}) {
     EXPECT_NE(ErrorOf(text).find("not valid JSON: stopped at byte"), std::string::npos) << text;
@@ -57,7 +57,7 @@ TEST(ParseJson, InvalidJsonIsReportedWithItsPlace) {
 }
 
 // An object with 16 times the keys takes about as long as 16 objects, not 16 times as long.
-TEST(ParseJson, TimeGrowsLinearlyWithTheKeys) {
+TEST(ParseJson, TimeGrowsLinearlyWithTheNumberOfKeys) {
   const auto seconds = [](int times, std::size_t keys) {
     std::string text = "{";
     for (std::size_t i = 0; i < keys; ++i) text += "\"key " + std::to_string(i) + "\": 1, ";
@@ -67,7 +67,7 @@ TEST(ParseJson, TimeGrowsLinearlyWithTheKeys) {
   EXPECT_LT(seconds(1, 64'000), 8 * seconds(16, 4'000));
 }
 
-TEST(ForMembers, GivesThemInOrderAndStopsAtAnError) {
+TEST(ForMembers, VisitsMembersInOrderAndStopsAtAnError) {
   std::string seen;
   const auto take = [&](const std::string& key, const Json& value) -> Status {
     seen += key + "=" + value.dump() + " ";
@@ -80,7 +80,7 @@ TEST(ForMembers, GivesThemInOrderAndStopsAtAnError) {
   EXPECT_EQ(status.error().message, "no c");
 }
 
-TEST(Shown, IsShortForAnything) {
+TEST(Shown, AbbreviatesLongValues) {
   EXPECT_EQ(Shown(Json("a\"b\n\x01")), R"("a\"b\u000a\u0001")");
   EXPECT_EQ(Shown(Json(std::string("a\0b", 3))), R"("a\u0000b")");
   EXPECT_EQ(Shown(Json("\xff")), "\"\xef\xbf\xbd\"");

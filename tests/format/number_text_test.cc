@@ -14,7 +14,7 @@
 namespace gpt2 {
 namespace {
 
-TEST(NumberText, IsShort) {
+TEST(NumberText, UsesTheShortestForm) {
   EXPECT_EQ(NumberText(0), "0");
   EXPECT_EQ(NumberText(-1), "-1");
   EXPECT_EQ(NumberText(16777216), "16777216");
@@ -41,7 +41,7 @@ TEST(NumberText, ReadsBackAsTheSameNumber) {
 }
 
 // In WebAssembly, JavaScript parses numbers.
-TEST(NumberText, IsReadAsTheNearestNumber) {
+TEST(NumberText, ParsingRoundsToTheNearestNumber) {
   EXPECT_EQ(Read("0.1"), 0.1);
   EXPECT_EQ(Read("-0.0"), 0.0);
   EXPECT_TRUE(std::signbit(Read("-0.0")));

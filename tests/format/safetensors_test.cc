@@ -1,4 +1,4 @@
-// One small test per kind of damage.
+// Each test covers one kind of damage.
 #include "engine/format/safetensors.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::string HeaderError(std::string_view header) {
   return result.ok() ? "" : result.error().message;
 }
 
-TEST(Safetensors, GoodHeaderIsSortedByPlace) {
+TEST(Safetensors, TensorsAreSortedByOffset) {
   const auto result = ReadSafetensorsHeader(R"({"__metadata__": {"format": "pt"},
     "b": {"dtype": "F16", "shape": [2], "data_offsets": [4, 8]},
     "a": {"dtype": "F32", "shape": [1, 1], "data_offsets": [0, 4]}})",
@@ -34,7 +34,7 @@ TEST(Safetensors, AHeaderLengthOutOfRangeIsRefused) {
   EXPECT_EQ(ReadSafetensorsPrefix(std::string("\x10\0\0\0\0\0\0\0", 8)).value(), 16u);
 }
 
-TEST(Safetensors, HeaderLengthIsBoundedByTheCaller) {
+TEST(Safetensors, TheCallerLimitsTheHeaderLength) {
   const std::string prefix("\x11\0\0\0\0\0\0\0", 8);
   EXPECT_EQ(ReadSafetensorsPrefix(prefix, 17).value(), 17u);
   EXPECT_NE(ReadSafetensorsPrefix(prefix, 16).error().message.find("17 bytes, expected 2 to 16"),
@@ -51,7 +51,7 @@ std::string ManyTensors(std::size_t count) {
   return header + "}";
 }
 
-TEST(Safetensors, MoreTensorsThanThereCanBeAreRefusedBeforeTheRestIsRead) {
+TEST(Safetensors, TooManyTensorsAreRefusedBeforeTheRestIsRead) {
   EXPECT_EQ(HeaderError(ManyTensors(kMost)), "");
   EXPECT_NE(HeaderError(ManyTensors(kMost + 1)).find("more than 100 tensors"), std::string::npos);
   const std::string cut = ManyTensors(1000).substr(0, 20'000);
@@ -59,7 +59,7 @@ TEST(Safetensors, MoreTensorsThanThereCanBeAreRefusedBeforeTheRestIsRead) {
 }
 
 // Sixteen times the tensors take about as long as sixteen files, not sixteen times as long.
-TEST(Safetensors, TimeGrowsLinearlyWithTheTensors) {
+TEST(Safetensors, TimeGrowsLinearlyWithTheNumberOfTensors) {
   const auto seconds = [](int times, std::size_t count) {
     const std::string header = ManyTensors(count);
     return testing::LeastSeconds(times,
@@ -68,7 +68,7 @@ TEST(Safetensors, TimeGrowsLinearlyWithTheTensors) {
   EXPECT_LT(seconds(1, 16'000), 8 * seconds(16, 1'000));
 }
 
-TEST(Safetensors, ShapesOfTooManyDimensionsAreRefused) {
+TEST(Safetensors, TooManyDimensionsAreRefused) {
   std::string ones = "1";
   for (int i = 0; i < 1000; ++i) ones += ",1";
   const std::string error =
@@ -76,14 +76,14 @@ TEST(Safetensors, ShapesOfTooManyDimensionsAreRefused) {
   EXPECT_NE(error.find("1001 dimensions, expected at most 8"), std::string::npos) << error;
 }
 
-TEST(Safetensors, MetadataIsAnObjectAndStandsOnce) {
+TEST(Safetensors, InvalidOrDuplicateMetadataIsRefused) {
   EXPECT_NE(HeaderError(R"({"__metadata__": 3})").find("__metadata__"), std::string::npos);
   EXPECT_NE(HeaderError(R"({"__metadata__": {}, "__metadata__": {}})").find("twice"),
             std::string::npos);
   EXPECT_EQ(HeaderError(R"({"__metadata__": {"format": ["pt"], "other": null}})"), "");
 }
 
-TEST(Safetensors, AnErrorQuotesAtMostTheBeginningOfAName) {
+TEST(Safetensors, AnErrorAbbreviatesALongName) {
   const std::string name(1 << 20, 'x');
   EXPECT_LT(HeaderError("{\"" + name + "\": 3}").size(), 400u);
 }
@@ -102,13 +102,13 @@ TEST(Safetensors, OverlapsAndGapsAreRefused) {
             std::string::npos);
 }
 
-TEST(Safetensors, ASizeThatDoesNotFitTheShapeIsRefused) {
+TEST(Safetensors, ASizeThatContradictsTheShapeIsRefused) {
   EXPECT_NE(
       HeaderError(R"({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}})").find("12"),
       std::string::npos);
 }
 
-TEST(Safetensors, HugeShapesDoNotOverflow) {
+TEST(Safetensors, HugeShapesAreRefusedWithoutOverflow) {
   EXPECT_NE(HeaderError(R"({"a": {"dtype": "F32", "shape": [4294967296, 4294967296, 4294967296],
                         "data_offsets": [0, 0]}})")
                 .find("too many"),
@@ -130,7 +130,7 @@ TEST(Safetensors, DuplicateNamesAreRefused) {
             std::string::npos);
 }
 
-TEST(Safetensors, MissingAndMistypedFieldsAreNamed) {
+TEST(Safetensors, MissingAndMistypedFieldsAreRefused) {
   for (const char* header :
        {R"({"a": 3})", R"({"a": {}})",
         R"({"a": {"dtype": "F32", "shape": "x", "data_offsets": [0, 4]}})",

@@ -26,7 +26,7 @@ TEST(Sha256, MatchesKnownDigests) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(Sha256, EveryLengthAroundABlockIsTheSameInPieces) {
+TEST(Sha256, HashingInPiecesGivesTheSameDigest) {
   for (std::size_t size = 50; size < 140; ++size) {
     const std::string text(size, 'x');
     EXPECT_EQ(HashInPieces(text, 1), HashInPieces(text, size)) << size;

@@ -63,7 +63,7 @@ std::string ErrorOf(const Json& file) {
   return tokenizer.ok() ? "" : tokenizer.error().message;
 }
 
-TEST(TokenizerJson, MergesAndSpacesAreThoseOfTheFile) {
+TEST(TokenizerJson, MergesAndThePrefixSpaceComeFromTheFile) {
   Json file = File();
   EXPECT_EQ(Encoded(file, "ab a"), (Ids{256, ' ', 'a'}));
   file["pre_tokenizer"]["add_prefix_space"] = true;
@@ -72,7 +72,7 @@ TEST(TokenizerJson, MergesAndSpacesAreThoseOfTheFile) {
   EXPECT_EQ(Encoded(file, ""), Ids{});
 }
 
-TEST(TokenizerJson, DigitsAndTextsAreCutApart) {
+TEST(TokenizerJson, DigitsAndSplitPatternsSeparateTokens) {
   Json file = File();
   file["model"]["vocab"]["12"] = 257;
   file["model"]["merges"].push_back("1 2");
@@ -88,7 +88,7 @@ TEST(TokenizerJson, DigitsAndTextsAreCutApart) {
   EXPECT_EQ(Encoded(file, "ab12"), (Ids{'a', 'b', 257}));
 }
 
-TEST(TokenizerJson, NormalizersChangeTheText) {
+TEST(TokenizerJson, NormalizersRunBeforeTokenization) {
   Json file = File();
   file["normalizer"] = {{"type", "Sequence"},
                         {"normalizers",
@@ -99,7 +99,7 @@ TEST(TokenizerJson, NormalizersChangeTheText) {
   EXPECT_EQ(Encoded(file, "  "), Ids{});
 }
 
-TEST(TokenizerJson, AddedTokensAreFoundFirst) {
+TEST(TokenizerJson, AddedTokensAreMatchedFirst) {
   Json file = File();
   file["added_tokens"] = {Added("<a>", 257, {{"special", true}}), Added("<a>b", 258),
                           Added("cat", 259, {{"single_word", true}}),
@@ -112,14 +112,14 @@ TEST(TokenizerJson, AddedTokensAreFoundFirst) {
   EXPECT_EQ(tokenizer.value().Decode(Ids{257, 'x', 260}).value(), "<a>x<m>");
 }
 
-TEST(TokenizerJson, NormalizedTokensAreFoundInTheNormalizedText) {
+TEST(TokenizerJson, NormalizedAddedTokensAreMatchedInTheNormalizedText) {
   Json file = File();
   file["normalizer"] = {{"type", "Replace"}, {"pattern", {{"String", "x"}}}, {"content", "z"}};
   file["added_tokens"] = {Added("xx", 257, {{"normalized", true}}), Added("xy", 258)};
   EXPECT_EQ(Encoded(file, "zxxyx"), (Ids{257, 258, 'z'}));
 }
 
-TEST(TokenizerJson, ATemplateAddsTokensAtTheEnds) {
+TEST(TokenizerJson, ATemplateAddsTokensAtBothEnds) {
   Json file = File();
   const auto special = [](const char* id) { return Json{{"SpecialToken", {{"id", id}}}}; };
   file["post_processor"] = {{"type", "TemplateProcessing"},
@@ -130,7 +130,7 @@ TEST(TokenizerJson, ATemplateAddsTokensAtTheEnds) {
   EXPECT_EQ(Encoded(file, ""), (Ids{7, 8, 9}));
 }
 
-TEST(TokenizerJson, AWordThatIsATokenNeedsNoMerges) {
+TEST(TokenizerJson, IgnoreMergesFindsWholeWordsInTheVocabulary) {
   Json file = File();
   file["model"]["vocab"]["xyz"] = 257;
   EXPECT_EQ(Encoded(file, "xyz"), (Ids{'x', 'y', 'z'}));
@@ -138,7 +138,7 @@ TEST(TokenizerJson, AWordThatIsATokenNeedsNoMerges) {
   EXPECT_EQ(Encoded(file, "xyz abc"), (Ids{257, ' ', 256, 'c'}));
 }
 
-TEST(TokenizerJson, OtherRulesAreRefusedByTheirField) {
+TEST(TokenizerJson, UnsupportedRulesAreRefusedByTheirField) {
   const auto refused = [](const char* section, const Json& value) {
     Json file = File();
     file[section] = value;
@@ -170,7 +170,7 @@ TEST(TokenizerJson, OtherRulesAreRefusedByTheirField) {
   }
 }
 
-TEST(TokenizerJson, UnknownTokensMatterOnlyWhereAByteHasNoToken) {
+TEST(TokenizerJson, AnUnknownTokenIsRefusedOnlyIfAByteHasNoToken) {
   Json file = File();
   file["model"]["unk_token"] = "ab";
   EXPECT_EQ(ErrorOf(file), "");
@@ -181,7 +181,7 @@ TEST(TokenizerJson, UnknownTokensMatterOnlyWhereAByteHasNoToken) {
   EXPECT_NE(ErrorOf(file).find("model.unk_token"), std::string::npos);
 }
 
-TEST(TokenizerSettings, TheOtherFilesSayWhatVocabJsonCannot) {
+TEST(TokenizerSettings, AddedTokensAndTokenizerConfigExtendTheVocabulary) {
   const std::string vocab = ByteModel()["vocab"].dump();
   const auto encoded = [&](const TokenizerFiles& more, const std::string& text) {
     TokenizerFiles files = more;

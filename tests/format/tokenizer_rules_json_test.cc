@@ -1,5 +1,5 @@
-// The rules that pages pass to the engine for a tokenizer that other files than vocab.json and
-// merges.txt describe. tokenizer_json_test.cc tests that each rule of a tokenizer.json arrives.
+// Tests the rules that a page passes to the engine if a tokenizer has other files than vocab.json
+// and merges.txt. tokenizer_json_test.cc tests each rule of a tokenizer.json.
 #include "engine/format/tokenizer_rules_json.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(TokenizerRulesJson, SettingsSurviveTheRoundTrip) {
             (Ids{3, 2, 6}));
 }
 
-TEST(TokenizerRulesJson, AnErrorNamesTheFile) {
+TEST(TokenizerRulesJson, AnErrorNamesTheSourceFile) {
   const auto refused = testing::WrittenTokenizer(
       {.vocab = kVocab, .merges = kMerges, .tokenizer_config = R"({"add_eos_token":true})"}, 7);
   ASSERT_FALSE(refused.ok());
@@ -57,7 +57,7 @@ TEST(TokenizerRulesJson, AnErrorNamesTheFile) {
             std::string::npos);
 }
 
-TEST(TokenizerRulesJson, AMergeThatALineCannotSpellIsRefused) {
+TEST(TokenizerRulesJson, AMergeWithASpaceIsRefused) {
   const Json file = {{"pre_tokenizer", {{"type", "ByteLevel"}}},
                      {"decoder", {{"type", "ByteLevel"}}},
                      {"model",
@@ -72,7 +72,7 @@ TEST(TokenizerRulesJson, AMergeThatALineCannotSpellIsRefused) {
   EXPECT_NE(refused.error().message.find("\"model.merges\" has \" \""), std::string::npos);
 }
 
-TEST(TokenizerRulesJson, OtherRulesThanThoseWrittenAreRefused) {
+TEST(TokenizerRulesJson, DamagedRulesAreRefused) {
   const Json good = {{"added", {{"x", 4, 0}}}, {"normalizers", {{0, "a", "b", 0}}},
                      {"splitters", {{3, ""}}}, {"prefixSpaceAt", 0},
                      {"ignoresMerges", false}, {"beginning", {1}},

@@ -15,7 +15,7 @@ std::string VocabularyError(std::string_view vocab, std::string_view merges,
   return result.ok() ? "" : result.error().message;
 }
 
-TEST(VocabularyFiles, EachKindOfDamageIsNamed) {
+TEST(VocabularyFiles, ErrorsNameTheDamage) {
   constexpr std::string_view kGood = R"({"a": 0, "b": 1, "ab": 2})";
   EXPECT_EQ(VocabularyError(kGood, "#version: 0.2\na b\n"), "");
   EXPECT_NE(VocabularyError("{\"a\": 0", kNoMerges).find("vocab.json"), std::string::npos);
@@ -37,12 +37,12 @@ TEST(VocabularyFiles, EachKindOfDamageIsNamed) {
   EXPECT_NE(VocabularyError(kGood, "a z\n").find("\"z\""), std::string::npos);
 }
 
-TEST(VocabularyFiles, OneFileWithoutTheOtherIsNamed) {
+TEST(VocabularyFiles, AnErrorNamesTheMissingFile) {
   EXPECT_NE(VocabularyError(R"({"a": 0})", "").find("merges.txt is missing"), std::string::npos);
   EXPECT_NE(VocabularyError("", "a b\n").find("vocab.json is missing"), std::string::npos);
 }
 
-TEST(VocabularyFiles, TheConfigBoundsTheVocabulary) {
+TEST(VocabularyFiles, AnIdBeyondTheConfigsVocabularySizeIsRefused) {
   EXPECT_EQ(VocabularyError(R"({"a": 0, "b": 2})", kNoMerges, 3), "");
   EXPECT_NE(
       VocabularyError(R"({"a": 0, "b": 3})", kNoMerges, 3).find("\"b\" has the id 3, expected"),
@@ -50,7 +50,7 @@ TEST(VocabularyFiles, TheConfigBoundsTheVocabulary) {
   EXPECT_NE(VocabularyError("{}", kNoMerges).find("no tokens"), std::string::npos);
 }
 
-TEST(VocabularyFiles, AnIdThatTheTokensDoNotReachIsNamed) {
+TEST(VocabularyFiles, AnIdFarAboveTheNumberOfTokensIsRefused) {
   const std::string error = VocabularyError(R"({"a": 16777215})", kNoMerges, 1 << 24);
   EXPECT_NE(error.find("the id 16777215, but only 1 tokens"), std::string::npos) << error;
 }
@@ -62,7 +62,7 @@ TEST(VocabularyFiles, NestedValuesAreRefusedAtAnyDepth) {
   }
 }
 
-TEST(VocabularyFiles, AnErrorQuotesAtMostTheBeginningOfAToken) {
+TEST(VocabularyFiles, AnErrorAbbreviatesALongToken) {
   const std::string token(1 << 20, 'x');
   EXPECT_LT(VocabularyError("{\"" + token + "\": -1}", kNoMerges).size(), 400u);
   EXPECT_LT(VocabularyError(R"({"a": 0})", token + " " + token + "\n").size(), 600u);

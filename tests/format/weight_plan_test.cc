@@ -16,28 +16,28 @@ Config SmallConfig() {
   return config;
 }
 
-TEST(MostTensors, AreParametersAndScalesAndMasksAndTheTiedHead) {
+TEST(MostTensors, CountsParametersScalesMasksAndTheTiedHead) {
   for (const bool is_tied : {true, false}) {
     Config config = SmallConfig();
     config.tie_word_embeddings = is_tied;
-    // Of each layer: two layer norms and four linear layers, of a weight and a bias each. The
-    // linear weights may have scales. Then "attn.bias" and "attn.masked_bias".
+    // A layer has two layer norms and four linear layers with a weight and a bias each, scales of
+    // the linear weights, "attn.bias" and "attn.masked_bias".
     constexpr std::size_t kOfLayer = 2 * (2 + 4) + 4 + 2;
     constexpr std::size_t kOfCrossAttention = 10, kOfOtherHeads = 16;
-    // wte and lm_head with their scales, wpe, ln_f, "lm_head.bias".
+    // The other tensors are wte and lm_head with their scales, wpe, ln_f and "lm_head.bias".
     const std::size_t most = 3 * (kOfLayer + kOfCrossAttention) + 2 + 2 + 1 + 2 + 1 + kOfOtherHeads;
     EXPECT_EQ(MostTensors(TensorSpecs(config), config), most);
   }
 }
 
-TEST(MostHeaderBytes, GrowWithTheTensorsUpToALimit) {
+TEST(MostHeaderBytes, GrowsWithTheTensorsUpToALimit) {
   EXPECT_EQ(MostHeaderBytes(0), 1024u * 1024);
   EXPECT_EQ(MostHeaderBytes(100), 1024u * 1024 + 100 * 1024);
   EXPECT_EQ(MostHeaderBytes(1u << 30), kMostHeaderBytes);
 }
 
 // Doubles from a hub are unsupported; a shape that differs from config.json is damage.
-TEST(PlanTensors, TellsTypesThatAreNotTakenFromDamage) {
+TEST(PlanTensors, UnsupportedTypesAndWrongShapesHaveDifferentErrorCodes) {
   const ModelConfig config{SmallConfig(), StoredWeights::kHub};
   const std::vector<TensorSpec> specs = TensorSpecs(config.config);
   const auto error_of = [&](std::vector<std::uint64_t> shape) {
@@ -58,7 +58,7 @@ Error ErrorOfTensor(const std::string& name) {
   return PlanTensors(header, config, specs, WeightFormat::kF32).error();
 }
 
-TEST(PlanTensors, CrossAttentionIsNotSupported) {
+TEST(PlanTensors, CrossAttentionIsRefused) {
   for (const char* name : {"transformer.h.0.crossattention.c_attn.weight",
                            "h.2.crossattention.q_attn.bias", "h.1.ln_cross_attn.weight"}) {
     const Error error = ErrorOfTensor(name);
@@ -67,7 +67,7 @@ TEST(PlanTensors, CrossAttentionIsNotSupported) {
   }
 }
 
-TEST(PlanTensors, OtherHeadsAreSkippedAndNamed) {
+TEST(PlanTensors, UnusedHeadsAreSkippedAndNamed) {
   for (const char* name : {"score.weight", "classifier.bias", "multiple_choice_head.summary.weight",
                            "v_head.summary.bias", "qa_outputs.weight", "transformer.h.0.attn.bias",
                            "h.1.attn.masked_bias"}) {
@@ -84,7 +84,7 @@ TEST(PlanTensors, OtherHeadsAreSkippedAndNamed) {
   EXPECT_EQ(OtherHeads(header), (std::vector<std::string>{"score", "v_head"}));
 }
 
-TEST(SettleHead, ReadsAHeadOfItsOwnAndTakesItForAMissingEmbedding) {
+TEST(SettleHead, ASeparateHeadIsReadAndReplacesAMissingEmbedding) {
   Config config = SmallConfig();
   std::vector<TensorSpec> specs = TensorSpecs(config);
   SafetensorsHeader header;
@@ -100,7 +100,7 @@ TEST(SettleHead, ReadsAHeadOfItsOwnAndTakesItForAMissingEmbedding) {
   EXPECT_EQ(specs.size(), TensorSpecs(config).size());
 }
 
-TEST(CanonicalName, IsWithoutTheCheckpointsPrefix) {
+TEST(CanonicalName, RemovesTheCheckpointsPrefix) {
   EXPECT_EQ(CanonicalName("transformer.h.0.ln_1.bias"), "h.0.ln_1.bias");
   EXPECT_EQ(CanonicalName("h.0.ln_1.bias"), "h.0.ln_1.bias");
   EXPECT_EQ(CanonicalName("transformer"), "transformer");

@@ -53,7 +53,7 @@ class WeightReaderTest : public ::testing::Test {
   }
 };
 
-TEST_F(WeightReaderTest, PiecesOfAnySizeGiveTheSameWeights) {
+TEST_F(WeightReaderTest, ChunksOfAnySizeGiveTheSameWeights) {
   const std::string folder = TinyModelFolder("untied-bias");
   const auto whole = LoadWeights(folder, WeightFormat::kF32);
   EXPECT_EQ(whole->parameter_count, 114657u);
@@ -68,7 +68,7 @@ TEST_F(WeightReaderTest, PiecesOfAnySizeGiveTheSameWeights) {
   }
 }
 
-TEST_F(WeightReaderTest, EveryTruncationIsNoticed) {
+TEST_F(WeightReaderTest, ATruncatedFileIsRefused) {
   EXPECT_TRUE(Read(config, file).ok);
   for (std::size_t size = 0; size < file.size(); size += size < 4096 ? 61 : 1009) {
     const Outcome outcome = Read(config, std::string_view(file).substr(0, size));
@@ -78,7 +78,7 @@ TEST_F(WeightReaderTest, EveryTruncationIsNoticed) {
   EXPECT_FALSE(Read(config, std::string_view(file).substr(0, file.size() - 1)).ok);
 }
 
-TEST_F(WeightReaderTest, AnErrorIsTheAnswerFromThenOn) {
+TEST_F(WeightReaderTest, LaterCallsRepeatTheFirstError) {
   WeightReader reader(ReadConfigJson(config).value(), WeightFormat::kF32);
   file[8 + 40] = '!';  // inside the header
   const auto bytes = std::as_bytes(std::span(file));
@@ -89,7 +89,7 @@ TEST_F(WeightReaderTest, AnErrorIsTheAnswerFromThenOn) {
   EXPECT_EQ(reader.Finish().error().message, first.error().message);
 }
 
-TEST_F(WeightReaderTest, WeightsAreTakenOnce) {
+TEST_F(WeightReaderTest, FinishReturnsTheWeightsOnlyOnce) {
   WeightReader reader(ReadConfigJson(config).value(), WeightFormat::kF32);
   ASSERT_TRUE(reader.Feed(std::as_bytes(std::span(file))).ok());
   ASSERT_TRUE(reader.Finish().ok());
@@ -154,7 +154,7 @@ std::string DataOf(const std::vector<NamedTensor>& tensors) {
   return std::string(static_cast<std::size_t>(bytes), '\0');
 }
 
-TEST(WeightReader, AHubFileNeedsNoBiases) {
+TEST(WeightReader, AHubFileMayOmitBiases) {
   const auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
   EXPECT_EQ(Read(SmallConfig().dump(), HeaderOf(tensors) + DataOf(tensors)).error, "");
 }
@@ -167,7 +167,7 @@ TEST(WeightReader, ScalesInAHubFileAreRefused) {
             std::string::npos);
 }
 
-TEST(WeightReader, TheConfigsWeightsAreTheFiles) {
+TEST(WeightReader, AFileMustMatchTheWeightFormatOfItsConfig) {
   const Json metadata = {{"format", "gpt2-wasm"}, {"version", "1"}};
   auto f16 = SmallModel("F16", 2, /*is_hub=*/false);
   auto f32 = SmallModel("F32", 4, /*is_hub=*/false);
@@ -202,7 +202,7 @@ TEST(WeightReader, TheConfigsWeightsAreTheFiles) {
             std::string::npos);
 }
 
-TEST(WeightReader, AHeaderIsNoLargerThanItsModelNeeds) {
+TEST(WeightReader, AHeaderLargerThanItsModelNeedsIsRefused) {
   std::string prefix("\0\0\0\5\0\0\0\0", 8);  // 80 MB
   EXPECT_NE(Read(SmallConfig().dump(), prefix).error.find("header length is 83886080 bytes"),
             std::string::npos);
@@ -213,7 +213,7 @@ TEST(WeightReader, AHeaderIsNoLargerThanItsModelNeeds) {
             std::string::npos);
 }
 
-// Of a file of `tensors` in which the first bytes of wte and of lm_head are these.
+// The result of reading a file whose wte and lm_head begin with the given values.
 struct TiedOutcome {
   bool is_tied;
   std::size_t parameters;
@@ -238,7 +238,7 @@ TiedOutcome ReadTied(const std::vector<NamedTensor>& tensors, float embedding, f
   return {weights->config.tie_word_embeddings, weights->parameter_count, reader.warnings(), row[0]};
 }
 
-TEST(WeightReader, AHeadThatIsTheEmbeddingIsTiedAndCountsOnce) {
+TEST(WeightReader, AHeadEqualToTheEmbeddingIsTiedAndCountedOnce) {
   for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
     const auto without = SmallModel("F32", 4, /*is_hub=*/true);
     auto with = without;
@@ -250,7 +250,7 @@ TEST(WeightReader, AHeadThatIsTheEmbeddingIsTiedAndCountsOnce) {
   }
 }
 
-TEST(WeightReader, AHeadThatDiffersThoughTiedIsUsedAndNamed) {
+TEST(WeightReader, AHeadThatDiffersFromTheEmbeddingIsUsedWithAWarning) {
   auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
   tensors.push_back({"lm_head.weight", "F32", {64, 32}, 64 * 32 * 4});
   const TiedOutcome outcome = ReadTied(tensors, 2, 3, WeightFormat::kF32);
@@ -260,7 +260,7 @@ TEST(WeightReader, AHeadThatDiffersThoughTiedIsUsedAndNamed) {
   EXPECT_NE(outcome.warnings[0].find("lm_head.weight differs from wte.weight"), std::string::npos);
 }
 
-TEST(WeightReader, AHeadAloneIsTheEmbedding) {
+TEST(WeightReader, AHeadReplacesAMissingEmbedding) {
   auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
   tensors[0].name = "lm_head.weight";
   const TiedOutcome outcome = ReadTied(tensors, 2, 3, WeightFormat::kF32);
@@ -268,7 +268,7 @@ TEST(WeightReader, AHeadAloneIsTheEmbedding) {
   EXPECT_EQ(outcome.first_of_head, 3);
 }
 
-TEST(WeightReader, OtherHeadsAreNamedOnce) {
+TEST(WeightReader, UnusedHeadsAreNamedInOneWarning) {
   auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
   tensors.push_back({"score.weight", "F32", {2, 32}, 256});
   tensors.push_back({"v_head.summary.bias", "F32", {1}, 4});
@@ -280,7 +280,7 @@ TEST(WeightReader, OtherHeadsAreNamedOnce) {
 }
 
 // 1 + 2^-12 is not a float16. A folder of floats gives the same bits as its converted form.
-TEST(WeightReader, PositionsAreRoundedTo16BitsWhereMatricesAreTo8) {
+TEST(WeightReader, AnEightBitModelRoundsPositionsToFloat16) {
   const auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
   std::string file = HeaderOf(tensors);
   for (const NamedTensor& tensor : tensors) {
@@ -305,8 +305,8 @@ std::size_t ResidentBytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// 8 GiB of embeddings in a header, and the first bytes of them.
-TEST(WeightReader, WhatAHeaderClaimsCostsNoMemory) {
+// The header announces 8 GiB of embeddings, but only their first bytes follow.
+TEST(WeightReader, MemoryIsAllocatedForReceivedDataOnly) {
   for (const char* weights : {"f16", "q8", "f32"}) {
     const bool is_q8 = weights[0] == 'q';
     const std::uint64_t value_bytes = is_q8 ? 1 : weights[1] == '1' ? 2 : 4;
@@ -339,7 +339,7 @@ TEST(WeightReader, WhatAHeaderClaimsCostsNoMemory) {
 }
 #endif
 
-TEST_F(WeightReaderTest, BytesAfterTheEndAreNoticed) {
+TEST_F(WeightReaderTest, BytesAfterTheEndAreRefused) {
   EXPECT_NE(Read(config, file + "x").error.find("follow"), std::string::npos);
 }
 
@@ -364,14 +364,14 @@ TEST_F(WeightReaderTest, ValuesThatAreNotFiniteAreRefused) {
   EXPECT_NE(Read(config, file).error.find("not finite"), std::string::npos);
 }
 
-TEST_F(WeightReaderTest, MislabelledFoldersAreRefused) {
+TEST_F(WeightReaderTest, AConfigOfAnotherFormatIsRefused) {
   Json converted = Json::parse(config);
   converted["quantization_config"] = {{"quant_method", "gpt2-wasm"}, {"weights", "q8"}};
   EXPECT_NE(Read(converted.dump(), file).error.find("different models"), std::string::npos);
 }
 
-TEST_F(WeightReaderTest, BFloat16IsTheUpperHalfOfAFloat) {
-  // The same header with half the bytes for each tensor, and of each value its upper half.
+TEST_F(WeightReaderTest, BFloat16IsReadAsTheUpperHalfOfAFloat) {
+  // Halves each tensor: the file keeps the upper half of each value.
   std::uint64_t size = 0;
   std::memcpy(&size, file.data(), sizeof size);
   Json header = Json::parse(file.substr(8, static_cast<std::size_t>(size)));
@@ -401,7 +401,7 @@ TEST_F(WeightReaderTest, BFloat16IsTheUpperHalfOfAFloat) {
   }
 }
 
-// Not a proof, but a broken bound shows under the sanitizers.
+// The sanitizers report a read out of bounds.
 TEST_F(WeightReaderTest, DamagedFilesNeverReadOutOfBounds) {
   constexpr std::uint64_t kSeed = 7;
   Random random(kSeed);

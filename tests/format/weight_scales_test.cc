@@ -1,4 +1,4 @@
-// Scales of a converted file: those that the reader accepts, and those that it refuses by name.
+// Tests which scales of a converted file the reader accepts, and which it refuses by name.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -38,7 +38,7 @@ class ConvertedFile {
     return ErrorWithBytes(tensor, sizeof bits * index, bytes);
   }
 
-  // The same if the bytes of `tensor` from `first` on are `bytes`.
+  // The reader's error if `bytes` replace those of `tensor` from `first` on.
   std::string ErrorWithBytes(const std::string& tensor, std::size_t first,
                              const std::string& bytes) {
     std::string data = data_;
@@ -87,12 +87,12 @@ class ConvertedFile {
 
 constexpr const char* kScales = "h.0.mlp.c_proj.weight_scale";  // [32, 4]
 
-TEST(WeightScales, OnesAndZerosAreTaken) {
+TEST(WeightScales, OnesAndZerosAreAccepted) {
   EXPECT_EQ(ConvertedFile("q8").ErrorWith(kScales, 0, 1.0f), "");
   EXPECT_EQ(ConvertedFile("q8").ErrorWith(kScales, 127, 0.0f), "");
 }
 
-TEST(WeightScales, EveryOneThatIsNegativeOrNotFiniteIsNamed) {
+TEST(WeightScales, NegativeAndNonFiniteScalesAreRefusedByName) {
   ConvertedFile file("q8");
   for (const std::size_t index : {0, 1, 63, 127}) {
     EXPECT_NE(file.ErrorWith(kScales, index, -0.5f).find("negative"), std::string::npos) << index;
@@ -104,7 +104,7 @@ TEST(WeightScales, EveryOneThatIsNegativeOrNotFiniteIsNamed) {
   }
 }
 
-TEST(WeightScales, Only4BitOnesMayBeNegative) {
+TEST(WeightScales, Only4BitScalesMayBeNegative) {
   ConvertedFile file("q4");
   EXPECT_EQ(file.ErrorWith(kScales, 5, -0.5f), "");
   EXPECT_NE(file.ErrorWith(kScales, 5, -INFINITY).find("not finite"), std::string::npos);
@@ -112,7 +112,7 @@ TEST(WeightScales, Only4BitOnesMayBeNegative) {
   EXPECT_NE(file.ErrorWith("wte.weight_scale", 5, -0.5f).find("negative"), std::string::npos);
 }
 
-TEST(WeightCodes, Minus128IsFoundWhereverItIs) {
+TEST(WeightCodes, CodeMinus128IsRefusedAtEveryPlace) {
   ConvertedFile file("q8");
   for (std::size_t at = 0; at < 32; ++at) {
     EXPECT_NE(file.ErrorWithBytes("wte.weight", 32 * 5 + at, "\x80").find("row 5: code -128"),
