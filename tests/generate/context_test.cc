@@ -14,7 +14,7 @@ std::vector<float> RowOf(const Pass& pass, std::size_t row) {
   return {logits.begin(), logits.end()};
 }
 
-TEST(Context, ADraftIsVerifiedInOnePassAndIsNoPartOfTheSequence) {
+TEST(Context, ADraftIsVerifiedInOnePassAndLeavesTheWindowUnchanged) {
   const std::string folder = TinyModelFolder("tied");
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
   const std::vector<std::int32_t> text = {5, 17, 40, 3, 99};
@@ -34,7 +34,7 @@ TEST(Context, ADraftIsVerifiedInOnePassAndIsNoPartOfTheSequence) {
   EXPECT_EQ(RowOf(model.context->Verify(sequence, {}), 0), expected[3]);
 }
 
-TEST(Context, CountsTheBytesOfEverySequence) {
+TEST(Context, BytesIncludeEverySequence) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   const std::size_t alone = model.context->bytes();
   const std::size_t scratch = Scratch::Create(model.context->config()).value().bytes();

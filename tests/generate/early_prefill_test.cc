@@ -114,7 +114,7 @@ TEST(EarlyPrefill, IsBitIdenticalToAPrefill) {
   }
 }
 
-TEST(EarlyPrefill, HasCachedNothingBeforeTheLastLayer) {
+TEST(EarlyPrefill, AnUnfinishedEarlyPrefillCachesNoToken) {
   const Config config = LongConfig();
   ThreadPool pool(1);
   const Compute compute{&BestKernels(), &pool};

@@ -15,7 +15,7 @@
 namespace gpt2::testing {
 namespace {
 
-// float32 against float64: as in model/forward_test.cc.
+// The bound of float32 against float64, as in model/forward_test.cc.
 constexpr double kF32Tolerance = 1e-4;
 // The keys are rounded to 8 bits, and the activations before them.
 constexpr double kQ8Tolerance = 0.05;
@@ -120,7 +120,7 @@ class InspectTest : public ::testing::Test {
         stage == 0 ? std::string("embed") : "h." + std::to_string(stage - 1) + ".mlp";
     return golden.trace[name][position].get<Row>();
   }
-  // [n_head][position + 1], by the book.
+  // Attention [n_head][position + 1] in float64, computed from its definition.
   std::vector<Row> Attention64(std::size_t layer, std::size_t position) const {
     const std::string block = "h." + std::to_string(layer);
     const auto weight = tensors.Read(block + ".attn.c_attn.weight");  // [in, out]
@@ -153,7 +153,7 @@ class InspectTest : public ::testing::Test {
   HubTensors tensors{folder};
 };
 
-TEST_F(InspectTest, GivesTheReferencesResidualsAndAttention) {
+TEST_F(InspectTest, ResidualsAndAttentionMatchTheReference) {
   TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
   for (const std::size_t position : {0u, 1u, 17u, 47u}) {
     const std::span ids = std::span(golden.ids).first(position + 1);
@@ -177,7 +177,7 @@ TEST_F(InspectTest, GivesTheReferencesResidualsAndAttention) {
   }
 }
 
-TEST_F(InspectTest, ReadsKeysOfEightBits) {
+TEST_F(InspectTest, AttentionOverEightBitKeysStaysCloseToTheReference) {
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
   const Inside inside = Inspect(model, golden.ids, 1);
   const auto expected = Attention64(1, golden.ids.size() - 1);
@@ -189,7 +189,7 @@ TEST_F(InspectTest, ReadsKeysOfEightBits) {
   }
 }
 
-TEST_F(InspectTest, GuessesAfterEachLayerAsTheReferenceDoes) {
+TEST_F(InspectTest, ProbabilitiesAfterEachLayerMatchTheReference) {
   TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
   const Inside inside = Inspect(model, golden.ids, 0);
   const auto wte = tensors.Read("wte.weight");
@@ -207,7 +207,7 @@ TEST_F(InspectTest, GuessesAfterEachLayerAsTheReferenceDoes) {
   }
 }
 
-TEST(Inspect, GivesTheReferencesAttentionForEachLayoutOfHeads) {
+TEST(Inspect, AttentionMatchesTheReferenceForEachHeadLayout) {
   for (const char* name : {"bigcode-one-key-head", "bigcode-interleaved", "relu-by-layer"}) {
     const Golden golden(TinyModelFolder(name));
     for (const KvFormat kv : {KvFormat::kF32, KvFormat::kQ8}) {
@@ -236,7 +236,7 @@ TEST(Inspect, GivesTheReferencesAttentionForEachLayoutOfHeads) {
   }
 }
 
-// The C API, after a prefill.
+// Calls gpt2_inspect through the C API.
 class ApiInspectTest : public InspectTest {
  protected:
   ApiInspectTest() : engine(gpt2_create(1)) {
@@ -262,7 +262,7 @@ class ApiInspectTest : public InspectTest {
   Gpt2Engine* engine;
 };
 
-TEST_F(ApiInspectTest, ListsTheLikeliestOfEachStageAndTheAttentionOfEachHead) {
+TEST_F(ApiInspectTest, InspectReturnsTheTopTokensOfEachStageAndTheAttentionOfEachHead) {
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
   const Inside inside = Inspect(model, golden.ids, 1);
   for (int round = 0; round < 2; ++round) {  // the second time without a prefill
@@ -294,7 +294,7 @@ TEST_F(ApiInspectTest, ListsTheLikeliestOfEachStageAndTheAttentionOfEachHead) {
   EXPECT_EQ(last["logprob"], drawn["logprob"]);
 }
 
-TEST_F(ApiInspectTest, NeedsATextThatIsPrefilledAndALayerOfTheModel) {
+TEST_F(ApiInspectTest, InspectNeedsAPrefilledTextAndAnExistingLayer) {
   EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 0, 1)), kRefusal);
   Begin();
   EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 0, 1)), kRefusal);

@@ -36,7 +36,7 @@ class LogSoftmaxTest : public ::testing::Test {
   Compute compute{&BestKernels(), &pool};
 };
 
-TEST_F(LogSoftmaxTest, IsThatOfADoubleSumForAnyNumberOfBlocks) {
+TEST_F(LogSoftmaxTest, LogprobsMatchASumInDoubleForAnyNumberOfBlocks) {
   Random random(9);
   for (const std::size_t size : {1, 2, 2047, 2048, 2049, 4096, 50257, 65536, 70001}) {
     std::vector<float> logits(size);
@@ -45,7 +45,7 @@ TEST_F(LogSoftmaxTest, IsThatOfADoubleSumForAnyNumberOfBlocks) {
   }
 }
 
-TEST_F(LogSoftmaxTest, BlocksWhoseMaximaDifferAreAddedOnOneScale) {
+TEST_F(LogSoftmaxTest, BlocksWithDifferentMaximaAreAddedOnOneScale) {
   for (const float step : {-5.0f, 5.0f, 50.0f}) {  // exp(4 * 50) is no float
     std::vector<float> logits(5 * 2048);
     for (std::size_t i = 0; i < logits.size(); ++i) {

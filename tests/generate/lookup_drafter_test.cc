@@ -15,16 +15,16 @@ std::vector<std::int32_t> Guess(LookupDrafter& drafter, const std::vector<std::i
 
 using Ids = std::vector<std::int32_t>;
 
-TEST(LookupDrafter, GuessesWhatFollowedTheSameTokensLast) {
+TEST(LookupDrafter, DraftsTheTokensAfterTheLatestAndLongestMatch) {
   LookupDrafter drafter;
   //                             |-----|                 |-----|
   EXPECT_EQ(Guess(drafter, {9, 1, 2, 3, 40, 41, 42, 43, 1, 2, 3}), Ids({40, 41, 42}));
-  // Of two places, the later one; of a longer agreement, the longer one.
+  // The later of two matches wins, unless the earlier one is longer.
   EXPECT_EQ(Guess(drafter, {1, 2, 3, 50, 1, 2, 3, 60, 8, 1, 2, 3}), Ids({60, 8, 1}));
   EXPECT_EQ(Guess(drafter, {7, 1, 2, 3, 50, 51, 52, 1, 2, 3, 60, 7, 1, 2, 3}), Ids({50, 51, 52}));
 }
 
-TEST(LookupDrafter, GuessesNothingWithoutAgreementOrRoom) {
+TEST(LookupDrafter, DraftsNothingWithoutAMatchOrRoom) {
   LookupDrafter drafter;
   EXPECT_EQ(Guess(drafter, {1, 2, 3, 4, 5, 6}), Ids());
   EXPECT_EQ(Guess(drafter, {8, 2, 3, 4, 9, 2, 3}), Ids());  // two are too few
@@ -34,13 +34,13 @@ TEST(LookupDrafter, GuessesNothingWithoutAgreementOrRoom) {
   EXPECT_EQ(Guess(drafter, {1, 2, 3, 4, 1, 2, 3}, 1), Ids({4}));
 }
 
-TEST(LookupDrafter, ARefrainGoesOnPastTheEnd) {
+TEST(LookupDrafter, ARepeatedPatternContinuesPastTheEnd) {
   LookupDrafter drafter;
   EXPECT_EQ(Guess(drafter, {5, 5, 5, 5, 5}), Ids({5, 5, 5}));
   EXPECT_EQ(Guess(drafter, {1, 2, 1, 2, 1, 2, 1}), Ids({2, 1, 2}));
 }
 
-TEST(LookupDrafter, GuessesFurtherWhileItIsRightAndPausesWhileItIsWrong) {
+TEST(LookupDrafter, AcceptedDraftsGrowAndRejectedDraftsCausePauses) {
   LookupDrafter drafter;
   Ids text;
   for (int i = 0; i < 40; ++i) text.push_back(i % 10);
@@ -78,14 +78,14 @@ std::vector<std::size_t> PausesBetweenWrongGuesses(LookupDrafter& drafter, std::
   return pauses;
 }
 
-TEST(LookupDrafter, PausesTwiceAsLongAfterEachWrongGuessUpToALimit) {
+TEST(LookupDrafter, EachRejectedDraftDoublesThePauseUpToALimit) {
   LookupDrafter drafter;
   // At first one wrong guess causes no pause; after a pause each one does.
   EXPECT_EQ(PausesBetweenWrongGuesses(drafter, 10),
             (std::vector<std::size_t>{0, 0, 32, 64, 128, 256, 512, 1024, 1024, 1024}));
 }
 
-TEST(LookupDrafter, RightGuessesEarnForgivenessUpToALimitAndShortPausesAgain) {
+TEST(LookupDrafter, AcceptedDraftsEarnLimitedCreditAndResetThePause) {
   LookupDrafter drafter;
   PausesBetweenWrongGuesses(drafter, 4);  // the next pause takes 128 calls
   const Ids text = {1, 2, 3, 4, 1, 2, 3};
@@ -95,13 +95,13 @@ TEST(LookupDrafter, RightGuessesEarnForgivenessUpToALimitAndShortPausesAgain) {
     ASSERT_GT(drafted, 0u);
     drafter.Update(drafted, drafted);
   }
-  // Three steps of credit: the first wrong guess, of seven tokens, costs 1.19 of them, those of
-  // three then cost 0.51 each.
+  // Three accepted drafts earn three steps of credit. The first rejected draft, of seven tokens,
+  // costs 1.19 of them; later drafts, of three tokens, cost 0.51 each.
   EXPECT_EQ(PausesBetweenWrongGuesses(drafter, 7),
             (std::vector<std::size_t>{0, 0, 0, 0, 0, 32, 64}));
 }
 
-TEST(LookupDrafter, AGuessThatIsRightInPartIsShortAgain) {
+TEST(LookupDrafter, APartlyAcceptedDraftResetsTheLength) {
   LookupDrafter drafter;
   const Ids text = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2, 3};
   EXPECT_EQ(Guess(drafter, text), Ids({4, 5, 6}));
@@ -111,10 +111,10 @@ TEST(LookupDrafter, AGuessThatIsRightInPartIsShortAgain) {
   EXPECT_EQ(Guess(drafter, text), Ids({4, 5, 6}));
 }
 
-TEST(LookupDrafter, EightTokensThatAgreeAreAsGoodAsMore) {
+TEST(LookupDrafter, MatchesLongerThanEightTokensCountAsEight) {
   LookupDrafter drafter;
   Ids text;
-  // Nine agree with the first place, eight with the second: the later one is taken.
+  // Nine tokens match the first place and eight the second, which is taken because it is later.
   for (const int id : {0, 1, 2, 3, 4, 5, 6, 7, 8, 50, 99, 1, 2, 3, 4, 5, 6, 7, 8, 60}) {
     text.push_back(id);
   }
@@ -122,7 +122,7 @@ TEST(LookupDrafter, EightTokensThatAgreeAreAsGoodAsMore) {
   EXPECT_EQ(Guess(drafter, text, 1), Ids({60}));
 }
 
-TEST(LookupDrafter, ThreeTokensAtTheVeryBeginningCount) {
+TEST(LookupDrafter, AMatchAtTheBeginningIsFound) {
   LookupDrafter drafter;
   EXPECT_EQ(Guess(drafter, {1, 2, 3, 1, 2, 3}, 3), Ids({1, 2, 3}));
 }

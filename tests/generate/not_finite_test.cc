@@ -73,7 +73,7 @@ std::string ErrorOfScoring(Context& context) {
   return "";
 }
 
-TEST(NotFinite, IsAnErrorThatNamesPositionAndTensor) {
+TEST(NotFinite, AnErrorNamesThePositionAndTheTensor) {
   const std::pair<const char*, const char*> tensors[] = {
       {"h.0.attn.c_attn.weight", "h.0.attn.c_attn.weight"},
       {"h.1.attn.c_proj.weight", "h.1.attn.c_proj.weight"},
@@ -100,7 +100,7 @@ TEST(NotFinite, IsAnErrorThatNamesPositionAndTensor) {
   }
 }
 
-TEST(NotFinite, IsFoundInEveryLane) {
+TEST(NotFinite, ANonFiniteValueIsFoundInEveryLane) {
   std::vector<float> values(37, -1.0f);
   EXPECT_TRUE(AllFinite(values));
   EXPECT_TRUE(AllFinite({}));
@@ -115,7 +115,7 @@ TEST(NotFinite, IsFoundInEveryLane) {
   }
 }
 
-TEST(NotFinite, IsACorruptModelInTheApiAndTheEngineGoesOn) {
+TEST(NotFinite, TheApiReportsACorruptModelAndStaysUsable) {
   Gpt2Engine* engine = gpt2_create(1);
   const std::string folder = TinyModelFolder("tied");
   const std::string config = ReadTestFile(folder + "/config.json");

@@ -12,7 +12,7 @@ struct Expected {
   double least, most, fallback;
 };
 
-TEST(Options, HaveTheRangesAndDefaultsOfTheReadme) {
+TEST(Options, RangesAndDefaultsMatchTheDocumentation) {
   constexpr double kTokens = 16777216;  // 2^24
   const std::map<std::string_view, Expected> expected = {
       {"maxNewTokens", {true, 0, kTokens, 64}},
@@ -37,7 +37,7 @@ TEST(Options, HaveTheRangesAndDefaultsOfTheReadme) {
   }
 }
 
-TEST(Options, BothEndsOfARangeAreInIt) {
+TEST(Options, BothEndsOfARangeAreAccepted) {
   for (const NumberOption& option : NumberOptions()) {
     GenerateOptions options;
     for (const double value : {option.least, option.most}) {
@@ -49,7 +49,7 @@ TEST(Options, BothEndsOfARangeAreInIt) {
   }
 }
 
-TEST(Options, FlagsSetTheirField) {
+TEST(Options, EachFlagSetsItsField) {
   GenerateOptions on, off;
   for (const FlagOption& flag : FlagOptions()) {
     flag.set(on, true);
@@ -65,7 +65,7 @@ TEST(Options, FlagsSetTheirField) {
   EXPECT_FALSE(off.lookup || off.heal || off.ignore_eos || off.strict || off.allow_special);
 }
 
-TEST(Options, StopStringsAreKeptUnlessOneIsEmpty) {
+TEST(Options, AnEmptyStopStringIsRefused) {
   GenerateOptions options;
   EXPECT_FALSE(SetStop({"a", ""}, options).ok());
   EXPECT_TRUE(SetStop({"a", "b"}, options).ok());

@@ -10,7 +10,7 @@
 namespace gpt2::testing {
 namespace {
 
-TEST(CheckTokenIds, NamesTheFirstThatIsOutsideTheVocabulary) {
+TEST(CheckTokenIds, AnErrorNamesTheFirstIdOutsideTheVocabulary) {
   Config config;
   config.vocab_size = 160;
   EXPECT_TRUE(CheckTokenIds(config, std::vector<std::int32_t>{0, 159}).ok());

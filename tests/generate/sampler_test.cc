@@ -27,14 +27,14 @@ std::set<std::int32_t> Reachable(const GenerateOptions& options, const std::vect
 const std::vector<float> kLogits = {std::log(0.15f), std::log(0.5f), std::log(0.1f),
                                     std::log(0.25f)};
 
-TEST(Sampler, TemperatureZeroTakesTheMostProbableAndTheFirstOfEquals) {
+TEST(Sampler, TemperatureZeroTakesTheFirstOfTheMostProbableTokens) {
   GenerateOptions options = Plain();
   options.temperature = 0;
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1}));
   EXPECT_EQ(Reachable(options, {1, 2, 2, 0}), (std::set<std::int32_t>{1}));
 }
 
-TEST(Sampler, FrequenciesAreTheProbabilities) {
+TEST(Sampler, FrequenciesMatchTheProbabilities) {
   Sampler sampler(Plain(), kLogits.size());
   std::vector<int> counts(4);
   constexpr int kDraws = 40000;
@@ -59,7 +59,7 @@ TEST(Sampler, TemperatureDividesTheLogits) {
   }
 }
 
-TEST(Sampler, FiltersActAfterTheTemperature) {
+TEST(Sampler, TopPAndMinPApplyAfterTheTemperature) {
   GenerateOptions options = Plain();
   options.temperature = 0.5;  // probabilities 0.725, 0.181, 0.065, 0.029
   options.top_p = 0.7;
@@ -69,13 +69,13 @@ TEST(Sampler, FiltersActAfterTheTemperature) {
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
 }
 
-TEST(Sampler, TopKKeepsTheKMostProbable) {
+TEST(Sampler, TopKKeepsTheKMostProbableTokens) {
   GenerateOptions options = Plain();
   options.top_k = 2;
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
 }
 
-TEST(Sampler, TopPKeepsTheFewestThatReachIt) {
+TEST(Sampler, TopPKeepsTheFewestTokensWhoseSumReachesIt) {
   GenerateOptions options = Plain();
   options.top_p = 0.7;
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
@@ -85,14 +85,14 @@ TEST(Sampler, TopPKeepsTheFewestThatReachIt) {
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1}));
 }
 
-TEST(Sampler, TopPCountsWithinTopK) {
+TEST(Sampler, TopPAppliesWithinTopK) {
   GenerateOptions options = Plain();
   options.top_k = 3;     // 0.5, 0.25, 0.15 become 0.556, 0.278, 0.167
   options.top_p = 0.82;  // 0.556 + 0.278 = 0.833 is enough
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
 }
 
-TEST(Sampler, MinPKeepsAShareOfTheBest) {
+TEST(Sampler, MinPKeepsTokensAboveAShareOfTheBest) {
   GenerateOptions options = Plain();
   options.min_p = 0.29;  // of 0.5: 0.145
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{0, 1, 3}));
@@ -111,7 +111,7 @@ TEST(Sampler, TopPWithAndWithoutTopKAgree) {
   EXPECT_GE(equal, 990);  // the totals differ by the token left out
 }
 
-TEST(Sampler, RepetitionPenaltyActsOnSeenTokensOnly) {
+TEST(Sampler, RepetitionPenaltyAppliesOnlyToSeenTokens) {
   GenerateOptions options = Plain();
   options.temperature = 0;
   options.repetition_penalty = 2;
@@ -124,7 +124,7 @@ TEST(Sampler, RepetitionPenaltyActsOnSeenTokensOnly) {
 }
 
 // A tenth of the largest float: a penalty of 0.01 makes a hundred times as much of it.
-TEST(Sampler, RepetitionPenaltyTellsHugeLogitsApart) {
+TEST(Sampler, RepetitionPenaltyKeepsTheOrderOfHugeLogits) {
   for (const double temperature : {0.0, 1.0}) {
     GenerateOptions rewarded = Plain();
     rewarded.temperature = temperature;
@@ -145,7 +145,7 @@ TEST(Sampler, RepetitionPenaltyTellsHugeLogitsApart) {
   }
 }
 
-TEST(Sampler, WhatIsScaledHasTheSameProbabilities) {
+TEST(Sampler, OverflowingLogitsKeepTheirProbabilities) {
   constexpr float kHuge = 0x1p126f;
   GenerateOptions options = Plain();
   options.repetition_penalty = 100;  // makes the first logit too large for a float
@@ -187,7 +187,7 @@ std::set<std::int32_t> TypicalTokens(const std::vector<float>& logits, double ma
   return kept;
 }
 
-TEST(Sampler, TypicalPKeepsWhatIsAboutAsSurprisingAsExpected) {
+TEST(Sampler, TypicalPKeepsTheSameTokensAsTransformers) {
   Random random(11);
   for (int round = 0; round < 20; ++round) {
     std::vector<float> logits(12);
@@ -200,10 +200,10 @@ TEST(Sampler, TypicalPKeepsWhatIsAboutAsSurprisingAsExpected) {
   }
 }
 
-TEST(Sampler, TypicalPMayLeaveOutTheMostProbable) {
+TEST(Sampler, TypicalPMayDropTheMostProbableToken) {
   GenerateOptions options = Plain();
   options.typical_p = 0.5;
-  // 0.3 and twenty of 0.035: of 2.71 nats expected, 3.35 is closer than 1.2.
+  // One token has 0.3, twenty have 0.035. The entropy is 2.71 nats: 3.35 is closer to it than 1.2.
   std::vector<float> logits(21, std::log(0.035f));
   logits[0] = std::log(0.3f);
   const std::set<std::int32_t> found = Reachable(options, logits);
@@ -211,13 +211,13 @@ TEST(Sampler, TypicalPMayLeaveOutTheMostProbable) {
   EXPECT_FALSE(found.contains(0));
 }
 
-TEST(Sampler, EqualTokensAreTypicalTogether) {
+TEST(Sampler, TypicalPKeepsEquallyProbableTokensTogether) {
   GenerateOptions options = Plain();
   options.typical_p = 0.1;
   EXPECT_EQ(Reachable(options, {1, 1, 1, 1}), (std::set<std::int32_t>{0, 1, 2, 3}));
 }
 
-TEST(Sampler, TypicalPCountsWithinTheOtherFilters) {
+TEST(Sampler, TypicalPAppliesWithinTopK) {
   GenerateOptions options = Plain();
   options.top_k = 2;  // 0.667 and 0.333: the entropy is 0.637 nats, and 0.405 is closer than 1.099
   options.typical_p = 0.5;
@@ -233,7 +233,7 @@ TEST(Sampler, NoNgramIsWrittenTwice) {
     const std::vector<float> logits(kVocabulary, 0.0f);
     std::vector<std::int32_t> text;
     std::set<std::vector<std::int32_t>> seen;
-    // As many as there surely are without a repeat: each n-gram of five tokens once, at most.
+    // So many tokens are always possible without a repeated n-gram.
     const std::size_t length = size == 1 ? kVocabulary : kVocabulary + size;
     for (std::size_t i = 0; i < length; ++i) {
       text.push_back(sampler.Sample(logits));
@@ -246,7 +246,7 @@ TEST(Sampler, NoNgramIsWrittenTwice) {
   }
 }
 
-TEST(Sampler, NgramsOfThePromptCount) {
+TEST(Sampler, NoRepeatNgramCountsTheNgramsOfThePrompt) {
   GenerateOptions options = Plain();
   options.temperature = 0;
   options.no_repeat_ngram_size = 3;
@@ -255,7 +255,7 @@ TEST(Sampler, NgramsOfThePromptCount) {
   EXPECT_EQ(sampler.Sample({{0.0f, 1.0f, 2.0f, 3.0f}}), 2);
 }
 
-TEST(Sampler, TheLastTokenThatIsAllowedMayRepeat) {
+TEST(Sampler, TheOnlyPossibleTokenMayRepeat) {
   GenerateOptions options = Plain();
   options.no_repeat_ngram_size = 1;
   Sampler sampler(options, 2);
@@ -272,7 +272,7 @@ TEST(Sampler, TheSameSeedGivesTheSameTokens) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(a.Sample(kLogits), b.Sample(kLogits));
 }
 
-TEST(Sampler, LogitsThatAreNotNumbersDoNotCrash) {
+TEST(Sampler, NonFiniteLogitsGiveAValidToken) {
   for (const double temperature : {0.0, 1.0, 1e-30}) {
     GenerateOptions options = Plain();
     options.temperature = temperature;
@@ -285,7 +285,7 @@ TEST(Sampler, LogitsThatAreNotNumbersDoNotCrash) {
   }
 }
 
-TEST(SelectTop, EqualsTheBeginningOfAFullSort) {
+TEST(SelectTop, MatchesTheBeginningOfAFullSort) {
   Random random(5);
   std::vector<float> logits(1000);
   for (float& logit : logits) logit = static_cast<float>(random.Next() % 50);  // many ties
@@ -301,7 +301,7 @@ TEST(SelectTop, EqualsTheBeginningOfAFullSort) {
   }
 }
 
-TEST(Options, WhatIsOutOfRangeIsNotSet) {
+TEST(Options, ValuesOutsideTheirRangeAreNotSet) {
   for (const NumberOption& option : NumberOptions()) {
     GenerateOptions options;
     for (const double value : {option.least - 1, option.most * 2 + 1, std::nan("")}) {

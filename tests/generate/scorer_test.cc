@@ -35,7 +35,7 @@ std::vector<float> ScoreAll(Context& context, std::span<const std::int32_t> ids,
   return logprobs;
 }
 
-TEST(Scorer, LogprobsAreThoseOfTheReference) {
+TEST(Scorer, LogprobsMatchTheReference) {
   const std::string folder = TinyModelFolder("tied");
   const Golden golden(folder);
   TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
@@ -50,7 +50,7 @@ TEST(Scorer, LogprobsAreThoseOfTheReference) {
   }
 }
 
-TEST(Scorer, RanksAreThoseOfTheReference) {
+TEST(Scorer, RanksMatchTheReference) {
   const std::string folder = TinyModelFolder("tied");
   const Golden golden(folder);
   TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
@@ -68,7 +68,7 @@ TEST(Scorer, RanksAreThoseOfTheReference) {
   }
 }
 
-TEST(RankOf, CountsWhatIsLarger) {
+TEST(RankOf, IsOneMoreThanTheNumberOfLargerLogits) {
   const std::vector<float> logits = {0.5f, -1.0f, 2.0f, 0.5f, -INFINITY, 3.0f, 0.25f};
   const std::uint32_t expected[] = {3, 6, 2, 3, 7, 1, 5};
   for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_EQ(RankOf(logits, logits[i]), expected[i]);
@@ -91,7 +91,7 @@ TEST(Scorer, WindowsSlideOverALongText) {
   }
 }
 
-TEST(Scorer, CachedTokensAreScoredAllTheSame) {
+TEST(Scorer, ACachedTextGetsTheSameScores) {
   const std::string folder = TinyModelFolder("tied");
   TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
   std::vector<std::int32_t> ids(120);  // repeats itself, so that its windows are all the same
@@ -110,7 +110,7 @@ std::vector<std::pair<float, std::uint32_t>> PairsOf(std::span<const TokenScore>
   return pairs;
 }
 
-TEST(Scorer, ScoresFromAnyTokenOnAreBitIdenticalToThoseOfTheWholeText) {
+TEST(Scorer, ScoresFromAnyStartAreBitIdenticalToAFullScoring) {
   for (const KvFormat kv : {KvFormat::kF32, KvFormat::kQ8}) {
     TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, kv);
     Context& context = *model.context;
@@ -133,7 +133,7 @@ TEST(Scorer, ScoresFromAnyTokenOnAreBitIdenticalToThoseOfTheWholeText) {
   }
 }
 
-TEST(Scorer, WhatTheCacheHoldsBeforeTheStartIsNotRunAgain) {
+TEST(Scorer, CachedTokensBeforeTheStartAreNotRunAgain) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   Context& context = *model.context;
   std::vector<std::int32_t> ids(40);
@@ -148,7 +148,7 @@ TEST(Scorer, WhatTheCacheHoldsBeforeTheStartIsNotRunAgain) {
   EXPECT_EQ(PairsOf(edited), PairsOf(std::span(whole).subspan(34)));
 }
 
-TEST(Scorer, NamesAnIdOutsideTheVocabulary) {
+TEST(Scorer, AnErrorNamesAnIdOutsideTheVocabulary) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   for (const std::int32_t id : {-1, 160}) {
     const auto refused = Scorer::Begin(*model.context, {5, id}, 1);
@@ -158,7 +158,7 @@ TEST(Scorer, NamesAnIdOutsideTheVocabulary) {
   }
 }
 
-TEST(Scorer, RefusesAStartBehindTheText) {
+TEST(Scorer, AStartAfterTheEndOfTheTextIsRefused) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   const auto refused = Scorer::Begin(*model.context, {5, 6}, 1, 3);
   ASSERT_FALSE(refused.ok());
@@ -166,7 +166,7 @@ TEST(Scorer, RefusesAStartBehindTheText) {
   EXPECT_EQ(refused.error().message, "start is 3, expected a whole number from 0 to 2");
 }
 
-TEST(Scorer, ShortTextsHaveNoScoresAndBadStridesAreErrors) {
+TEST(Scorer, ATextOfOneTokenHasNoScoresAndInvalidStridesAreRefused) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   const std::vector<std::int32_t> one = {5};
   EXPECT_TRUE(ScoreAll(*model.context, one, 1).empty());

@@ -30,7 +30,7 @@ class SequenceTest : public ::testing::Test {
   Sequence sequence = Make();
 };
 
-TEST_F(SequenceTest, AdvancesToTheNextPendingTokenWithItsPosition) {
+TEST_F(SequenceTest, AdvanceReturnsTheNextPendingTokenAndItsPosition) {
   sequence.SetWindow(Ids{7, 8});
   const BatchToken first = sequence.Advance(), second = sequence.Advance();
   EXPECT_EQ(first.id, 7);
@@ -41,7 +41,7 @@ TEST_F(SequenceTest, AdvancesToTheNextPendingTokenWithItsPosition) {
   EXPECT_TRUE(sequence.is_current());
 }
 
-TEST_F(SequenceTest, KeepsWhatTheCacheHoldsOfACommonBeginning) {
+TEST_F(SequenceTest, TheCachedCommonPrefixIsKept) {
   sequence.SetWindow(Ids{1, 2, 3, 4});
   EXPECT_EQ(sequence.pending(), 4u);
   Advance(sequence, 3);
@@ -52,13 +52,13 @@ TEST_F(SequenceTest, KeepsWhatTheCacheHoldsOfACommonBeginning) {
   EXPECT_EQ(sequence.cached(), 2u);
   EXPECT_EQ(WindowOf(sequence), Ids({1, 2, 9, 4, 5}));
   Advance(sequence, 3);
-  sequence.SetWindow(Ids{1, 2, 9});  // the last one's logits are wanted
+  sequence.SetWindow(Ids{1, 2, 9});  // the last token runs again for its logits
   EXPECT_EQ(sequence.cached(), 2u);
   sequence.SetWindow(Ids{8});
   EXPECT_EQ(sequence.cached(), 0u);
 }
 
-TEST_F(SequenceTest, WhatWasNotRunIsNotKept) {
+TEST_F(SequenceTest, TokensThatHaveNotRunAreNotCached) {
   sequence.SetWindow(Ids{1, 2, 3, 4});
   Advance(sequence, 2);
   sequence.SetWindow(Ids{1, 2, 3, 4, 5});
@@ -79,10 +79,10 @@ TEST_F(SequenceTest, AFullWindowKeepsItsLastThreeQuarters) {
   EXPECT_EQ(sequence.cached(), 9u);
   EXPECT_EQ(sequence.Push(10), 3u);
   EXPECT_EQ(WindowOf(sequence), Ids({3, 4, 5, 6, 7, 8, 9, 10}));
-  EXPECT_EQ(sequence.cached(), 0u);  // positions are absolute: all is run again
+  EXPECT_EQ(sequence.cached(), 0u);  // positions are absolute, so all tokens run again
 }
 
-TEST_F(SequenceTest, ADraftIsNoPartOfTheWindowUntilItIsAccepted) {
+TEST_F(SequenceTest, ADraftJoinsTheWindowOnlyWhenItIsAccepted) {
   sequence.SetWindow(Ids{1, 2});
   Advance(sequence, 2);
   const BatchToken drafted = sequence.Drafted(1, 9);
@@ -96,7 +96,7 @@ TEST_F(SequenceTest, ADraftIsNoPartOfTheWindowUntilItIsAccepted) {
   EXPECT_EQ(sequence.pending(), 1u);
 }
 
-TEST_F(SequenceTest, ACopyIsTheSameAndItsOwn) {
+TEST_F(SequenceTest, ACopyIsEqualAndIndependent) {
   sequence.SetWindow(Ids{1, 2, 3});
   Advance(sequence, 2);
   Sequence copy = Make();

@@ -1,4 +1,4 @@
-// A generation that starts in the middle of a word, compared with the plainest implementation.
+// Compares a generation that starts in the middle of a word with the plainest implementation.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -52,8 +52,8 @@ class SessionHealingTest : public ::testing::Test {
     return written;
   }
 
-  // One token after the other, each from logits that are computed afresh, chosen among all tokens
-  // of the vocabulary that may be next.
+  // Generates one token at a time from newly computed logits, among all tokens of the vocabulary
+  // that are allowed next.
   std::vector<std::int32_t> BruteForce(const std::vector<std::int32_t>& prompt, std::size_t index) {
     const std::size_t kept = prompt.size() - healed_tokens;
     std::vector<std::int32_t> ids(prompt.begin(), prompt.begin() + static_cast<long>(kept));
@@ -91,7 +91,7 @@ class SessionHealingTest : public ::testing::Test {
   std::size_t healed_tokens = 0;
 };
 
-TEST_F(SessionHealingTest, WritesWhatABruteForceOverTheVocabularyWrites) {
+TEST_F(SessionHealingTest, TokensMatchABruteForceSearchOfTheVocabulary) {
   model.weights->config.eos_token_id = tokenizer.end_of_text();
   reference.weights->config.eos_token_id = tokenizer.end_of_text();
   options.heal = true;
@@ -141,7 +141,7 @@ TEST_F(SessionHealingTest, WritesWhatABruteForceOverTheVocabularyWrites) {
   EXPECT_GT(healed_as[Healed::kSome], 10u);
 }
 
-TEST_F(SessionHealingTest, ASeedGivesOneTextWithLookupAndWithout) {
+TEST_F(SessionHealingTest, LookupDoesNotChangeTheText) {
   options.heal = true;
   options.max_new_tokens = 40;
   options.temperature = 0;
@@ -151,7 +151,7 @@ TEST_F(SessionHealingTest, ASeedGivesOneTextWithLookupAndWithout) {
   EXPECT_EQ(with, WriteAll(prompt)[0].ids);
 }
 
-TEST_F(SessionHealingTest, ListsOnlyAlternativesThatMayBeNext) {
+TEST_F(SessionHealingTest, OnlyAllowedAlternativesAreListed) {
   options.heal = true;
   options.logprobs = 100;
   const auto prompt = Encode("a b b ab");
@@ -171,7 +171,7 @@ TEST_F(SessionHealingTest, ListsOnlyAlternativesThatMayBeNext) {
 }
 
 // Without an end-of-text token to start from, the first token of the prompt stays.
-TEST_F(SessionHealingTest, TakesBackAPromptOfOneWordOnlyWhereThereIsAnEndOfTextToStartFrom) {
+TEST_F(SessionHealingTest, AOneTokenPromptIsHealedOnlyIfTheModelHasAnEosToken) {
   options.heal = true;
   const auto word = Encode("a");
   ASSERT_EQ(word.size(), 1u);
@@ -183,7 +183,7 @@ TEST_F(SessionHealingTest, TakesBackAPromptOfOneWordOnlyWhereThereIsAnEndOfTextT
   EXPECT_EQ(healed_tokens, 1u);
 }
 
-TEST_F(SessionHealingTest, StopStringsAreLookedForBehindThePrompt) {
+TEST_F(SessionHealingTest, StopStringsAreMatchedAfterThePrompt) {
   options.heal = true;
   options.max_new_tokens = 40;
   const std::string whole = WriteAll(Encode("ba"))[0].text;
@@ -192,8 +192,7 @@ TEST_F(SessionHealingTest, StopStringsAreLookedForBehindThePrompt) {
   EXPECT_EQ(WriteAll(Encode("ba"))[0].text, whole.substr(0, whole.find(options.stop[0])));
 }
 
-TEST_F(SessionHealingTest,
-       NothingIsHealedForNoTokensOrWithoutAskingAndWithoutATokenizerItIsRefused) {
+TEST_F(SessionHealingTest, HealingNeedsItsOptionAndNewTokensAndATokenizer) {
   WriteAll(Encode("ab"));
   EXPECT_EQ(healed_tokens, 0u);
   options.heal = true;
@@ -206,7 +205,7 @@ TEST_F(SessionHealingTest,
 }
 
 // Writing the removed bytes again may take more tokens than were removed.
-TEST_F(SessionHealingTest, StrictLeavesRoomForEachByteThatIsWrittenAnew) {
+TEST_F(SessionHealingTest, StrictModeReservesATokenForEachRemovedByte) {
   options.heal = options.strict = true;
   const std::size_t capacity = model.weights->config.n_positions;
   std::vector<std::int32_t> prompt = {*tokenizer.end_of_text(), 8};

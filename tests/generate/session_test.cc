@@ -55,7 +55,7 @@ Tokenizer ByteTokenizer() {
   return std::move(ReadTokenizer(vocab.dump(), "#version: 0.2\n", 160).value());
 }
 
-TEST_F(SessionTest, TheSameSeedGivesTheSameTextAndAnotherSeedAnother) {
+TEST_F(SessionTest, TheSeedDeterminesTheText) {
   GenerateOptions options{.max_new_tokens = 20, .temperature = 3, .seed = 1};
   const auto first = Run(Ids(4), options);
   EXPECT_EQ(Run(Ids(4), options), first);
@@ -63,7 +63,7 @@ TEST_F(SessionTest, TheSameSeedGivesTheSameTextAndAnotherSeedAnother) {
   EXPECT_NE(Run(Ids(4), options), first);
 }
 
-TEST_F(SessionTest, AModelsMaxLengthCountsThePrompt) {
+TEST_F(SessionTest, MaxLengthIncludesThePrompt) {
   GenerateOptions options{.max_new_tokens = 20, .max_length = 20};
   options.ignore_eos = true;
   EXPECT_EQ(Run(Ids(4), options).size(), 16u);
@@ -74,7 +74,7 @@ TEST_F(SessionTest, AModelsMaxLengthCountsThePrompt) {
             std::string::npos);
 }
 
-TEST_F(SessionTest, ReusedCacheGivesTheSameTokens) {
+TEST_F(SessionTest, AReusedCacheGivesTheSameTokens) {
   const GenerateOptions options{.max_new_tokens = 10, .temperature = 2};
   const auto fresh = Run(Ids(20), options);
   auto edited = Ids(20);
@@ -84,12 +84,12 @@ TEST_F(SessionTest, ReusedCacheGivesTheSameTokens) {
   EXPECT_EQ(again.reused_tokens(), 12u);  // up to the edit
   EXPECT_EQ(Finish(again), fresh);
   Session same = Begin(Ids(20), options);
-  EXPECT_EQ(same.reused_tokens(), 19u);  // the last token's logits are wanted
+  EXPECT_EQ(same.reused_tokens(), 19u);  // the last token runs again for its logits
   EXPECT_EQ(Finish(same), fresh);
   EXPECT_EQ(Run(edited, options), other);
 }
 
-TEST_F(SessionTest, LongPromptKeepsItsLastPartAndSaysSo) {
+TEST_F(SessionTest, ALongPromptKeepsItsLastPartAndReportsTheDroppedTokens) {
   const GenerateOptions options{.max_new_tokens = 1, .temperature = 0};
   const auto prompt = Ids(59);
   Session session = Begin(prompt, options);
@@ -99,9 +99,9 @@ TEST_F(SessionTest, LongPromptKeepsItsLastPartAndSaysSo) {
   EXPECT_EQ(Begin(std::span(prompt).last(48), options).dropped_tokens(), 0u);
 }
 
-// Typing behind a text longer than the context reuses the cached text, unless another quarter of
-// the context has to go.
-TEST_F(SessionTest, LongPromptThatGrowsIsReused) {
+// A text longer than the context reuses the cache when it grows, unless another quarter of the
+// context must be dropped.
+TEST_F(SessionTest, AGrowingLongPromptReusesTheCache) {
   const GenerateOptions options{.max_new_tokens = 1, .temperature = 0};
   std::vector<std::size_t> reused;
   for (std::size_t size = 40; size < 90; ++size) {
@@ -122,7 +122,7 @@ TEST_F(SessionTest, LongPromptThatGrowsIsReused) {
   }
 }
 
-TEST_F(SessionTest, GenerationGoesOnPastTheEndOfTheContext) {
+TEST_F(SessionTest, GenerationContinuesPastTheEndOfTheContext) {
   const GenerateOptions options{.max_new_tokens = 150, .temperature = 2};
   Session session = Begin(Ids(40), options);
   EXPECT_EQ(Finish(session).size(), 150u);
@@ -130,7 +130,7 @@ TEST_F(SessionTest, GenerationGoesOnPastTheEndOfTheContext) {
   EXPECT_LE(model.context->sequence().window().size(), 48u);
 }
 
-TEST_F(SessionTest, WindowAfterACutIsComputedLikeAFreshPrompt) {
+TEST_F(SessionTest, AShortenedWindowIsComputedLikeANewPrompt) {
   GenerateOptions options{.max_new_tokens = 12, .temperature = 0};
   const auto prompt = Ids(45);
   const auto written = Run(prompt, options);  // fills 48, keeps 36, goes on
@@ -141,9 +141,9 @@ TEST_F(SessionTest, WindowAfterACutIsComputedLikeAFreshPrompt) {
   EXPECT_EQ(Run(std::span(text).subspan(12), options)[0], written[4]);
 }
 
-// A prompt longer than one step reads, and a text that outgrows the context. Each is suspended
-// while it reads, while it writes, and while it reads again.
-TEST_F(SessionTest, SuspendedGenerationsWriteTheSameWhateverRunsInBetween) {
+// The prompt is longer than one prefill step, and the text outgrows the context. The generation is
+// suspended while it prefills, while it generates, and while it prefills again.
+TEST_F(SessionTest, SuspendedGenerationsAreUnaffectedByOtherWork) {
   const auto prompt = Ids(40);
   for (const std::size_t n : {1, 3}) {
     for (const bool lookup : {true, false}) {
@@ -180,7 +180,7 @@ TEST_F(SessionTest, SuspendedGenerationsWriteTheSameWhateverRunsInBetween) {
   }
 }
 
-TEST_F(SessionTest, ResumingAtOnceReadsNothingAgain) {
+TEST_F(SessionTest, ResumingImmediatelyRunsNoTokenAgain) {
   Session session = Begin(Ids(20), {.max_new_tokens = 10, .temperature = 0});
   while (session.prefill().done < 20) NextTokens(session);
   session.Suspend();
@@ -188,7 +188,7 @@ TEST_F(SessionTest, ResumingAtOnceReadsNothingAgain) {
   EXPECT_EQ(model.context->sequence().pending(), 1u);
 }
 
-TEST_F(SessionTest, StrictModeRefusesWithTheNumbers) {
+TEST_F(SessionTest, AStrictModeErrorStatesTheTokenCounts) {
   GenerateOptions options{.max_new_tokens = 9};
   options.strict = true;
   const auto refused = Session::Begin(*model.context, nullptr, Ids(40), options);
@@ -201,7 +201,7 @@ TEST_F(SessionTest, StrictModeRefusesWithTheNumbers) {
   EXPECT_TRUE(Session::Begin(*model.context, nullptr, Ids(40), options).ok());
 }
 
-TEST_F(SessionTest, BadIdsAndEmptyPromptsAreErrors) {
+TEST_F(SessionTest, InvalidIdsAndEmptyPromptsAreRefused) {
   for (const std::int32_t id : {-1, 160, 1 << 30}) {
     const std::vector<std::int32_t> prompt = {1, id};
     const auto result = Session::Begin(*model.context, nullptr, prompt, {});
@@ -212,7 +212,7 @@ TEST_F(SessionTest, BadIdsAndEmptyPromptsAreErrors) {
       Session::Begin(*model.context, nullptr, {}, {}).ok());  // no end-of-text to start from
 }
 
-TEST_F(SessionTest, LogprobsAreTheModelsOwn) {
+TEST_F(SessionTest, LogprobsIgnoreTheSamplingOptions) {
   GenerateOptions options{.max_new_tokens = 1, .temperature = 0, .logprobs = 160};
   options.repetition_penalty = 5;
   Session session = Begin(Ids(4), options);
@@ -229,9 +229,9 @@ TEST_F(SessionTest, LogprobsAreTheModelsOwn) {
   EXPECT_NEAR(total, 1.0, 1e-5);
 }
 
-TEST_F(SessionTest, ContinuationsAreWhatEachSeedGivesAlone) {
-  // Also past the end of the context, where each continuation is cut and prefilled again
-  // separately.
+TEST_F(SessionTest, EachContinuationEqualsAGenerationWithItsSeed) {
+  // 100 tokens reach past the end of the context, where each continuation is cut and prefilled
+  // again separately.
   for (const std::size_t length : {5, 100}) {
     GenerateOptions options{.max_new_tokens = length, .temperature = 2};
     options.repetition_penalty = 1.3;
@@ -249,7 +249,7 @@ TEST_F(SessionTest, ContinuationsAreWhatEachSeedGivesAlone) {
   }
 }
 
-TEST_F(SessionTest, EachContinuationReadsATokenOnce) {
+TEST_F(SessionTest, EachContinuationRunsEachTokenOnce) {
   Session session = Begin(Ids(20), {.max_new_tokens = 5, .n = 3});
   while (session.prefill().done < 20) NextTokens(session);
   for (int step = 0; step < 3; ++step) {
@@ -258,7 +258,7 @@ TEST_F(SessionTest, EachContinuationReadsATokenOnce) {
   }
 }
 
-TEST_F(SessionTest, ContinuationsEndByThemselves) {
+TEST_F(SessionTest, ContinuationsEndIndependently) {
   const Tokenizer tokenizer = ByteTokenizer();
   GenerateOptions options{.max_new_tokens = 40, .temperature = 3, .seed = 5, .n = 4};
   options.stop = {"a", "e", "7"};
@@ -308,7 +308,7 @@ TEST_F(SessionTest, LookupChangesNoToken) {
   EXPECT_GT(rejected, 0u);
 }
 
-TEST_F(SessionTest, LookupLeavesACacheThatTheNextPromptCanUse) {
+TEST_F(SessionTest, TheNextPromptReusesTheCacheAfterLookup) {
   GenerateOptions options{.max_new_tokens = 15, .temperature = 0};
   Session first = Begin(Refrain(20), options);
   auto text = Refrain(20);
@@ -326,7 +326,7 @@ TEST_F(SessionTest, ZeroNewTokensFinishAtOnce) {
   EXPECT_EQ(session.finish(), FinishReason::kLength);
 }
 
-TEST_F(SessionTest, StopStringsEndTheTextBeforeThem) {
+TEST_F(SessionTest, TheTextEndsBeforeAStopString) {
   const Tokenizer tokenizer = ByteTokenizer();
   GenerateOptions options{.max_new_tokens = 30, .temperature = 3, .seed = 5};
   const auto text_of = [&](const GenerateOptions& with, FinishReason& reason) {

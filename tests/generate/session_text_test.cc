@@ -1,4 +1,4 @@
-// The end of a session's text, and the influences on its tokens.
+// Tests where the text of a session ends, and what affects its tokens.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class SessionTextTest : public ::testing::Test {
   GenerateOptions options{.max_new_tokens = 12, .temperature = 2, .seed = 4};
 };
 
-TEST_F(SessionTextTest, TextThatAStopStringHeldBackIsShownAtTheEnd) {
+TEST_F(SessionTextTest, HeldBackTextIsReturnedAtTheEnd) {
   const std::string whole = Write({1, 2, 3}, options).text;
   ASSERT_FALSE(whole.empty());
   options.stop = {whole.substr(whole.size() - 2) + "never"};
@@ -59,7 +59,7 @@ TEST_F(SessionTextTest, TextThatAStopStringHeldBackIsShownAtTheEnd) {
   EXPECT_EQ(held.finish, FinishReason::kLength);
 }
 
-TEST_F(SessionTextTest, EndOfTextEndsTheTextWithoutShowingItUnlessIgnored) {
+TEST_F(SessionTextTest, AnEosTokenEndsTheTextUnlessIgnored) {
   const WrittenText whole = Write({1, 2, 3}, options);
   // The model's end of text is now the fifth token that it wrote.
   model.weights->config.eos_token_id = whole.ids[4];
@@ -79,7 +79,7 @@ TEST_F(SessionTextTest, EndOfTextEndsTheTextWithoutShowingItUnlessIgnored) {
   EXPECT_EQ(ignored.text, whole.text);
 }
 
-TEST_F(SessionTextTest, EachTokenOfAListOfEndsEndsTheText) {
+TEST_F(SessionTextTest, EveryListedEosTokenEndsTheText) {
   const WrittenText whole = Write({1, 2, 3}, options);
   const auto expect_ended = [&] {
     const WrittenText ended = Write({1, 2, 3}, options);
@@ -92,7 +92,7 @@ TEST_F(SessionTextTest, EachTokenOfAListOfEndsEndsTheText) {
   options.eos_token_ids.clear();
   model.weights->config.other_eos_token_ids = {whole.ids[4]};  // config.json's
   expect_ended();
-  options.eos_token_ids = {-1};  // goes before those
+  options.eos_token_ids = {-1};  // overrides config.json's
   EXPECT_EQ(Write({1, 2, 3}, options).ids, whole.ids);
 }
 
@@ -102,8 +102,8 @@ TEST_F(SessionTextTest, AnEmptyPromptStartsAtEndOfText) {
   EXPECT_EQ(Write({}, options).ids, Write({17}, options).ids);
 }
 
-TEST_F(SessionTextTest, ACharacterThatTheLastTokenLeavesUnfinishedIsReplaced) {
-  // The first written token and the first half of "é" change places.
+TEST_F(SessionTextTest, AnIncompleteLastCharacterIsReplaced) {
+  // Swaps the ids of the first generated token and of the first half of "é".
   Json vocab;
   for (int id = 0; id < 159; ++id) vocab["<" + std::to_string(id) + "\n>"] = id;
   vocab["Ã"] = 159;
@@ -129,11 +129,11 @@ TEST_F(SessionTextTest, TheRepetitionPenaltyCountsTheTokensOfThePrompt) {
   EXPECT_EQ(std::count(prompt.begin(), prompt.end(), penalized[0]), 0);
 }
 
-TEST_F(SessionTextTest, TheRepetitionPenaltyCountsWhatWasWritten) {
+TEST_F(SessionTextTest, TheRepetitionPenaltyCountsGeneratedTokens) {
   options = {.max_new_tokens = 30, .temperature = 0};
   options.repetition_penalty = 100;
   const auto ids = Write({1, 2, 3}, options).ids;
-  // Of 160 tokens thirty that were not there yet have a logit above a hundredth of the best.
+  // At least thirty unused tokens have a logit above a hundredth of the best one.
   EXPECT_EQ(std::set<std::int32_t>(ids.begin(), ids.end()).size(), ids.size());
 }
 
@@ -145,7 +145,7 @@ TEST_F(SessionTextTest, StopStringsWithoutATokenizerAreRefused) {
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
 }
 
-TEST_F(SessionTextTest, AlternativesAreAsManyAsWereAskedForMostProbableFirst) {
+TEST_F(SessionTextTest, LogprobsReturnsThatManyAlternativesMostProbableFirst) {
   options.logprobs = 3;
   Session session =
       std::move(Session::Begin(*model.context, &tokenizer, std::vector{1, 2}, options).value());

@@ -8,7 +8,7 @@
 namespace gpt2 {
 namespace {
 
-TEST(StopMatcher, StopAcrossPiecesIsNeverShownInPart) {
+TEST(StopMatcher, NoPartOfAStopStringIsReturnedEvenIfItSpansPieces) {
   const std::string text = "one two END three";
   for (std::size_t piece = 1; piece < text.size(); ++piece) {
     StopMatcher matcher({"END", "zzz"});
@@ -22,7 +22,7 @@ TEST(StopMatcher, StopAcrossPiecesIsNeverShownInPart) {
   }
 }
 
-TEST(StopMatcher, FalseBeginningsAreShownOnceTheyFail) {
+TEST(StopMatcher, APartialMatchIsReturnedOnceItFails) {
   StopMatcher matcher({"aab"});
   EXPECT_EQ(matcher.Push("xa"), "x");
   EXPECT_EQ(matcher.Push("a"), "");
@@ -33,13 +33,13 @@ TEST(StopMatcher, FalseBeginningsAreShownOnceTheyFail) {
   EXPECT_FALSE(matcher.stopped());
 }
 
-TEST(StopMatcher, EarliestOfSeveralWins) {
+TEST(StopMatcher, TheEarliestMatchWins) {
   StopMatcher matcher({"cd", "b"});
   EXPECT_EQ(matcher.Push("abcd"), "a");
   EXPECT_TRUE(matcher.stopped());
 }
 
-TEST(StopMatcher, HoldsBackTheLongestBeginningOfAny) {
+TEST(StopMatcher, TheLongestPartialMatchIsHeldBack) {
   const std::vector<std::string> stop = {"bX", "abY"};
   for (const auto& strings : {std::vector{stop[0], stop[1]}, std::vector{stop[1], stop[0]}}) {
     StopMatcher matcher(strings);
@@ -52,7 +52,7 @@ TEST(StopMatcher, HoldsBackTheLongestBeginningOfAny) {
   }
 }
 
-TEST(StopMatcher, AWholeStringOfItsOwnBeginningsIsNotHeldBackTwice) {
+TEST(StopMatcher, ARepetitiveStopStringIsMatched) {
   StopMatcher matcher({"aaa"});
   EXPECT_EQ(matcher.Push("aa"), "");
   EXPECT_EQ(matcher.Push("b"), "aab");
@@ -60,7 +60,7 @@ TEST(StopMatcher, AWholeStringOfItsOwnBeginningsIsNotHeldBackTwice) {
   EXPECT_TRUE(matcher.stopped());
 }
 
-TEST(StopMatcher, WithoutStopStringsEverythingIsShownAtOnce) {
+TEST(StopMatcher, WithoutStopStringsAllTextIsReturnedImmediately) {
   StopMatcher matcher({});
   EXPECT_EQ(matcher.Push("text"), "text");
   EXPECT_EQ(matcher.Flush(), "");

@@ -11,7 +11,7 @@
 namespace gpt2::testing {
 namespace {
 
-TEST(ThreadTuner, LeavesThePoolAtWhatItChoseAndChangesNoLogit) {
+TEST(ThreadTuner, SetsThePoolToItsChoiceAndChangesNoLogit) {
   constexpr std::size_t kThreads = kHasThreads ? 6 : 1;
   const std::string folder = TinyModelFolder("tied");
   const Golden golden(folder);
@@ -30,7 +30,7 @@ TEST(ThreadTuner, LeavesThePoolAtWhatItChoseAndChangesNoLogit) {
 }
 
 // A measurement does not change the text that follows it.
-TEST(ThreadTuner, KeepsTheCache) {
+TEST(ThreadTuner, MeasuringKeepsTheCache) {
   const std::string folder = TinyModelFolder("tied");
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
   Sequence& sequence = model.context->sequence();
@@ -75,7 +75,7 @@ std::size_t Tuned(const std::map<std::size_t, double>& seconds_with) {
   return tuner.threads();
 }
 
-TEST(ThreadTuner, TakesTheFewestThatAreNotClearlySlowerThanTheFastest) {
+TEST(ThreadTuner, ChoosesTheFewestThreadsThatAreNotClearlySlowerThanTheFastest) {
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 2.0}, {7, 1.0}}), 7u);
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 2.0}, {7, 1.95}}), 4u);
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 3.9}, {7, 3.5}}), 7u);

@@ -51,12 +51,12 @@ bool IsStable(const Tokenizer& tokenizer, const std::string& prompt,
   return true;
 }
 
-// Letters, white space and the characters of contractions.
-TEST(TokenHealer, TakesBackTheFewestTokensThatAnyTextThatFollowsCouldChange) {
+// The alphabet has letters, white space and the characters of contractions.
+TEST(TokenHealer, RemovesTheFewestTokensThatFollowingTextCouldChange) {
   const std::string alphabet = "alr' \n";
   const std::vector<std::string> spelled = {"a", "l", "r", "'", "Ġ", "Ċ"};
   std::size_t several = 0;
-  for (const std::uint64_t seed : {1, 4}) {  // of vocabularies that often need more than one back
+  for (const std::uint64_t seed : {1, 4}) {  // they often need more than one token removed
     const Tokenizer tokenizer = RandomTokenizer(spelled, 26, seed);
     std::set<std::string> following;
     for (const std::string& text : Texts(alphabet, 3)) following.insert(text);
@@ -106,7 +106,7 @@ constexpr int kPromptsToHeal = 100;  // each takes some tenths of a second
 constexpr int kPromptsToHeal = 2000;
 #endif
 
-TEST(TokenHealer, TakesBackTheFewestTokensOfTextsWithAnyWhiteSpace) {
+TEST(TokenHealer, RemovesTheFewestTokensBeforeAnyWhiteSpace) {
   constexpr std::size_t kTokens = 3000;
   const Tokenizer tokenizer = FirstTokensOfGpt2(kTokens);
   const std::vector<std::string> parts = {"a",
@@ -171,7 +171,7 @@ TEST(TokenHealer, TakesBackTheFewestTokensOfTextsWithAnyWhiteSpace) {
   EXPECT_GT(several, static_cast<std::size_t>(kPromptsToHeal / 50));
 }
 
-TEST(TokenHealer, AllowsWhatIsABeginningOfTheBytesOrBeginsWithThem) {
+TEST(TokenHealer, AllowsPrefixesAndExtensionsOfTheRemovedBytes) {
   const Tokenizer tokenizer = RandomTokenizer({"a", "b", "c", "<"}, 80, 3);
   const std::vector<float> logits(90, 1.5f);  // ten more than the tokenizer has
   std::vector<float> allowed;
@@ -188,7 +188,7 @@ TEST(TokenHealer, AllowsWhatIsABeginningOfTheBytesOrBeginsWithThem) {
   }
 }
 
-TEST(TokenHealer, LeavesSpecialTokensAndIdsThatAreNotTheirTextsOwn) {
+TEST(TokenHealer, KeepsSpecialTokensAndNonCanonicalEncodings) {
   const Tokenizer tokenizer = RandomTokenizer({"a", "b", "c"}, 40, 5);
   const auto end = *tokenizer.end_of_text();
   const TokenHealer healer(tokenizer, 2);
@@ -196,7 +196,7 @@ TEST(TokenHealer, LeavesSpecialTokensAndIdsThatAreNotTheirTextsOwn) {
   EXPECT_EQ(healer.TakeBack(std::vector{0, 1, 2}).tokens, 0u);
   EXPECT_EQ(healer.TakeBack(std::vector{end, 0}).tokens, 1u);
   EXPECT_EQ(healer.TakeBack(std::vector{end, 0}).bytes, "a");
-  // A token of several letters, given as single letters, which encoding never gives.
+  // Encoding never gives the single letters of a token of several letters.
   const std::string word(tokenizer.TokenBytes(4));  // of the first merge
   ASSERT_GT(word.size(), 1u);
   ASSERT_EQ(Encode(tokenizer, word), std::vector{4});
@@ -209,14 +209,14 @@ TEST(TokenHealer, LeavesSpecialTokensAndIdsThatAreNotTheirTextsOwn) {
 }
 
 // A token with a byte that is no token could not be written again.
-TEST(TokenHealer, LeavesTokensThatBytesCannotSpell) {
+TEST(TokenHealer, KeepsTokensWithBytesOutsideTheVocabulary) {
   Json vocab = {{"a", 0}, {"aX", 1}};
   const auto tokenizer = std::move(ReadTokenizer(vocab.dump(), "#version: 0.2\n", 2).value());
   EXPECT_EQ(TokenHealer(tokenizer, std::nullopt).TakeBack(std::vector{0, 1}).tokens, 0u);
   EXPECT_EQ(TokenHealer(tokenizer, std::nullopt).TakeBack(std::vector{1, 0}).tokens, 1u);
 }
 
-TEST(TokenHealer, KnowsGpt2sWords) {
+TEST(TokenHealer, HealsExamplesInGpt2sVocabulary) {
   const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
   const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
                                                       ReadTestFile(folder + "/merges.txt"), 50257)
