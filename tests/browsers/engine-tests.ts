@@ -29,7 +29,7 @@ interface TestResult {
   failures?: { failure: string }[];
 }
 
-/** What `filter` (GoogleTest's) leaves of `variant`'s tests: the exit status and a report. */
+/** Runs `variant`'s tests with GoogleTest's `filter`, and returns the exit status and a report. */
 async function run(browser: Browser, host: StaticHost, variant: Variant, filter: string) {
   const files = readdirSync(data, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -78,14 +78,14 @@ function testsOf(macro: "KERNEL" | "KERNEL_RELAXED"): string[] {
   );
 }
 
-/** Tests that must be among those that ran, whatever the filter; so must those of the kernels. */
+/** Tests that must have run under every filter, besides those of the kernels. */
 const contract = [
   "EveryBuild.ComputesTheSameBits",
-  "BestKernels.AreThoseThatTheBuildIsMadeFor",
-  "BestKernels.AreExactWhereTestsRun",
+  "BestKernels.AreThoseOfTheBuild",
+  "BestKernels.AreExactOnTheTestMachine",
 ];
 
-/** Filters, as GoogleTest has them. */
+/** Filters in the syntax of GoogleTest. */
 export const allTests = "*";
 export const kernelTests = ["Kernels.*", "KernelTables.*", ...contract].join(":");
 
@@ -101,7 +101,7 @@ export async function expectTestsToPass(
     testsuite.map((result) => ({ ...result, name: `${suite}.${result.name}` })),
   );
   const failures = results.flatMap(
-    ({ name, failures: found = [] }) => found.map(({ failure }) => `${name}: ${failure.slice(0, 500)}`), // of long vectors, the beginning
+    ({ name, failures: found = [] }) => found.map(({ failure }) => `${name}: ${failure.slice(0, 500)}`), // without whole vectors
   );
   expect(failures).toEqual([]);
   expect(status).toBe(0);

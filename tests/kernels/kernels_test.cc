@@ -1,5 +1,5 @@
-// Every kernel of kernels.inc against its plain twin: the same bits, at all kinds of sizes, and not
-// one value written outside.
+// Tests that every kernel of kernels.inc gives the same bits as its reference twin at many sizes,
+// and writes no value outside its output.
 #include "engine/kernels/kernels.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ class Data {
     }
     return codes;
   }
-  // All bits set, or none, in a quarter of them each: the extreme pairs of 4-bit codes.
+  // A quarter of the bytes have all bits set and a quarter none, the extreme pairs of 4-bit codes.
   std::uint8_t Byte() {
     const std::uint64_t r = random_.Next();
     return r % 4 == 0 ? 0xff : r % 4 == 1 ? 0 : static_cast<std::uint8_t>(r >> 8);
@@ -409,8 +409,8 @@ TEST(QuantizeActivations, NonFiniteValuesGetZeroCodesAndANonFiniteScale) {
   }
 }
 
-// Compared with float64; also where exp overflows, and for NaN.
-TEST(Activations, MatchTheirFormulas) {
+// The formulas are computed in float64, also where exp overflows and for NaN.
+TEST(Activations, ReluSiluAndQuickGeluMatchTheirFormulas) {
   for (const KernelTable* table : KernelTables()) {
     for (const float value : {0.0f, 0.3f, -0.7f, 2.5f, -9.0f, 60.0f, -60.0f, 1e30f, -1e30f}) {
       float relu = value, silu = value, quick = value;
@@ -430,7 +430,7 @@ TEST(Activations, MatchTheirFormulas) {
   }
 }
 
-TEST(Attention, AgreesWithItsTwinWhereEveryScoreIsInfinite) {
+TEST(Attention, InfiniteScoresGiveTheSameBitsAsTheReference) {
   constexpr std::size_t kDim = 4;
   for (const float key : {INFINITY, -INFINITY}) {
     std::vector<float> keys(2 * kKvBlock * kDim, key), values(keys.size(), 1.0f), q(kDim, 1.0f);
@@ -443,16 +443,16 @@ TEST(Attention, AgreesWithItsTwinWhereEveryScoreIsInfinite) {
   }
 }
 
-TEST(BestKernels, AreExactWhereTestsRun) {
+TEST(BestKernels, AreExactOnTheTestMachine) {
   EXPECT_TRUE(BestKernelsAreExact());
 }
 
-TEST(BestKernels, AreThoseThatTheBuildIsMadeFor) {
-  // Of a build with relaxed SIMD there are two, and the processor decides.
+TEST(BestKernels, AreThoseOfTheBuild) {
+  // A build with relaxed SIMD has two such tables, and the processor decides.
   EXPECT_EQ(BestKernels().name.substr(0, BestKernels().name.find('-')), GPT2_FASTEST_KERNELS);
 }
 
-TEST(KernelTables, EachIsCompleteAndCanBeForcedByName) {
+TEST(KernelTables, AreCompleteAndCanBeForcedByName) {
   ASSERT_GE(KernelTables().size(), 2u);
   EXPECT_EQ(KernelTables()[0]->name, "reference");
   EXPECT_EQ(KernelTables()[0]->MatmulQ8, &MatmulQ8_Reference);

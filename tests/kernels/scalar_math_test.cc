@@ -15,7 +15,7 @@ TEST(ScalarMath, ExpIsWithinItsStatedError) {
   }
 }
 
-TEST(ScalarMath, ExpSaturatesAndTakesAnything) {
+TEST(ScalarMath, ExpSaturatesAndAcceptsAnyFloat) {
   EXPECT_EQ(Exp(0.0f), 1.0f);
   EXPECT_LT(Exp(-1e30f), 1.3e-38f);
   EXPECT_LT(Exp(-INFINITY), 1.3e-38f);

@@ -85,7 +85,7 @@ std::string ErrorOf(const Json& file) {
   return tokenizer.ok() ? "" : tokenizer.error().message;
 }
 
-TEST(LanguageJson, WordsAreTokensOfAWordLevelModel) {
+TEST(LanguageJson, AWordLevelModelMapsWordsToTokens) {
   EXPECT_EQ(Encoded(WordLevel(), " e4  e5 Nf6"), (Ids{1, 0, 2}));
   const Tokenizer tokenizer = Read(WordLevel()).value();
   EXPECT_EQ(tokenizer.Decode(Ids{1, 2}).value(), "e4 Nf6");
@@ -93,7 +93,7 @@ TEST(LanguageJson, WordsAreTokensOfAWordLevelModel) {
   EXPECT_FALSE(tokenizer.HasGpt2Rules());
 }
 
-TEST(LanguageJson, AWordWithoutATokenIsAnErrorWhereNoneIsUnknown) {
+TEST(LanguageJson, AnUnknownWordIsAnErrorIfTheUnknownTokenIsMissing) {
   Json file = WordLevel();
   file["model"]["unk_token"] = "<none>";
   const auto ids = Read(file).value().Encode("e5", SpecialTokens::kAsText);
@@ -101,7 +101,7 @@ TEST(LanguageJson, AWordWithoutATokenIsAnErrorWhereNoneIsUnknown) {
   EXPECT_NE(ids.error().message.find("\"e5\""), std::string::npos);
 }
 
-TEST(LanguageJson, AWordPieceModelTakesTheLongestTokens) {
+TEST(LanguageJson, AWordPieceModelMatchesTheLongestTokens) {
   EXPECT_EQ(Encoded(WordPiece(), "Unaffable \xe4\xb8\xad\xe4\xb8\xad!"), (Ids{0, 4, 4, 5}));
   EXPECT_EQ(Encoded(WordPiece(), "UNAFF un!"), (Ids{1, 2, 1, 5}));
   const Tokenizer tokenizer = Read(WordPiece()).value();
@@ -118,7 +118,7 @@ TEST(LanguageJson, AUnigramModelFallsBackToBytes) {
   EXPECT_EQ(tokenizer.TokenBytes(258), " a");
 }
 
-TEST(LanguageJson, BytePairsMayHaveANormalizerAndAnotherExpression) {
+TEST(LanguageJson, BytePairEncodingMayHaveANormalizerAndItsOwnPattern) {
   Json vocab = Json::object();
   for (int byte = 0; byte < 256; ++byte) {
     vocab[AlphabetFromBytes(std::string(1, static_cast<char>(byte)))] = byte;
@@ -136,7 +136,7 @@ TEST(LanguageJson, BytePairsMayHaveANormalizerAndAnotherExpression) {
   EXPECT_EQ(Encoded(file, "\xef\xbc\x91\xef\xbc\x92"), (Ids{256}));
 }
 
-TEST(LanguageJson, ABertVocabularyIsAFileOfLines) {
+TEST(LanguageJson, ABertVocabularyHasOneTokenPerLine) {
   const std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n\xe4\xb8\xad\r\nab\n##c\n";
   const auto read = [&](const std::string& config) {
     return ReadAnyTokenizer({.tokenizer_config = config, .vocab_txt = vocab}, 100);
@@ -155,7 +155,7 @@ TEST(LanguageJson, ABertVocabularyIsAFileOfLines) {
   EXPECT_NE(read(R"({"cls_token": "<s>"})").error().message.find("\"<s>\""), std::string::npos);
 }
 
-TEST(LanguageJson, StepsThatTogetherMakeATextManyTimesAsLongAreRefused) {
+TEST(LanguageJson, StepsThatMultiplyTheLengthOfTheTextAreRefused) {
   for (const Json& pattern : {Json{{"String", "b"}}, Json{{"Regex", "b"}}}) {
     const Json step = {
         {"type", "Replace"}, {"pattern", pattern}, {"content", std::string(32, 'b')}};
@@ -168,7 +168,7 @@ TEST(LanguageJson, StepsThatTogetherMakeATextManyTimesAsLongAreRefused) {
   }
 }
 
-TEST(LanguageJson, AnErrorNamesTheFieldThatIsNotComputed) {
+TEST(LanguageJson, AnErrorNamesTheUnsupportedField) {
   Json file = WordLevel();
   file["normalizer"] = {{"type", "Nmt"}};
   EXPECT_NE(ErrorOf(file).find("\"normalizer.type\" is \"Nmt\""), std::string::npos);

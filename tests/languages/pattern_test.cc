@@ -24,14 +24,14 @@ std::string Matches(const std::string& expression, const std::string& text) {
   }
 }
 
-TEST(Pattern, TakesTheFirstAlternativeAndAsMuchAsItCan) {
+TEST(Pattern, TakesTheFirstAlternativeAndRepeatsGreedily) {
   EXPECT_EQ(Matches("ab|abc|c", "abcab"), "ab|c|ab");
   EXPECT_EQ(Matches("a{2,3}|b", "aaaaab"), "aaa|aa|b");
   EXPECT_EQ(Matches("a*ab", "aaab"), "aaab");
   EXPECT_EQ(Matches("(?:ab)?c", "abcc"), "abc|c");
 }
 
-TEST(Pattern, HasTheClassesOfTokenizers) {
+TEST(Pattern, SupportsTheCharacterClassesOfTokenizers) {
   EXPECT_EQ(Matches(" ?\\p{L}+|\\p{N}{1,3}|[^\\s\\p{L}\\p{N}]+",
                     "Stra\xc3\x9f"
                     "e 12345?!"),
@@ -42,7 +42,7 @@ TEST(Pattern, HasTheClassesOfTokenizers) {
   EXPECT_EQ(Matches("[a-c\\-]", "a-d"), "a|-");
 }
 
-TEST(Pattern, RefusesByNameWhatItDoesNotRead) {
+TEST(Pattern, UnsupportedSyntaxIsRefusedByName) {
   for (const char* expression :
        {"(a)", "a+?", "a++", "(?:ab)+", "\\p{Lu}", "\\d", "^a", "a$", ".", "[[:alpha:]]", "(?<=a)b",
         "(?!ab)c", "a{2", "[a", "(?:a", "a)", "[\\S\\P{L}]", "[b-a]", "a\\"}) {
@@ -53,7 +53,7 @@ TEST(Pattern, RefusesByNameWhatItDoesNotRead) {
   }
 }
 
-TEST(Pattern, AnExpressionThatTakesTooLongIsAnError) {
+TEST(Pattern, ASlowExpressionIsStoppedWithAnError) {
   EXPECT_NE(Matches("a*a*a*b", std::string(10'000, 'a')).find("takes too long"), std::string::npos);
 }
 

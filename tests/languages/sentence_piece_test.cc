@@ -26,7 +26,7 @@ std::string PieceField(const std::string& text, float score, PieceType type = kN
   return BytesField(1, BytesField(1, text) + FloatField(2, score) + NumberField(3, type));
 }
 
-// 0 to 9; the numbers behind are ids.
+// The pieces with the ids 0 to 9.
 std::string AllPieces() {
   return PieceField("<unk>", 0, kUnknown) + PieceField("<s>", 0, kControl) +
          PieceField("</s>", 0, kControl) + PieceField("<user>", 0, kUserDefined) +
@@ -57,7 +57,7 @@ Ids EncodedBy(const Result<Tokenizer>& tokenizer, const std::string& text,
 
 constexpr const char* kT5Config = R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 0})";
 
-TEST(SentencePiece, WordsBeginWithASpaceAndOneSpaceIsAsGoodAsMore) {
+TEST(SentencePiece, WordsBeginWithASpaceAndRepeatedSpacesCountAsOne) {
   const auto tokenizer = ReadModel(ModelFile());
   EXPECT_EQ(EncodedBy(tokenizer, "ab  ab"), (Ids{5, 5}));
   EXPECT_EQ(EncodedBy(tokenizer, "  ab  "), (Ids{5}));
@@ -66,7 +66,7 @@ TEST(SentencePiece, WordsBeginWithASpaceAndOneSpaceIsAsGoodAsMore) {
   EXPECT_EQ(tokenizer.value().TokenBytes(5), " ab");
 }
 
-TEST(SentencePiece, OnlyWhereTheyAreAllowedAreControlPiecesFoundAndSymbolsOfTheUserAlways) {
+TEST(SentencePiece, ControlPiecesMatchOnlyIfAllowedAndUserSymbolsAlways) {
   const auto tokenizer = ReadModel(ModelFile());
   EXPECT_EQ(EncodedBy(tokenizer, "a<s><user>"), (Ids{4, 6, 1, 3}));
   const Ids as_text = EncodedBy(tokenizer, "a<s><user>", SpecialTokens::kAsText);
@@ -74,7 +74,7 @@ TEST(SentencePiece, OnlyWhereTheyAreAllowedAreControlPiecesFoundAndSymbolsOfTheU
   EXPECT_EQ(EncodedBy(tokenizer, "never"), (Ids{4, 0}));
 }
 
-TEST(SentencePiece, ForAT5TokenizerAnEndComesBehindTheTextAndExtraIdsAreTokens) {
+TEST(SentencePiece, AT5TokenizerAppendsAnEndAndHasExtraIds) {
   const auto tokenizer =
       ReadModel(ModelFile(), R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 2})");
   EXPECT_EQ(EncodedBy(tokenizer, "ab<extra_id_0><extra_id_1>"), (Ids{5, 11, 10, 2}));
@@ -92,7 +92,7 @@ TEST(SentencePiece, ForAT5TokenizerAnEndComesBehindTheTextAndExtraIdsAreTokens) 
             std::string::npos);
 }
 
-TEST(SentencePiece, TheConfigurationSaysWhetherTextIsLowerCaseAndWhereSpacesCome) {
+TEST(SentencePiece, TokenizerConfigSetsLowerCaseAndThePrefixSpace) {
   EXPECT_EQ(EncodedBy(ReadModel(ModelFile(), R"({"do_lower_case": true})"), "AB"), (Ids{5}));
   EXPECT_EQ(EncodedBy(ReadModel(ModelFile(), kT5Config), "AB"), (Ids{4, 0, 2}));
   EXPECT_EQ(EncodedBy(ReadModel(ModelFile(), R"({"legacy": false})"), "<s>ab ab"),
@@ -101,7 +101,7 @@ TEST(SentencePiece, TheConfigurationSaysWhetherTextIsLowerCaseAndWhereSpacesCome
             (Ids{6, 7, 5}));
 }
 
-TEST(SentencePiece, TheFileSaysWhichSpacesStay) {
+TEST(SentencePiece, TheFileSetsWhichSpacesAreKept) {
   constexpr std::uint32_t kAddDummyPrefix = 3, kRemoveExtraWhitespaces = 4;
   const std::string no_prefix = NumberField(kAddDummyPrefix, 0);
   const std::string keeps = NumberField(kRemoveExtraWhitespaces, 0);
@@ -114,7 +114,7 @@ TEST(SentencePiece, TheFileSaysWhichSpacesStay) {
   EXPECT_EQ(plain.value().Decode(Ids{5, 4, 4}).value(), " ab  ");
 }
 
-TEST(SentencePiece, BytesStandForWhatHasNoPieceAndNoTextIsTheNameOfOne) {
+TEST(SentencePiece, TextWithoutAPieceFallsBackToBytePieces) {
   std::string bytes;
   for (int byte = 0; byte < 256; ++byte) {
     bytes += PieceField(ByteTokenName(static_cast<unsigned char>(byte)), 0, kByte);
@@ -128,7 +128,7 @@ TEST(SentencePiece, BytesStandForWhatHasNoPieceAndNoTextIsTheNameOfOne) {
   EXPECT_EQ(tokenizer.value().TokenBytes(0xc3), "\xc3");
 }
 
-TEST(SentencePiece, ATableOfCharactersChangesTheText) {
+TEST(SentencePiece, ACharacterMapNormalizesTheText) {
   const std::string wide_a = "\xef\xbc\xa1", mark = "\xcc\x81";
   const std::string map = WriteCharsMap({{wide_a, "a"}, {"B", "b"}, {"\x01", ""}});
   const auto tokenizer = ReadModel(ModelFile("", BytesField(2, map)));
@@ -146,7 +146,7 @@ TEST(SentencePiece, AModelThatIsNotUnigramIsRefusedByName) {
   }
 }
 
-TEST(SentencePiece, WhatIsNotComputedIsRefusedByName) {
+TEST(SentencePiece, UnsupportedSettingsAreRefusedByName) {
   EXPECT_NE(RefusalOf(ModelFile(NumberField(24, 1))).find("\"treat_whitespace_as_suffix\" is true"),
             std::string::npos);
   EXPECT_NE(RefusalOf(ModelFile("", NumberField(5, 0))).find("\"escape_whitespaces\" is false"),
@@ -185,7 +185,7 @@ TEST(SentencePiece, ADamagedFileIsAnError) {
   EXPECT_NE(ReadModel(ModelFile(), "", 9).error().message.find("vocab_size"), std::string::npos);
 }
 
-TEST(SentencePiece, ADamagedTableOfCharactersIsAnErrorWhereItIsReadOrUsed) {
+TEST(SentencePiece, ADamagedCharacterMapIsAnError) {
   const std::string map = WriteCharsMap({{"B", "b"}});
   const auto with = [](const std::string& bytes) {
     return ReadModel(ModelFile("", BytesField(2, bytes)));
@@ -195,7 +195,7 @@ TEST(SentencePiece, ADamagedTableOfCharactersIsAnErrorWhereItIsReadOrUsed) {
                                    map + "\xff", map + std::string(300, 'x')}) {
     EXPECT_NE(with(bytes).error().message.find("precompiled_charsmap"), std::string::npos);
   }
-  // A root whose offset is far behind the end.
+  // The root's offset is far beyond the end.
   const auto far = with(std::string("\4\0\0\0\0\xfe\xff\x7f", 8));
   EXPECT_NE(far.value().Encode("B", SpecialTokens::kAsText).error().message.find("damaged"),
             std::string::npos);

@@ -8,7 +8,7 @@ namespace gpt2 {
 namespace {
 
 // The examples of UAX #15, figures 3 to 6.
-TEST(UnicodeForms, ComposeAndDecomposeAsTheStandardShows) {
+TEST(UnicodeForms, MatchTheExamplesOfTheStandard) {
   const std::string ring = "\xe2\x84\xab", a_ring = "\xc3\x85", decomposed = "A\xcc\x8a";
   EXPECT_EQ(InForm(UnicodeForm::kNfd, ring), decomposed);
   EXPECT_EQ(InForm(UnicodeForm::kNfc, ring), a_ring);
@@ -23,17 +23,17 @@ TEST(UnicodeForms, ComposeAndDecomposeAsTheStandardShows) {
   EXPECT_EQ(InForm(UnicodeForm::kNfkc, long_s), "\xe1\xb9\xa9");
 }
 
-TEST(UnicodeForms, SyllablesOfHangulAreComposedByTheirFormula) {
+TEST(UnicodeForms, HangulSyllablesAreComposedAndDecomposed) {
   const std::string syllable = "\xed\x95\x9c", parts = "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab";
   EXPECT_EQ(InForm(UnicodeForm::kNfd, syllable), parts);
   EXPECT_EQ(InForm(UnicodeForm::kNfc, parts), syllable);
 }
 
-TEST(UnicodeForms, InvalidBytesStay) {
+TEST(UnicodeForms, InvalidBytesAreKept) {
   EXPECT_EQ(InForm(UnicodeForm::kNfkc, "\xff\xc3 \xe1\x84"), "\xff\xc3 \xe1\x84");
 }
 
-TEST(UnicodeForms, LowerCaseIsByCharacter) {
+TEST(UnicodeForms, LowerCaseMapsEachCharacterSeparately) {
   EXPECT_EQ(Lowercased("A\xc3\x89 \xce\xa3\xce\x91\xce\xa3"), "a\xc3\xa9 \xcf\x83\xce\xb1\xcf\x83");
   EXPECT_EQ(Lowercased("\xc4\xb0"), "i\xcc\x87");
 }

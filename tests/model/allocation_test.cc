@@ -69,9 +69,9 @@ TEST(ForwardPass, AllocatesNothing) {
   ::operator delete(memory);
 }
 
-// With the text itself: four times the text and half a megabyte. A little more text than the queue
-// of fixed size is for: there it grows last.
-TEST(Tokenizing, TakesThreeTimesTheTextAndHalfAMegabyteAtMost) {
+// With the text itself that is four times the text and half a megabyte. The text is a little longer
+// than the fixed-size queue is for.
+TEST(Tokenizing, NeedsAtMostThreeTimesTheTextAndHalfAMegabyte) {
   const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
   const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
                                                       ReadTestFile(folder + "/merges.txt"), 50257)
@@ -105,7 +105,7 @@ TEST(Tokenizing, TakesThreeTimesTheTextAndHalfAMegabyteAtMost) {
 }
 
 // Once a tensor is complete, the memory that widened and transposed its bands is freed.
-TEST(Loading, KeepsNothingButTheWeights) {
+TEST(Loading, KeepsOnlyTheWeightsInMemory) {
   const std::string folder = TinyModelFolder("tied");
   const std::string file = ReadTestFile(folder + "/model.safetensors");
   const auto config = ReadConfigJson(ReadTestFile(folder + "/config.json")).value();
@@ -119,7 +119,7 @@ TEST(Loading, KeepsNothingButTheWeights) {
   EXPECT_EQ(bytes, before);
 }
 
-TEST(Loading, KeepsNothingOfARefusedModel) {
+TEST(Loading, FreesTheMemoryOfARefusedModel) {
   const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
   WeightReader reader(ReadConfigJson(config).value(), WeightFormat::kF32);
   constexpr std::size_t kHeader = 1 << 20;  // a megabyte of spaces, which is no JSON

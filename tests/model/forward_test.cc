@@ -49,7 +49,7 @@ double KlDivergence(const std::vector<float>& expected, const std::vector<float>
   return divergence;
 }
 
-TEST(KlDivergenceItself, IsZeroForTheSameAndKnownForAnother) {
+TEST(KlDivergence, MatchesKnownValues) {
   EXPECT_NEAR(KlDivergence({0, 0}, {0, 0}), 0, 1e-12);
   // (1/2, 1/2) against (3/4, 1/4): ln 2 - (ln 3) / 2
   EXPECT_NEAR(KlDivergence({0, 0}, {std::log(3.0f), 0}), std::log(2.0) - std::log(3.0) / 2, 1e-6);
@@ -89,7 +89,7 @@ TEST_P(TinyModel, ResidualStreamMatchesTheReferenceAtEveryStage) {
   for (const auto& [stage, rows] : rows_seen) EXPECT_EQ(rows, golden.ids.size()) << stage;
 }
 
-TEST_P(TinyModel, GreedyContinuationIsTheReferences) {
+TEST_P(TinyModel, GreedyTokensMatchTheReference) {
   const Golden golden(folder());
   TestModel model(folder(), WeightFormat::kF32, KvFormat::kF32);
   GenerateOptions options{.max_new_tokens = golden.greedy_ids.size(), .temperature = 0};
@@ -103,7 +103,7 @@ TEST_P(TinyModel, GreedyContinuationIsTheReferences) {
   EXPECT_EQ(ids, golden.greedy_ids);
 }
 
-TEST_P(TinyModel, EightBitsStayCloseToTheReference) {
+TEST_P(TinyModel, EightBitLogitsStayCloseToTheReference) {
   const Golden golden(folder());
   for (const KvFormat kv : {KvFormat::kF32, KvFormat::kQ8}) {
     TestModel model(folder(), WeightFormat::kQ8, kv);

@@ -24,7 +24,7 @@ KvCache Create(KvFormat format) {
   return std::move(KvCache::Create(SmallConfig(), format).value());
 }
 
-TEST(KvCache, TakesWholeBlocksOfPaddedHeads) {
+TEST(KvCache, AllocatesWholeBlocksOfPaddedHeads) {
   const std::size_t values = kParts * kCapacity * kPaddedDim;
   EXPECT_EQ(Create(KvFormat::kF32).bytes(), values * sizeof(float));
   EXPECT_EQ(Create(KvFormat::kQ8).bytes(), values + kParts * kCapacity * sizeof(float));
@@ -65,7 +65,7 @@ TEST(KvCache, HeadsDoNotOverlap) {
   });
 }
 
-TEST(KvCache, HeadsThatShareTheirKeysTakeTheMemoryOfOne) {
+TEST(KvCache, HeadsThatShareKeysNeedTheMemoryOfOneHead) {
   Config shared = SmallConfig(), single = SmallConfig();
   shared.multi_query = true;
   single.n_head = 1;
@@ -77,7 +77,7 @@ TEST(KvCache, HeadsThatShareTheirKeysTakeTheMemoryOfOne) {
   }
 }
 
-TEST(KvCache, ACopyHasTheBlocksThatAreUsed) {
+TEST(KvCache, ACopyHoldsTheUsedBlocks) {
   for (const std::size_t positions : {0, 1, 32, 33}) {
     const std::size_t used = (positions + 31) / 32 * 32;
     KvCache from = Create(KvFormat::kQ8), to = Create(KvFormat::kQ8);

@@ -1,4 +1,4 @@
-// The layer norms of the forward pass, with the config's own epsilon.
+// Tests that the layer norms of the forward pass use the config's epsilon.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,7 +39,7 @@ void ExpectNear(const Rows& found, const Rows& expected) {
 
 TEST(LayerNorms, AllUseTheEpsilonOfTheConfig) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
-  constexpr float kEpsilon = 0.5f;  // of the order of the variances: it cannot go unnoticed
+  constexpr float kEpsilon = 0.5f;  // as large as the variances, so that it changes the result
   model.weights->config.layer_norm_epsilon = kEpsilon;
   std::map<std::string, Rows> stages;
   const auto keep = [&](const std::string& stage, MatView<const float> x) {

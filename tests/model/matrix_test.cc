@@ -17,7 +17,7 @@ std::vector<float> RandomValues(std::size_t n) {
   return values;
 }
 
-TEST(Matrix, RowsComeBackAsTheyWereSet) {
+TEST(Matrix, RowsSurviveTheRoundTrip) {
   for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
     for (const std::size_t rows : {1, 7, 8, 9, 20}) {
       for (const std::size_t cols : {32, 33, 80}) {
@@ -48,7 +48,7 @@ TEST(Matrix, RowsComeBackAsTheyWereSet) {
   }
 }
 
-TEST(QuantizeWeights, ScaleCoversTheAbsmaxAndZeroStaysZero) {
+TEST(QuantizeWeights, TheScaleCoversTheLargestWeightAndZeroStaysZero) {
   const std::vector<float> weights = {0.3f, -1.0f, 0.999f, 0.0f};
   std::int8_t codes[4];
   const float scale = WidenBFloat16(QuantizeWeights(weights, codes));

@@ -29,7 +29,7 @@ TensorSpec Find(const std::vector<TensorSpec>& specs, const std::string& name) {
   return specs.front();
 }
 
-TEST(TensorSpecs, AreThoseOfTheHubInTheOrderOfTheForwardPass) {
+TEST(TensorSpecs, HaveTheNamesOfTheHubInTheOrderOfTheForwardPass) {
   std::string names;
   for (const TensorSpec& spec : TensorSpecs(SmallConfig(/*is_tied=*/false))) {
     names += spec.name + " ";
@@ -45,7 +45,7 @@ TEST(TensorSpecs, AreThoseOfTheHubInTheOrderOfTheForwardPass) {
   EXPECT_EQ(names, expected);
 }
 
-TEST(TensorSpecs, HaveTheirShapesAndWhatMayBeAbsent) {
+TEST(TensorSpecs, StateShapesAndOptionalTensors) {
   const auto specs = TensorSpecs(SmallConfig(/*is_tied=*/false));
   using Facts = std::tuple<std::size_t, std::size_t, bool, bool, bool, std::string>;
   const auto facts = [&](const std::string& name) {
@@ -68,7 +68,7 @@ TEST(TensorSpecs, HaveTheirShapesAndWhatMayBeAbsent) {
   EXPECT_EQ(facts("lm_head.bias"), Facts(1, 50, true, false, false, "head"));
 }
 
-TEST(TensorSpecs, OfGptBigCodeAreStoredAsTheyAreUsed) {
+TEST(TensorSpecs, GptBigCodeMatricesAreNotTransposed) {
   Config config = SmallConfig(/*is_tied=*/true);
   config.is_bigcode = true;
   for (const bool multi_query : {true, false}) {
@@ -84,7 +84,7 @@ TEST(TensorSpecs, OfGptBigCodeAreStoredAsTheyAreUsed) {
   }
 }
 
-TEST(Config, HeadsOfEachLayoutHaveColumnsOfTheirOwn) {
+TEST(Config, ColumnsOfFollowsEachHeadLayout) {
   Config config = SmallConfig(/*is_tied=*/true);  // 2 heads of 20
   using Columns = std::vector<std::size_t>;
   const auto columns = [&](std::size_t head) {
@@ -101,7 +101,7 @@ TEST(Config, HeadsOfEachLayoutHaveColumnsOfTheirOwn) {
   EXPECT_EQ(columns(1), Columns({20, 40, 60}));
 }
 
-TEST(Bind, FindsEachTensorAtAPlaceOfItsOwn) {
+TEST(Bind, GivesEachTensorItsOwnStorage) {
   Weights weights(SmallConfig(/*is_tied=*/false));
   const auto specs = TensorSpecs(weights.config);
   std::set<const void*> places;
@@ -130,7 +130,7 @@ TEST(Bind, FindsEachTensorAtAPlaceOfItsOwn) {
   EXPECT_EQ(floats("lm_head.bias"), &weights.lm_head_bias);
 }
 
-TEST(TensorSpecs, ATiedHeadIsTheEmbedding) {
+TEST(TensorSpecs, ATiedHeadSharesTheEmbedding) {
   Weights weights(SmallConfig(/*is_tied=*/true));
   for (const TensorSpec& spec : TensorSpecs(weights.config)) {
     EXPECT_NE(spec.name, "lm_head.weight");

@@ -9,14 +9,14 @@ namespace {
 
 // As in GPT-2's encoder.py: a printable byte is its own character, the others are the
 // characters from U+0100 on, in order.
-TEST(ByteAlphabet, SpellsBytesAsTheVocabularyDoes) {
+TEST(ByteAlphabet, MatchesGpt2sSpelling) {
   EXPECT_EQ(AlphabetFromBytes("a~"), "a~");
   EXPECT_EQ(AlphabetFromBytes(" \n"), "\u0120\u010a");
   EXPECT_EQ(AlphabetFromBytes(std::string("\0", 1)), "\u0100");
   EXPECT_EQ(AlphabetFromBytes("\x7f\xa0\xa1\xad\xff"), "\u0121\u0142\u00a1\u0143\u00ff");
 }
 
-TEST(ByteAlphabet, EveryByteHasASpellingOfItsOwnAndComesBack) {
+TEST(ByteAlphabet, EveryByteHasAUniqueSpellingAndSurvivesTheRoundTrip) {
   std::set<std::string> spellings;
   for (int byte = 0; byte < 256; ++byte) {
     const std::string text(1, static_cast<char>(byte));
@@ -26,7 +26,7 @@ TEST(ByteAlphabet, EveryByteHasASpellingOfItsOwnAndComesBack) {
   }
 }
 
-TEST(ByteAlphabet, OtherCharactersSpellNothing) {
+TEST(ByteAlphabet, OtherCharactersAreRefused) {
   for (const char* text : {" ", "\n", "\u0144", "\u0200", "\u4e00", "a\u0144", "\xff"}) {
     EXPECT_EQ(BytesFromAlphabet(text), std::nullopt) << text;
   }

@@ -83,7 +83,7 @@ std::string RandomLetters(std::size_t size, std::uint64_t seed) {
   return text;
 }
 
-TEST(Encoding, MergesAsTheDefinitionSays) {
+TEST(Encoding, MergesMatchTheirDefinition) {
   const Tokenizer tokenizer = SmallTokenizer();
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const std::string word = RandomLetters(1 + seed % 40, seed);
@@ -93,8 +93,8 @@ TEST(Encoding, MergesAsTheDefinitionSays) {
   }
 }
 
-// More candidates than are queued at once.
-TEST(Encoding, LongWordsAreMergedTheSame) {
+// These words have more merge candidates than the queue holds.
+TEST(Encoding, MergesOfLongWordsMatchTheirDefinition) {
   const Tokenizer tokenizer = SmallTokenizer();
   for (const std::string& word : {RandomLetters(200'000, 1), std::string(200'001, 'a')}) {
     EXPECT_EQ(tokenizer.Encode(word, SpecialTokens::kAsText).value(),
@@ -102,8 +102,7 @@ TEST(Encoding, LongWordsAreMergedTheSame) {
   }
 }
 
-// Ids that sixteen bits do not hold.
-TEST(Encoding, LargeVocabulariesKeepTheirIds) {
+TEST(Encoding, IdsAbove16BitsAreSupported) {
   constexpr std::size_t kSize = 65536 + 3;
   std::vector<std::string> tokens(kSize);
   tokens[0] = "b";
@@ -116,7 +115,7 @@ TEST(Encoding, LargeVocabulariesKeepTheirIds) {
             (std::vector<std::int32_t>{65538, 65537, 65536, 0}));
 }
 
-TEST(Encoding, PortionsAreTheWhole) {
+TEST(Encoding, EncodingInPortionsGivesTheSameIds) {
   const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
   const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
                                                       ReadTestFile(folder + "/merges.txt"), 50257)

@@ -8,18 +8,18 @@
 namespace gpt2 {
 namespace {
 
-TEST(Quoted, SpellsATextAsJsonDoes) {
+TEST(Quoted, EscapesTextLikeJson) {
   EXPECT_EQ(Quoted("a\"b\\c\n\x1b"), R"("a\"b\\c\u000a\u001b")");
   EXPECT_EQ(Quoted("\xe2\x82\xac \xf0\x9f\x98\x80"), "\"\xe2\x82\xac \xf0\x9f\x98\x80\"");
 }
 
-TEST(Quoted, CutsALongTextAndSaysItsLength) {
+TEST(Quoted, TruncatesALongTextAndStatesItsLength) {
   const std::string quoted = Quoted(std::string(100, 'x'));
   EXPECT_TRUE(quoted.ends_with("x\"... (100 bytes)")) << quoted;
   EXPECT_EQ(std::ranges::count(quoted, 'x'), 80);
 }
 
-TEST(Visible, EscapesWhatCouldSteerATerminal) {
+TEST(Visible, EscapesControlCharacters) {
   EXPECT_EQ(Visible("\x1b]0;x\x07\r\n\t\x7f"), R"(\u001b]0;x\u0007\u000d\u000a\u0009\u007f)");
   EXPECT_EQ(Visible("\xc2\x9b"), R"(\u009b)");  // CSI in one character
   EXPECT_EQ(Visible("a\xe2\x80\xae\xe2\x81\xa6z"), R"(a\u202e\u2066z)");

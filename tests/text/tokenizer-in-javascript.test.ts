@@ -1,5 +1,5 @@
-// The tokenizer against JavaScript: GPT-2's pattern as a regular expression with the flag u, and byte pairs
-// merged the plain way. Random texts from a fixed seed, tokenized by the command line.
+// Compares the command line's tokens with JavaScript: GPT-2's pattern as a regular expression with the flag u, and byte pairs
+// merged the plain way. The random texts come from a fixed seed.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -52,7 +52,7 @@ function random(seed: number) {
   };
 }
 
-/** GPT-2's encoder.py, plainly. */
+/** A plain version of GPT-2's encoder.py. */
 class PlainTokenizer {
   readonly #ids: Record<string, number> = JSON.parse(readFileSync(join(folder, "vocab.json"), "utf8"));
   readonly #ranks = new Map(

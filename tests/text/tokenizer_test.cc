@@ -31,7 +31,7 @@ std::string Decode(std::span<const std::int32_t> ids) {
   return std::move(Gpt2Tokenizer().Decode(ids).value());
 }
 
-TEST(Tokenizer, GivesTiktokensIds) {
+TEST(Tokenizer, IdsMatchTiktoken) {
   std::istringstream lines(ReadTestFile(GPT2_TEST_DATA "/gpt2-tokenizer/golden.jsonl"));
   std::size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
@@ -43,14 +43,14 @@ TEST(Tokenizer, GivesTiktokensIds) {
   EXPECT_EQ(count, 358u);
 }
 
-TEST(Tokenizer, EveryByteComesBack) {
+TEST(Tokenizer, EveryByteSurvivesTheRoundTrip) {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string text(1, static_cast<char>(byte));
     EXPECT_EQ(Decode(Encode(text)), text) << byte;
   }
 }
 
-TEST(Tokenizer, AnyTextComesBack) {
+TEST(Tokenizer, AnyTextSurvivesTheRoundTrip) {
   Random random(20260101);
   for (int round = 0; round < 300; ++round) {
     std::string text;
@@ -68,7 +68,7 @@ TEST(Tokenizer, AnyTextComesBack) {
   }
 }
 
-TEST(Tokenizer, EndOfTextIsTextUnlessAllowed) {
+TEST(Tokenizer, EndOfTextIsPlainTextUnlessAllowed) {
   EXPECT_EQ(Encode("a<|endoftext|>b", SpecialTokens::kAllowed),
             (std::vector<std::int32_t>{64, 50256, 65}));
   const auto as_text = Encode("<|endoftext|>");
@@ -77,14 +77,14 @@ TEST(Tokenizer, EndOfTextIsTextUnlessAllowed) {
 }
 
 // Quadratic time would take minutes here, and the test's own time limit would end it.
-TEST(Tokenizer, LongRunsOfOneCharacterAreLinear) {
+TEST(Tokenizer, LongRunsOfOneCharacterTakeLinearTime) {
   for (const char c : {' ', 'a', '\n', '7', '!'}) {
     const std::string text(300'000, c);
     EXPECT_EQ(Decode(Encode(text)).size(), text.size());
   }
 }
 
-TEST(Tokenizer, VocabularyWithoutAByteSaysWhichIsMissing) {
+TEST(Tokenizer, AnErrorNamesAByteThatTheVocabularyLacks) {
   const auto tokenizer = ReadTokenizer(R"({"a": 0, "b": 1, "ab": 2})", "a b\n", 3);
   ASSERT_TRUE(tokenizer.ok());
   EXPECT_EQ(tokenizer.value().Encode("abab", SpecialTokens::kAsText).value(),
@@ -94,7 +94,7 @@ TEST(Tokenizer, VocabularyWithoutAByteSaysWhichIsMissing) {
   EXPECT_NE(failed.error().message.find("99"), std::string::npos);
 }
 
-TEST(Tokenizer, TheFirstOfTwoEqualMergesCounts) {
+TEST(Tokenizer, TheFirstOfTwoEqualMergesWins) {
   const auto tokenizer = ReadTokenizer(R"({"b": 0, "a": 1, "ab": 2, "ba": 3})",
                                        "b a\na b\nb a\na b\n", /*vocab_size=*/4);
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
@@ -110,7 +110,7 @@ TEST(Tokenizer, TheFirstOfTwoEqualMergesCounts) {
   }
 }
 
-TEST(Tokenizer, DecodingNamesAnIdOutsideTheVocabulary) {
+TEST(Tokenizer, ADecodingErrorNamesAnIdOutsideTheVocabulary) {
   for (const std::int32_t id : {-1, 50257}) {
     const auto text = Gpt2Tokenizer().Decode(std::vector<std::int32_t>{50256, id});
     ASSERT_FALSE(text.ok());

@@ -11,7 +11,7 @@
 namespace gpt2 {
 namespace {
 
-TEST(Utf8Stream, NeverGivesHalfACharacter) {
+TEST(Utf8Stream, ReturnsOnlyWholeCharacters) {
   const std::string text = "aé漢😀!";
   for (std::size_t piece = 1; piece <= text.size(); ++piece) {
     Utf8Stream stream;
@@ -29,7 +29,7 @@ TEST(Utf8Stream, NeverGivesHalfACharacter) {
   }
 }
 
-TEST(Utf8Stream, InvalidBytesBecomeReplacements) {
+TEST(Utf8Stream, InvalidBytesBecomeReplacementCharacters) {
   Utf8Stream stream;
   EXPECT_EQ(stream.Push("a\xff"
                         "b"),
@@ -50,13 +50,13 @@ std::string WithReplacements(const std::string& bytes) {
 }
 
 // An example of the Unicode Standard (version 15, table 3-8).
-TEST(AppendUtf8, PutsOneReplacementForAMaximalSubpart) {
+TEST(AppendUtf8, WritesOneReplacementPerMaximalSubpart) {
   EXPECT_EQ(WithReplacements("\x61\xf1\x80\x80\xe1\x80\xc2\x62\x80\x63\x80\xbf\x64"),
             "a\ufffd\ufffd\ufffdb\ufffdc\ufffd\ufffdd");
 }
 
-// Four bytes, each from every range that matters, compared with another decoder.
-TEST(AppendUtf8, ReplacesWhatNlohmannJsonReplaces) {
+// Compares four bytes, each from every relevant range, with another decoder.
+TEST(AppendUtf8, ReplacesTheSameBytesAsNlohmannJson) {
   const std::string each =
       "a\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5"
       "\xff";
@@ -76,7 +76,7 @@ TEST(AppendUtf8, ReplacesWhatNlohmannJsonReplaces) {
   }
 }
 
-TEST(ReadUtf8, RefusesOverlongSurrogateAndTooLarge) {
+TEST(ReadUtf8, RefusesOverlongFormsSurrogatesAndTooLargeCodePoints) {
   for (const std::string_view text :
        {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"}) {
     EXPECT_EQ(ReadUtf8(text).code_point, kInvalidCodePoint);
@@ -85,7 +85,7 @@ TEST(ReadUtf8, RefusesOverlongSurrogateAndTooLarge) {
   EXPECT_EQ(ReadUtf8("é").code_point, 0xe9u);
 }
 
-// As defined by RFC 3629.
+// The encoding of RFC 3629.
 std::string Encode(char32_t c) {
   const auto first = [](char32_t bits) { return static_cast<char>(bits); };
   const auto next = [c](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
@@ -99,7 +99,7 @@ bool IsSurrogate(char32_t c) {
   return c >= 0xd800 && c <= 0xdfff;
 }
 
-TEST(ReadUtf8, ReadsEveryCharacterAndSaysItsSize) {
+TEST(ReadUtf8, ReadsEveryCharacterAndReturnsItsSize) {
   for (char32_t c = 0; c <= 0x10ffff; ++c) {
     if (IsSurrogate(c)) continue;
     const std::string text = Encode(c) + "x";
@@ -109,12 +109,12 @@ TEST(ReadUtf8, ReadsEveryCharacterAndSaysItsSize) {
     ASSERT_EQ(character.code_point, c);
     ASSERT_EQ(character.size, size);
     if (size == 1) continue;
-    // Without its last byte it is none.
+    // Without its last byte it is no character.
     ASSERT_EQ(ReadUtf8(bytes.substr(0, size - 1)).code_point, kInvalidCodePoint);
   }
 }
 
-TEST(ReadUtf8, TakesNoOtherFirstBytes) {
+TEST(ReadUtf8, RefusesAllOtherFirstBytes) {
   std::set<std::string> beginnings;
   const auto add = [&](char32_t from, char32_t end, char32_t step) {
     for (char32_t c = from; c < end; c += step) {
@@ -133,7 +133,7 @@ TEST(ReadUtf8, TakesNoOtherFirstBytes) {
   }
 }
 
-TEST(ReadUtf8, EveryByteThatFollowsMustContinue) {
+TEST(ReadUtf8, RefusesAWrongContinuationByte) {
   for (const std::string whole : {"é", "漢", "😀"}) {
     for (std::size_t i = 1; i < whole.size(); ++i) {
       for (const char other : {'x', '\x7f', '\xc0', '\xff'}) {
@@ -145,7 +145,7 @@ TEST(ReadUtf8, EveryByteThatFollowsMustContinue) {
   }
 }
 
-TEST(IncompleteUtf8Tail, IsWhatMoreBytesCouldComplete) {
+TEST(IncompleteUtf8Tail, CountsTheBytesOfAnIncompleteLastCharacter) {
   EXPECT_EQ(IncompleteUtf8Tail(""), 0u);
   EXPECT_EQ(IncompleteUtf8Tail("abc"), 0u);
   for (const std::string whole : {"é", "漢", "😀"}) {
