@@ -119,12 +119,12 @@ std::unique_ptr<Runner> FactComparisonTest::model;
 constexpr Verdict kYes = Verdict::kPassed, kNo = Verdict::kFailed,
                   kSkipped = Verdict::kNotApplicable;
 
-// release, parameters, tokens, continuation, loss, perplexity
-TEST_F(FactComparisonTest, RightFactsPass) {
+// The verdicts are on release, parameters, tokens, continuation, loss and perplexity.
+TEST_F(FactComparisonTest, CorrectFactsPass) {
   EXPECT_EQ(Compare(NamedText{"text", text}), std::vector<Verdict>(6, kYes));
 }
 
-TEST_F(FactComparisonTest, EachFactThatIsWrongFailsAlone) {
+TEST_F(FactComparisonTest, AWrongFactFailsAlone) {
   const NamedText named = {"text", text};
   release.parameters += 1;
   EXPECT_EQ(Compare(named), (std::vector{kYes, kNo, kYes, kYes, kYes, kYes}));
@@ -143,7 +143,7 @@ TEST_F(FactComparisonTest, EachFactThatIsWrongFailsAlone) {
   EXPECT_EQ(Compare(named), (std::vector{kYes, kYes, kYes, kYes, kYes, kNo}));
 }
 
-TEST_F(FactComparisonTest, FactsOfOtherModelsAndTextsDoNotApply) {
+TEST_F(FactComparisonTest, FactsOfOtherModelsAndTextsAreSkipped) {
   EXPECT_EQ(Compare(std::nullopt), (std::vector{kYes, kYes, kYes, kYes, kYes, kSkipped}));
   EXPECT_EQ(Compare(NamedText{"other", "abc"}),
             (std::vector{kYes, kYes, kYes, kYes, kYes, kSkipped}));
@@ -167,7 +167,7 @@ TEST_F(FactComparisonTest, TheMostProbableTokenAndItsLogitAreCompared) {
   EXPECT_EQ(compare(best + 1, logit).verdict, kNo);
 }
 
-TEST(PublishedFacts, AreStatedInTokensOfTheRealTokenizer) {
+TEST(PublishedFacts, UseTheTokensOfTheRealTokenizer) {
   const auto tokenizer = LoadTokenizer(GPT2_TEST_DATA "/gpt2-tokenizer");
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
   const auto encode = [&](const std::string& text) {
@@ -187,7 +187,7 @@ TEST(PublishedFacts, AreStatedInTokensOfTheRealTokenizer) {
   EXPECT_EQ(tokenizer.value().TokenBytes(five.id), " five");
 }
 
-TEST(PublishedFacts, AreOfReleasesAndHaveSources) {
+TEST(PublishedFacts, ReferToKnownReleasesAndHaveSources) {
   const Facts& facts = PublishedFacts();
   const auto check = [&](std::string_view release, std::string_view source) {
     EXPECT_EQ(std::ranges::count(facts.releases, release, &Release::name), 1) << release;
@@ -195,7 +195,7 @@ TEST(PublishedFacts, AreOfReleasesAndHaveSources) {
   };
   for (const Release& release : facts.releases) {
     check(release.name, release.source);
-    // A GPT-2 with a tied head: two tables, the blocks, the last layer norm.
+    // A GPT-2 with a tied head has two tables, the blocks and the last layer norm.
     const std::size_t n = release.n_embd;
     EXPECT_EQ(release.parameters, (release.vocab_size + release.n_positions) * n +
                                       release.n_layer * (12 * n * n + 13 * n) + 2 * n);

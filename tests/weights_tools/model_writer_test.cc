@@ -63,7 +63,7 @@ class ModelWriterTest : public ::testing::Test {
   std::unique_ptr<Weights> weights;
 };
 
-TEST_F(ModelWriterTest, F32AndQ8ComeBackExactly) {
+TEST_F(ModelWriterTest, F32AndQ8SurviveTheRoundTripExactly) {
   for (const StoredWeights format : {StoredWeights::kF32, StoredWeights::kQ8}) {
     LoadedModel model = WriteAndLoad(format);
     EXPECT_EQ(LargestDifference(*weights, *model.weights), 0.0f);
@@ -72,14 +72,14 @@ TEST_F(ModelWriterTest, F32AndQ8ComeBackExactly) {
   }
 }
 
-TEST_F(ModelWriterTest, F16ComesBackRounded) {
+TEST_F(ModelWriterTest, F16RoundsTheWeights) {
   LoadedModel model = WriteAndLoad(StoredWeights::kF16);
   const float difference = LargestDifference(*weights, *model.weights);
   EXPECT_GT(difference, 0.0f);
   EXPECT_LE(difference, 0x1p-11f);  // half a unit in the last of float16's eleven bits
 }
 
-TEST_F(ModelWriterTest, ValuesTooLargeForF16AreNamedAndLeaveNothing) {
+TEST_F(ModelWriterTest, ValuesTooLargeForF16AreNamedAndNoFolderRemains) {
   weights = testing::LoadWeights(testing::TinyModelFolder("tied"), WeightFormat::kF32);
   std::vector<float> row(64, 70000.0f);
   weights->blocks[1].mlp_up.weight.SetRow(3, row);
@@ -114,7 +114,7 @@ TEST_F(ModelWriterTest, ValuesTooLargeForAScaleAreNamed) {
   EXPECT_NE(report.error().message.find("h.0.mlp.c_fc.weight\" row 5"), std::string::npos);
 }
 
-TEST(PieceBytes, AreFourMebibytesUnlessTheNumbersOfPiecesWouldNeedFourDigits) {
+TEST(PieceBytes, StartsAtFourMebibytesAndDoublesAboveAThousandPieces) {
   constexpr std::uint64_t kMebi = 1 << 20;
   EXPECT_EQ(PieceBytes(1), 4 * kMebi);
   EXPECT_EQ(PieceBytes(4000 * kMebi), 4 * kMebi);
@@ -124,7 +124,7 @@ TEST(PieceBytes, AreFourMebibytesUnlessTheNumbersOfPiecesWouldNeedFourDigits) {
 
 // The progress reports while a model is written.
 
-TEST(ShownDuration, IsNoMoreExactThanAnEstimate) {
+TEST(ShownDuration, RoundsLikeAnEstimate) {
   EXPECT_EQ(ShownDuration(0), "0 s");
   EXPECT_EQ(ShownDuration(12.4), "12 s");
   EXPECT_EQ(ShownDuration(59.4), "59 s");
@@ -135,7 +135,7 @@ TEST(ShownDuration, IsNoMoreExactThanAnEstimate) {
   EXPECT_EQ(ShownDuration(3920), "1 h 5 min");
 }
 
-TEST(ProgressLine, ShowsTheTimeLeftOnceItIsKnown) {
+TEST(ProgressLine, ShowsTheTimeLeftOnceItCanBeEstimated) {
   EXPECT_EQ(ProgressLine("making", 0.4, 20), "making: 40 %, 30 s left");
   EXPECT_EQ(ProgressLine("making", 1, 20), "making: 100 %, 0 s left");
   EXPECT_EQ(ProgressLine("making", 0.01, 20), "making: 1 %");

@@ -35,7 +35,7 @@ std::vector<float> RowOf(const Matrix& matrix, std::size_t row) {
   return values;
 }
 
-TEST(QuantizeToQ4, WeightsOnTheGridComeBackExactly) {
+TEST(QuantizeToQ4, WeightsOnTheGridAreExact) {
   ThreadPool pool(2);
   Random random(5);
   for (const std::size_t cols : {32, 33, 80}) {
@@ -51,7 +51,7 @@ TEST(QuantizeToQ4, WeightsOnTheGridComeBackExactly) {
   }
 }
 
-TEST(QuantizeToQ4, ErrorsAreAtMostTheStepBetweenCodes) {
+TEST(QuantizeToQ4, TheErrorIsBoundedByTheStepBetweenCodes) {
   ThreadPool pool(1);
   const Matrix matrix = RandomMatrix(20, 77);
   const Matrix out = std::move(QuantizeToQ4(matrix, {}, pool).value());
@@ -60,8 +60,8 @@ TEST(QuantizeToQ4, ErrorsAreAtMostTheStepBetweenCodes) {
     const auto a = RowOf(matrix, r), b = RowOf(out, r);
     for (std::size_t i = 0; i < a.size(); ++i) squares += std::pow(a[i] - b[i], 2);
   }
-  // Uniform in [-1/2, 1/2]: 16 steps of 1/16, with errors spread evenly over each: a 1/sqrt(12) of
-  // that. The search may only do better than twice that.
+  // Weights are uniform in [-1/2, 1/2], so 16 codes lie 1/16 apart, and rounding has a mean error
+  // of 1/sqrt(12) of that. The bound is twice this error.
   EXPECT_LT(std::sqrt(squares / (20.0 * 77)), 2.0 / 16 / std::sqrt(12.0));
   Matrix zeros = std::move(Matrix::Create(WeightFormat::kF32, 8, 40, "test").value());
   for (std::size_t r = 0; r < 8; ++r) zeros.SetRow(r, std::vector<float>(40, 0.0f));
@@ -95,7 +95,7 @@ double OutputError(const Matrix& a, const Matrix& b, const std::vector<float>& i
   return error;
 }
 
-TEST(QuantizeToQ4, CalibrationMakesTheOutputsErrorSmaller) {
+TEST(QuantizeToQ4, CalibrationReducesTheErrorOfTheOutput) {
   constexpr std::size_t kCols = 80, kCount = 400;
   const std::vector<float> inputs = CorrelatedInputs(kCount, kCols);
   Gram gram{kCols, std::vector<float>(kCols * kCols)};
@@ -115,11 +115,11 @@ TEST(QuantizeToQ4, CalibrationMakesTheOutputsErrorSmaller) {
   for (std::size_t r = 0; r < 24; ++r) EXPECT_EQ(RowOf(again, r), RowOf(calibrated, r));
 }
 
-TEST(QuantizeToQ4, InputsThatWereNeverSeenAreHandled) {
+TEST(QuantizeToQ4, InputsThatAreAlwaysZeroGiveFiniteWeights) {
   ThreadPool pool(1);
   const Matrix matrix = RandomMatrix(4, 64);
   Gram gram{64, std::vector<float>(64 * 64, 0.0f)};
-  EXPECT_TRUE(QuantizeToQ4(matrix, gram, pool).ok());  // all dead: as without calibration
+  EXPECT_TRUE(QuantizeToQ4(matrix, gram, pool).ok());  // no input was seen, as without calibration
   gram.Row(7)[7] = 2.0f;
   const Matrix out = std::move(QuantizeToQ4(matrix, gram, pool).value());
   for (const float value : RowOf(out, 0)) EXPECT_TRUE(std::isfinite(value));
@@ -128,7 +128,7 @@ TEST(QuantizeToQ4, InputsThatWereNeverSeenAreHandled) {
 // A tiny model, converted to q4 and loaded again.
 class Q4ModelTest : public ::testing::Test {
  protected:
-  // Once: to calibrate takes seconds.
+  // Runs once for all tests, because calibration takes seconds.
   static void SetUpTestSuite() {
     folder = fs::path(::testing::TempDir()) / "q4-model";
     const std::string source = testing::TinyModelFolder("tied");

@@ -73,13 +73,13 @@ class StagedFolderTest : public ::testing::TestWithParam<Replacement> {
   const std::vector<std::string> only_out = {"out"};
 };
 
-TEST_P(StagedFolderTest, TakesAFreePlace) {
+TEST_P(StagedFolderTest, CommitCreatesTheFolder) {
   EXPECT_TRUE(Stage("new").Commit(/*force=*/false, {}, GetParam()).ok());
   EXPECT_EQ(OutConfig(), "new");
   EXPECT_EQ(Names(), only_out);
 }
 
-TEST_P(StagedFolderTest, ReplacesAModelAndRemovesIt) {
+TEST_P(StagedFolderTest, CommitReplacesAnExistingModel) {
   MakeOut("old");
   const auto leftovers = Stage("new").Commit(/*force=*/true, {}, GetParam());
   ASSERT_TRUE(leftovers.ok()) << leftovers.error().message;
@@ -89,7 +89,7 @@ TEST_P(StagedFolderTest, ReplacesAModelAndRemovesIt) {
   EXPECT_EQ(Names(), only_out);
 }
 
-TEST_P(StagedFolderTest, IsOnTheDiskBeforeItHasItsName) {
+TEST_P(StagedFolderTest, FilesAreSyncedBeforeTheFolderIsRenamed) {
   for (const bool is_there : {false, true}) {
     if (is_there) MakeOut("old");
     g_out = out;
@@ -110,14 +110,14 @@ TEST_P(StagedFolderTest, IsOnTheDiskBeforeItHasItsName) {
   }
 }
 
-TEST_P(StagedFolderTest, WithoutForceWhatIsThereStays) {
+TEST_P(StagedFolderTest, WithoutForceAnExistingFolderIsKept) {
   MakeOut("old");
   EXPECT_FALSE(Stage("new").Commit(/*force=*/false, {}, GetParam()).ok());
   EXPECT_EQ(OutConfig(), "old");
   EXPECT_EQ(Names(), only_out);
 }
 
-TEST_P(StagedFolderTest, AFolderThatIsNoLongerAModelStays) {
+TEST_P(StagedFolderTest, AFolderWithOtherFilesIsNotReplaced) {
   MakeOut("old");
   {
     StagedFolder staged = Stage("new");
@@ -131,12 +131,12 @@ TEST_P(StagedFolderTest, AFolderThatIsNoLongerAModelStays) {
   EXPECT_EQ(Names(), only_out);
 }
 
-TEST_P(StagedFolderTest, IsRemovedIfNotCommitted) {
+TEST_P(StagedFolderTest, AnUncommittedFolderIsRemoved) {
   Stage("new");
   EXPECT_TRUE(Names().empty());
 }
 
-TEST_P(StagedFolderTest, KeepsAFileThatOthersPutIntoIt) {
+TEST_P(StagedFolderTest, CleaningUpKeepsTheFilesOfOtherPrograms) {
   std::string name;
   {
     StagedFolder staged = Stage("new");
