@@ -33,7 +33,7 @@ std::string RandomFloats(std::uint64_t seed, std::size_t count) {
   return bytes;
 }
 
-// LoRA for some matrices, and some tensors whole, of a model of `config`.
+// LoRA factors for some matrices of a model of `config`, and other tensors as a whole.
 AdapterFiles SoundAdapter(FuzzedDataProvider& input, const Config& config) {
   const auto rank = input.ConsumeIntegralInRange<std::uint64_t>(1, 4);
   AdapterFiles files;
@@ -59,7 +59,7 @@ AdapterFiles SoundAdapter(FuzzedDataProvider& input, const Config& config) {
       files.tensors.push_back({prefix + spec.name, "F32", {spec.cols}, RandomFloats(1, spec.cols)});
     }
   }
-  // Nothing named means PEFT's own choice.
+  // Without names PEFT chooses the modules itself.
   files.is_sound = !files.tensors.empty() && (!is_list || !files.config["target_modules"].empty());
   if (files.is_sound && input.ConsumeBool()) {
     files.tensors.push_back({"base_model.model.lm_head.weight",

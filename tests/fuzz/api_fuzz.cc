@@ -51,7 +51,7 @@ Folder AnyFolder(FuzzedDataProvider& input) {
   return copy;
 }
 
-// A prompt as it goes in: text, ids as int32, or bytes that are neither.
+// A prompt: text, ids as int32, or bytes that are neither.
 struct Prompt {
   std::string bytes;
   bool is_ids = false;
@@ -356,7 +356,7 @@ class Caller {
     if (number) Check(suspended_.insert(number->get<std::uint32_t>()).second, "a number twice");
   }
 
-  // Like the page: other work between the tokens of a text, which continues afterwards.
+  // Does other work between the tokens of a text, as the page does. The text then continues.
   void Interrupt() {
     if (!is_generating_) return Suspend();
     Suspend();
@@ -388,7 +388,7 @@ class Caller {
     suspended_.erase(number);
   }
 
-  // Where the weights are damaged a step may find logits that are not finite, and ends the work.
+  // Damaged weights may give logits that are not finite, which end the work.
   void CheckTurn(const std::optional<Json>& result, bool& is_its_turn) {
     Check(is_its_turn || !result, "a step out of turn");
     Check(result.has_value() || !is_its_turn || is_damaged_, "no step in turn");
@@ -445,7 +445,7 @@ class Caller {
     Inspect();
   }
 
-  // A call of convert.h, in any order.
+  // Makes any call of convert.h.
   void Convert() {
     switch (input_.ConsumeIntegralInRange<int>(0, 5)) {
       case 0:
@@ -537,25 +537,24 @@ class Caller {
     gpt2_free(memory);
   }
 
-  // A load takes as long as all other calls of an input, and a fifth load finds no more than a
-  // second.
+  // A load takes as long as all other calls of an input together. More loads find no new faults.
   static constexpr int kMostLoads = 4;
 
   FuzzedDataProvider& input_;
   Gpt2Engine* engine_;
   int loads_ = 0;
-  std::string rest_;  // of the weights of the load under way
-  std::string text_;  // that is being tokenized
+  std::string rest_;  // weights that the current load still needs
+  std::string text_;  // the text that is being tokenized
   std::set<std::uint32_t> suspended_;
-  bool is_damaged_ = false;  // perhaps
+  bool is_damaged_ = false;  // whether the weights may be damaged
   bool is_loading_ = false;
   bool is_loaded_ = false;
   bool is_generating_ = false;
   bool is_scoring_ = false;
   bool is_tokenizing_ = false;
   Gpt2Converter* converter_;
-  std::string unconverted_;           // of the file that is being converted
-  std::unique_ptr<std::string> fed_;  // of that, until it is taken
+  std::string unconverted_;           // bytes that the converter still needs
+  std::unique_ptr<std::string> fed_;  // bytes that the converter is reading
   bool is_converting_ = false;
 };
 

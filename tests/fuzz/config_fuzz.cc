@@ -46,7 +46,7 @@ Json SoundConfig(FuzzedDataProvider& input) {
   return json;
 }
 
-// Replaces the values of some keys that the engine reads by anything.
+// Replaces the values of some keys that the engine reads with any JSON.
 void Spoil(FuzzedDataProvider& input, Json& json) {
   do {
     switch (input.ConsumeIntegralInRange<int>(0, 4)) {
@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace gpt2::fuzz;
   bool is_sound = false;
   std::string text;
-  if (size > 0 && data[0] == '{') {  // as written by hand, and in the corpus
+  if (size > 0 && data[0] == '{') {  // a readable input, as in the corpus
     text = AsText(data, size);
   } else {
     FuzzedDataProvider input(data, size);

@@ -1,4 +1,4 @@
-// The one JSON parser on any text. It accepts what nlohmann/json's own acceptor accepts, except for
+// Parses any text. The parser accepts what nlohmann/json's own acceptor accepts, except for
 // duplicate keys and deep nesting. Its result survives writing and reading.
 #include <algorithm>
 #include <cmath>
@@ -55,14 +55,13 @@ class Facts final : public nlohmann::json_sax<Json> {
 // 80 bytes of control characters, each spelled \u00xx, and the size of the text.
 constexpr std::size_t kMostShown = 80 * 6 + 40;
 
-// The whole number that `value` states, if it does: as a long double, which holds all that JSON may
-// spell.
+// The whole number in `value`, if it is one, as a long double, which holds every integer of JSON.
 std::optional<long double> Stated(const Json& value) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_number_float()) return std::nullopt;
   const double number = value.get<double>();
-  // Larger ones round to others.
+  // Above 2^53 a double may be a rounded number.
   if (std::fabs(number) > 0x1p53 || std::trunc(number) != number) return std::nullopt;
   return number;
 }
@@ -119,8 +118,7 @@ void CheckValue(const Json& value) {
   }
 }
 
-// Text that is JSON, with keys so short that some stand twice, and at times about as deep as may
-// be.
+// JSON text. Its keys are so short that some repeat, and some texts are nested up to the limit.
 std::string AnyJsonText(FuzzedDataProvider& input, int depth = 0) {
   const auto list = [&](char open, char close, auto item) {
     std::string text(1, open);

@@ -1,6 +1,6 @@
-// Every kernel of kernels.inc against its reference twin, on any shape and any values, NaN and
-// infinities among them. Arrays end where the address sanitizer's red zone begins; it guards their
-// beginning, too, unless they start misaligned.
+// Compares every kernel of kernels.inc with its reference twin, on any shape and any values, NaN
+// and infinities among them. Arrays end where the address sanitizer's red zone begins; it guards
+// their beginning, too, unless they start misaligned.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -43,7 +43,7 @@ class Guarded {
   std::vector<T> memory_;
 };
 
-// Shapes from the fuzzer's input, values from a seed in it: they are too many to come from there.
+// Draws shapes from the fuzzer's input, and values from a seed in it, because there are too many.
 class Source {
  public:
   explicit Source(FuzzedDataProvider& input)
@@ -51,7 +51,7 @@ class Source {
         random_(input.ConsumeIntegral<std::uint64_t>()),
         one_in_(input.PickValueInArray<std::uint64_t>({0, 2, 64})) {}
 
-  // Mostly small, so that many are tried; at times up to `most`.
+  // A size, mostly small, so that many are tried, and sometimes up to `most`.
   std::size_t Size(std::size_t most) {
     const std::size_t usual = std::min<std::size_t>(most, 40);
     const bool is_large = input_.ConsumeIntegralInRange<int>(0, 31) == 31;
@@ -185,7 +185,7 @@ template <typename Weights, typename Fn, typename Codes, typename MakeOffset>
 void CompareQuantized(Source& s, Fn* fast, Fn* plain, std::size_t tiles, std::size_t groups,
                       Codes codes, int least, MakeOffset make_offset) {
   const std::size_t tokens = s.Size(9);
-  // Up to the last token's last group: the kernel reads nothing after it.
+  // The arrays end with the last token's last group; the kernel reads nothing after it.
   const std::size_t places = QuantizedActivations::Place(tokens - 1, groups - 1, groups) + 1;
   Guarded<BFloat16> scales = s.Scales(tiles * groups * kTileRows);
   Guarded<float> bias = s.Floats(tiles * kTileRows), x_scales = s.Floats(places);
@@ -197,9 +197,9 @@ void CompareQuantized(Source& s, Fn* fast, Fn* plain, std::size_t tiles, std::si
                 tokens, tiles);
 }
 
-// The weight reader refuses code -128, which a relaxed dot product takes all the same.
+// The weight reader refuses code -128, but a relaxed dot product accepts it.
 void Compare(Source& s, MatmulQ8Fn* fast, MatmulQ8Fn* plain) {
-  // Up to the inputs of GPT-2 XL's last matrix: more than whose weights are summed up at a time.
+  // GPT-2 XL's last matrix has 200 groups, more than a kernel sums at a time.
   const std::size_t tiles = s.Size(3), groups = s.Size(200);
   CompareQuantized<TiledQ8>(
       s, fast, plain, tiles, groups, s.Codes(tiles * groups * kGroup * kTileRows, /*least=*/-128),

@@ -1,5 +1,5 @@
 // tokenizer.json of any model and any steps: any bytes are safe, an error names the file, and every
-// id is one of the vocabulary. The matches of any expression follow each other.
+// id is one of the vocabulary. The matches of any expression do not overlap.
 #include <string>
 #include <utility>
 
@@ -142,7 +142,7 @@ void CheckTokenizer(FuzzedDataProvider& input) {
   CheckRoundTrip(tokenizer.value(), input.ConsumeRemainingBytesAsString(), TextEnds::kWithout);
 }
 
-// Matches follow each other, and none is empty.
+// Matches do not overlap, and none is empty.
 void CheckPattern(FuzzedDataProvider& input) {
   const auto pattern = Pattern::Read(input.ConsumeRandomLengthString(40));
   if (!pattern.ok()) return;

@@ -1,5 +1,5 @@
-// Generation options: each is taken exactly where it fits the range that its table row states, and
-// then it is set to just that.
+// Generation options: a value is accepted exactly if it fits the range in its table row, and the
+// option is then set to it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,7 +23,7 @@ std::string AnyName(FuzzedDataProvider& input) {
   return choice + 1 < choices ? std::string(kStopOption) : input.ConsumeRandomLengthString(8);
 }
 
-// A value near what a number option takes: inside, at an end, just outside.
+// A value inside the range of an option, at an end, or just outside.
 Json NearRange(FuzzedDataProvider& input, const NumberOption& option) {
   switch (input.ConsumeIntegralInRange<int>(0, 4)) {
     case 0:
@@ -56,7 +56,7 @@ bool IsStop(const Json& value) {
   return value.size() <= kMostStops && std::all_of(value.begin(), value.end(), is_text);
 }
 
-// Whether `value` fits the option `name`, by the words of its table row.
+// Whether `value` fits the option `name` according to its table row.
 bool Fits(const std::string& name, const Json& value) {
   for (const NumberOption& option : NumberOptions()) {
     if (option.name != name) continue;

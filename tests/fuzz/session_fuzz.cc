@@ -86,7 +86,7 @@ std::vector<std::int32_t> AnyPrompt(FuzzedDataProvider& input, const Config& con
 // The output of one continuation.
 struct Written {
   std::vector<std::int32_t> ids;
-  std::vector<std::uint32_t> logprobs;  // their bits, the alternatives' among them
+  std::vector<std::uint32_t> logprobs;  // their bits, including those of alternatives
   std::string text;
   FinishReason finish = FinishReason::kNone;
   bool operator==(const Written&) const = default;
@@ -97,7 +97,7 @@ struct Outcome {
   std::vector<Written> written;  // of each continuation
 };
 
-// Takes a step, as long as there is one to take.
+// Takes a step unless the session is done.
 void Step(Session& session, Outcome& outcome) {
   if (session.is_done()) return;
   const auto add = [](Written& written, std::int32_t id, float logprob) {
@@ -181,7 +181,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CheckText(plain.written[0], options);
 
     options.n = input.ConsumeIntegralInRange<std::size_t>(2, 4);
-    // Suspended now and then, while another text uses the context.
+    // The session is suspended now and then while another text uses the context.
     const GenerateOptions meanwhile = {.max_new_tokens = 2};
     const std::array<std::int32_t, 1> other = {0};
     const Outcome together = Write(model, warm, prompt, options, [&](Session& session) {

@@ -48,7 +48,7 @@ Vocabulary AnyVocabulary(FuzzedDataProvider& input) {
       parts.push_back(left + right);
     }
   }
-  // Ranks in another order than that of the tokens' making, too.
+  // Ranks need not follow the order in which tokens were made.
   if (input.ConsumeBool()) std::reverse(v.merges.begin(), v.merges.end());
   return v;
 }
@@ -161,7 +161,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FuzzedDataProvider input(data, size);
   const Vocabulary vocabulary = AnyVocabulary(input);
   const Tokenizer tokenizer = MakeTokenizer(vocabulary);
-  // Not a string, whose closing NUL would hide a read past the end.
+  // A string's closing NUL would hide a read past the end.
   const std::vector<char> bytes = input.ConsumeRemainingBytes<char>();
   const std::string_view text(bytes.data(), bytes.size());
 
@@ -175,7 +175,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto ids = tokenizer.Encode(text, SpecialTokens::kAsText);
   Check(ids.ok(), "refused, though every byte has a token");
   Check(ids.value() == plain, "other ids than the plain version's");
-  // The same in portions of any size.
+  // Portions of any size give the same ids.
   const std::size_t portion = 1 + size % 7;
   std::vector<std::int32_t> in_portions, some(portion);
   for (Encoding encoding(tokenizer, text, SpecialTokens::kAsText); !encoding.is_done();) {

@@ -162,7 +162,7 @@ Views ModelViews(FuzzedDataProvider& input) {
   for (const TensorSpec& spec : TensorSpecs(config.value().config)) {
     const int storage = input.ConsumeIntegralInRange(0, 2);
     auto rows = static_cast<std::int64_t>(spec.rows), cols = static_cast<std::int64_t>(spec.cols);
-    if (spec.is_conv1d()) std::swap(rows, cols);  // as a hub has it
+    if (spec.is_conv1d()) std::swap(rows, cols);  // as on the Hub
     testing::TensorView view{.key = std::to_string(storage), .offset = ends[storage]};
     const bool is_transposed = input.ConsumeBool();
     view.shape = {rows, cols};
@@ -207,7 +207,7 @@ std::string FileOf(FuzzedDataProvider& input, Views views) {
     items.emplace_back(name, testing::PickledTensor(view));
   }
   const std::string pickle = testing::AsPickle(testing::PickledDict(items));
-  // The older form lists the storages that there are tensors of.
+  // The older format lists only the storages that tensors use.
   std::vector<bool> is_used(3);
   for (const auto& [name, view] : views)
     is_used[static_cast<std::size_t>(view.key[0] - '0')] = true;

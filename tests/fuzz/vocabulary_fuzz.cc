@@ -18,8 +18,7 @@ struct Files {
   std::string merges;
 };
 
-// A vocabulary of every byte and some merges, spelled in the byte alphabet; perhaps with something
-// out of order in it.
+// A vocabulary of every byte and some merges, spelled in the byte alphabet, and sometimes damaged.
 Files AnyFiles(FuzzedDataProvider& input) {
   Json vocab = Json::object();
   Files files;
@@ -99,7 +98,7 @@ Json AnySplitter(FuzzedDataProvider& input) {
   }
 }
 
-// A tokenizer.json of every byte and of any rules; perhaps with something out of order in it.
+// A tokenizer.json of every byte and of any rules, sometimes damaged.
 std::string AnyTokenizerJson(FuzzedDataProvider& input) {
   Json vocab = Json::object();
   for (int byte = 0; byte < 256; ++byte) {

@@ -1,5 +1,5 @@
-// The weight reader: a file in any chunks loads as it does in one. A loaded model holds the file's
-// values and runs, and an error stays one.
+// The weight reader: chunks of any size do not change the result. A loaded model holds the file's
+// values and runs, and every call after an error returns that error.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -49,7 +49,7 @@ void Convert(std::vector<FileTensor>& tensors, StoredWeights weights, bool is_bi
   tensors = std::move(converted);
 }
 
-// Infinite, not a number or negative: one of the scales, where there are any.
+// Makes one scale, if there are scales, infinite, NaN or negative.
 void SpoilScale(FuzzedDataProvider& input, std::vector<FileTensor>& tensors) {
   const auto is_scales = [](const FileTensor& tensor) {
     return tensor.name.ends_with(kScaleSuffix) && !tensor.bytes.empty();
@@ -166,9 +166,9 @@ Loaded Load(const Model& model, WeightFormat format, NextSize next_size) {
   return loaded;
 }
 
-// So many chunks are as small as they may be: the header and some tensors, byte by byte. The rest
-// comes in chunks of a prime size, which cut values, groups and rows anywhere. Single bytes to the
-// end took half the time.
+// This many chunks may be single bytes, which covers the header and some tensors. Later chunks have
+// a prime size, which splits values, groups and rows anywhere. With single bytes to the end, these
+// chunks took half of the fuzzer's time.
 constexpr std::size_t kMostChunks = 3000, kLaterChunk = 251;
 
 // Every value of every tensor, in the order of TensorSpecs.

@@ -8,7 +8,7 @@
 
 namespace gpt2::fuzz {
 
-// Any JSON: mostly one value of every kind, at times nested.
+// Any JSON value, sometimes nested.
 Json AnyJson(FuzzedDataProvider& input, int depth = 0);
 
 // `json` as text; strings that are no UTF-8 become U+FFFD.

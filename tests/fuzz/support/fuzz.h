@@ -13,7 +13,7 @@
 
 namespace gpt2::fuzz {
 
-// Ends the run where `holds` is false, saying where and `what`; libFuzzer keeps the input.
+// Ends the run if `holds` is false, and prints the place and `what`; libFuzzer keeps the input.
 void Check(bool holds, std::string_view what,
            const std::source_location& where = std::source_location::current());
 
@@ -22,17 +22,17 @@ inline std::string_view AsText(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Text as it may reach the engine: mostly `text` itself, at times with a few bytes damaged.
+// Mostly `text` itself, sometimes with a few damaged bytes.
 std::string MaybeDamaged(FuzzedDataProvider& input, std::string text);
 
 // Every id that `tokenizer` gives for `text` can be decoded. A text that it refuses is no error.
 void CheckRoundTrip(const Tokenizer& tokenizer, std::string_view text, TextEnds ends);
 
-// Whether `text` is UTF-8, found by another way than engine/text/utf8.cc: by decoding each
-// character and asking what its shortest form would have been.
+// Whether `text` is UTF-8. Unlike engine/text/utf8.cc, this decodes each character and compares it
+// with its shortest form.
 bool IsUtf8(std::string_view text);
 
-// The size of the UTF-8 character that non-empty `text` begins with, 0 where it begins with none.
+// The size of the UTF-8 character that non-empty `text` begins with, or 0 if it begins with none.
 std::size_t Utf8Size(std::string_view text);
 
 // Bytes from `seed`, for data that is too long to come from the input.

@@ -22,7 +22,7 @@ void AppendValue(DType dtype, float value, std::string& bytes) {
     bytes.append(reinterpret_cast<const char*>(&bits), sizeof bits);
     return;
   }
-  // F16 by way of its bits: sign, exponent 2^-2 and below, upper bits of the mantissa.
+  // Builds an F16 of the sign, an exponent of 2^-2 or below, and the upper bits of the mantissa.
   const auto exponent = static_cast<int>((bits >> 23) & 0xff) - 112;
   const std::uint32_t half = (bits >> 16 & 0x8000) |
                              (exponent > 0 ? static_cast<std::uint32_t>(exponent) << 10 : 0) |

@@ -14,7 +14,7 @@
 
 namespace gpt2::fuzz {
 
-// Of at most some thousand parameters; widths on both sides of one quantization group.
+// A config of at most some thousand parameters, and of widths below and above a quantization group.
 Config SmallConfig(FuzzedDataProvider& input);
 
 // config.json of a hub folder.

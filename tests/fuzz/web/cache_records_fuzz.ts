@@ -20,7 +20,7 @@ const makeHost = () => new Host(contents);
 const folders = ["blobs", "models", "kept", "changed"] as const;
 interface Damage {
   folder: (typeof folders)[number];
-  /** Which file of the folder: its number, modulo how many there are. */
+  /** The number of a file of the folder, modulo the number of files. */
   file: number;
   change:
     | { kind: "flip"; at: number; bit: number }
@@ -48,7 +48,7 @@ const arbitrary = fc.record({
   damages: fc.array(fc.record({ folder: fc.constantFrom(...folders), file: fc.nat(9), change }), {
     maxLength: 4,
   }),
-  /** Which operations of the file system fail, counted from the first, and with which error. */
+  /** The operations of the file system that fail, counted from the first, each with its error. */
   faults: fc.array(
     fc.record({
       at: fc.nat(120),
@@ -74,7 +74,7 @@ async function freshDisk(): Promise<FakeDisk> {
   return disk;
 }
 
-/** A piece whose hash is right, as the loader reads it: past the store where what that gives is wrong. */
+/** Reads a piece as the loader does: past the store if the stored bytes have the wrong hash. */
 async function readRight(source: CachedSource, path: string, sha256: string): Promise<Uint8Array> {
   for (const anew of [false, true]) {
     try {
@@ -138,7 +138,7 @@ async function damage(disk: FakeDisk, { folder, file, change: made }: Damage): P
   }
 }
 
-/** What `action` resolves to; undefined where it throws a Gpt2Error. */
+/** What `action` resolves to; undefined if it throws a Gpt2Error. */
 async function unlessRefused<T>(action: () => Promise<T>): Promise<T | undefined> {
   try {
     return await action();

@@ -2,7 +2,7 @@
 import { pathToFileURL } from "node:url";
 import * as fc from "fast-check";
 
-/** That one input may take. */
+/** The time that one input may take. */
 const mostMs = 20_000;
 
 const [bundle = "", seed, unit, number] = process.argv.slice(2);

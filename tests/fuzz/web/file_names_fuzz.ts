@@ -6,7 +6,7 @@ import { fuzzTarget } from "./target.js";
 
 const folder = "https://hub.example/a/b/resolve/main/";
 
-/** What names could lead out with. */
+/** Parts of names that could lead out of a folder. */
 const pieces = [
   "..",
   ".",

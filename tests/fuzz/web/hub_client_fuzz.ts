@@ -20,7 +20,7 @@ const hubs = [
   "http://localhost:1",
 ];
 const isLocal = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|intranet|router\.example)$/;
-/** Of addresses, as redirects and lists give them. */
+/** Hosts in addresses that redirects and lists give. */
 const hosts = [
   "hub.example",
   "cdn.example",
@@ -218,7 +218,7 @@ export const target = fuzzTarget({
       fc.string({ unit: "binary-ascii", maxLength: 8 }),
       headerText,
     ),
-    // The model, the list, its files.
+    // The answers to the requests for the model, for the list and for its files.
     answers: fc.tuple(
       fc.oneof({ weight: 9, arbitrary: fc.constant("usual") }, answer),
       answer,

@@ -1,5 +1,5 @@
-// Whatever the storage has is a text or none: no record makes an exception, now or when its steps are undone. What was
-// stored whole comes back whole.
+// Any content of the storage gives a text or none. No record causes an exception when it is read, or when its steps are
+// undone. A record without damage is restored unchanged.
 import { deepStrictEqual } from "node:assert";
 import { history, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { EditorState, type StateCommand, type TransactionSpec } from "@codemirror/state";

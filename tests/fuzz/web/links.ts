@@ -1,9 +1,9 @@
-// What a stranger may put into a link: addresses of models, and texts.
+// Makes links as a stranger may write them: addresses of models, and texts.
 import { deflateRawSync } from "node:zlib";
 import * as fc from "fast-check";
 import { numberOptionNames } from "../../../web/src/shared/number-options.js";
 
-/** Any, also half a surrogate pair. Drawn by its number: fc.string takes seconds to start. */
+/** Any UTF-16 code unit, also half a surrogate pair. It is drawn as a number, because fc.string takes seconds to start. */
 const character = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
 
 const pieces = [
@@ -133,12 +133,12 @@ const passage = fc.record(
   { requiredKeys: ["prompt", "options"] },
 );
 
-/** As a link has it. */
+/** JSON as a link contains it. */
 export const packed = (json: string) => deflateRawSync(json).toString("base64url");
 /** Values of `#text=`: mostly passages with one or two wrong members. */
 export const linkedText = fc.oneof(
   { weight: 12, arbitrary: passage.map((value) => packed(JSON.stringify(value))) },
-  // A link that was cut, or of which letters were changed.
+  // A link that was cut, or in which letters were changed.
   {
     weight: 3,
     arbitrary: fc

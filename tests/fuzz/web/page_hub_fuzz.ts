@@ -1,5 +1,5 @@
-// Whatever a hub answers, it gets only requests below the model's folder, and only the hub gets the
-// caller's headers. A load from it ends in bytes or in a Gpt2Error.
+// Any answer of a hub: requests stay below the model's folder, and only the hub gets the caller's headers. A load ends in
+// bytes or in a Gpt2Error.
 import * as fc from "fast-check";
 import { readHubId } from "../../../web/src/client/hub-id.js";
 import { headersFetch } from "../../../web/src/loader/headers-fetch.js";
@@ -12,7 +12,7 @@ import { fuzzTarget } from "./target.js";
 const hub = "https://hub.example/sub/";
 const home = new URL(hub).origin;
 
-/** Any, also half a surrogate pair. Drawn by its number: fc.string takes seconds to start. */
+/** Any UTF-16 code unit, also half a surrogate pair. It is drawn as a number, because fc.string takes seconds to start. */
 const character = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
 
 const piece = fc.oneof(
@@ -104,7 +104,7 @@ function responseOf({ status, isOpaque, headers, body }: Answer, url: string): R
   return made;
 }
 
-/** The folder that each request has to be below. */
+/** Whether a request is below one of `folders`. */
 const isBelow = (url: string, folders: readonly string[]) => folders.some((folder) => url.startsWith(folder));
 
 export const target = fuzzTarget({
@@ -138,7 +138,7 @@ export const target = fuzzTarget({
         try {
           redirected.add(new URL(location, url).href);
         } catch {
-          // It leads nowhere.
+          // The address is invalid.
         }
       }
       return response;
@@ -166,7 +166,7 @@ export const target = fuzzTarget({
   },
 });
 
-/** Runs `read`, which may fail as this package's calls do, and in no other way. */
+/** Runs `read`, which may throw only the errors of this package. */
 async function settle(read: () => Promise<unknown>): Promise<void> {
   try {
     await read();

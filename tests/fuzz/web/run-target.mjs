@@ -13,7 +13,7 @@ export const webFuzzTargets = readdirSync(folder)
   .map((file) => file.slice(0, -suffix.length));
 
 /**
- * Runs `target` for so many seconds, or so many executions where `runs` is given.
+ * Runs `target` for `seconds`, or for `runs` executions if given.
  * @param {string} target
  * @param {{ seconds: number, runs?: number | undefined, seed: number }} options
  * @returns {Promise<{ target: string, executions: string, perSecond: string, failure: string | undefined }>}

@@ -16,11 +16,11 @@ import { fuzzTarget } from "./target.js";
 const mostBytes = 1_000_000; // that a fragment may unpack to
 const known = new Set<string>([...numberOptionNames, "ignoreEos", "heal", "stop"]);
 
-/** The passage in a fragment; undefined where it is refused, in whatever words. */
+/** The passage in a fragment; undefined if it is refused. */
 const readLink = (input: string): Promise<SharedText | undefined> =>
   fromFragment(input).catch(() => undefined);
 
-/** The text as the editor has it; throws where it cannot be shown, as the page would. */
+/** The text in the editor. Throws as the page would if it cannot be shown. */
 function textShown({ prompt, after, written: parts }: SharedText): string {
   const state = EditorState.create({ doc: prompt + after, extensions: [writtenTracking] });
   const inside = parts.filter(([, to]) => to <= state.doc.length);

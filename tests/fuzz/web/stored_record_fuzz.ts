@@ -1,4 +1,4 @@
-// Whatever a record's file holds: reading it gives nothing, or a record that can be written and read again.
+// Any content of a record's file: reading it gives nothing, or a record that can be written and read again.
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { digestOf, readRecords, writeRecord } from "../../../web/src/cache/records.js";
@@ -19,7 +19,7 @@ const arbitrary = fc.record({
     }),
     fc.tuple(recordText, fc.nat()).map(([text, at]) => text.slice(0, at % (text.length + 1))),
   ),
-  /** Which weights its file's name says: those of the text, or others. */
+  /** The weights in the name of its file: those of the text, or others. */
   weights: fc.oneof(
     { weight: 9, arbitrary: fc.constant(undefined) },
     fc.constantFrom("as-is", "q8", "q4", "f32"),

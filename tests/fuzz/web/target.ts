@@ -4,11 +4,11 @@
 import type { Arbitrary } from "fast-check";
 
 export interface FuzzTarget<Input> {
-  /** What inputs look like. Mix valid ones with damaged ones: noise alone ends at the first test. */
+  /** Draws inputs. Mix valid ones with damaged ones, because noise alone is refused at once. */
   arbitrary: Arbitrary<Input>;
   /** Inputs that every run begins with: those that failed once, and those that random ones rarely reach. */
   examples?: readonly Input[];
-  /** Throws where something that must hold does not. A promise must settle: 20 s without that is a failure. */
+  /** Throws if a condition that must hold does not. A promise must settle within 20 s. */
   check(input: Input): void | Promise<void>;
   /** Called once before the first input: it may start a browser or a server. */
   start?(): void | Promise<void>;

@@ -1,4 +1,4 @@
-// Whatever comes through the worker's port, and in whatever order: each request ends exactly once, and nothing throws.
+// Any messages at the worker's port, in any order: each request ends exactly once, and nothing throws.
 import * as fc from "fast-check";
 import type { FromWorker } from "../../../web/src/shared/protocol.js";
 import { Server } from "../../../web/src/worker/server.js";
@@ -73,7 +73,7 @@ const message = fc.oneof(
 /** Lets pending tasks continue. */
 const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Refuses a length that is none, as the engine does; FakeEngine would never end. */
+/** Refuses an invalid length, as the engine does; FakeEngine would never end. */
 class PickyEngine extends FakeEngine {
   override start(name: string, given: unknown, wanted: { maxNewTokens?: number }): unknown {
     const { maxNewTokens = 0 } = wanted;
