@@ -15,7 +15,7 @@ set(_googletest /usr/src/googletest/googletest)
 add_library(gpt2_gtest STATIC ${_googletest}/src/gtest-all.cc ${_googletest}/src/gtest_main.cc)
 target_include_directories(gpt2_gtest SYSTEM PUBLIC ${_googletest}/include PRIVATE ${_googletest})
 target_compile_options(gpt2_gtest PRIVATE -O1 -pthread)
-target_compile_definitions(gpt2_gtest PUBLIC GTEST_HAS_PTHREAD=1) # which it would not think of by itself
+target_compile_definitions(gpt2_gtest PUBLIC GTEST_HAS_PTHREAD=1) # GoogleTest does not detect it
 target_link_libraries(gpt2_gtest PRIVATE gpt2_flags)
 
 # gpt2_add_test_objects(NAME SOURCES... OPTIONS OPTIONS...)
@@ -43,8 +43,8 @@ foreach(_kernels simd128 relaxed)
   target_compile_definitions(kernel_test_objects-${_kernels} PRIVATE GPT2_FASTEST_KERNELS="${_kernels}")
 endforeach()
 
-# What all of them are linked with. Without optimization: Binaryen 120 stops at relaxed dot products of
-# constants when it computes them itself.
+# Link options of all programs. They have no more than -O1, because Binaryen 120 stops when it evaluates relaxed dot products of
+# constants.
 set(_links -O1 -sALLOW_MEMORY_GROWTH -sSTACK_SIZE=1MB -sEXIT_RUNTIME -Wno-pthreads-mem-growth)
 
 # gpt2_link_wasm_tests(TARGET ENGINE VARIANT OBJECTS...): a program of the tests in OBJECTS, with the libraries of ENGINE and the
@@ -66,7 +66,7 @@ function(gpt2_add_wasm_tests target engine variant kernels)
     engine_test_objects thread_test_objects-${engine} kernel_test_objects-${kernels})
 endfunction()
 
-# Runs as `ctest` does, with the file system of the machine.
+# Runs `target` in Node.js with the file system of the machine, as `ctest` does.
 function(gpt2_run_in_node target)
   target_link_options(${target} PRIVATE -sNODERAWFS -sENVIRONMENT=node)
   set_target_properties(${target} PROPERTIES SUFFIX .cjs)
@@ -74,7 +74,7 @@ function(gpt2_run_in_node target)
   set_tests_properties(${target} PROPERTIES TIMEOUT ${most_seconds})
 endfunction()
 
-# tests/browsers/engine-tests-worker.js runs it. main() waits for threads, so it is given one of its own.
+# tests/browsers/engine-tests-worker.js runs it. main() waits for threads, so it runs in a separate thread.
 function(gpt2_add_browser_tests engine variant kernels)
   set(target engine_tests-${variant})
   gpt2_add_wasm_tests(${target} ${engine} ${variant} ${kernels})

@@ -1,4 +1,4 @@
-// Debian's own Chromium where there is one; else Playwright's.
+// Debian's own Chromium if it is installed, else Playwright's.
 import { existsSync } from "node:fs";
 
 // The shell opens a page with a third of the work that the whole browser takes, which tests/browsers tests.

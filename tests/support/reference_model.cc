@@ -50,7 +50,7 @@ class ReferencePass {
 
  private:
   const Row& ValuesOf(const std::string& name) const { return weights_.at(prefix_ + name); }
-  // Zeros where the model has none.
+  // Returns zeros if the model has no bias `name`.
   Row BiasOf(const std::string& name, std::size_t size) const {
     return weights_.contains(prefix_ + name) ? ValuesOf(name) : Row(size);
   }
@@ -95,7 +95,7 @@ class ReferencePass {
         c_.scale_attn_weights ? std::sqrt(static_cast<double>(c_.head_dim())) : 1;
     return by_width * (c_.scale_attn_by_inverse_layer_idx ? static_cast<double>(layer + 1) : 1);
   }
-  // Where a head's query, key or value (`which` is 0, 1 or 2) begins among the outputs of c_attn.
+  // The index in c_attn's outputs at which a head's query, key or value (`which`: 0, 1, 2) begins.
   std::size_t PlaceOf(std::size_t head, std::size_t which) const {
     const std::size_t width = c_.head_dim();
     if (c_.multi_query) return which == 0 ? head * width : c_.n_embd + (which - 1) * width;

@@ -13,8 +13,8 @@
 
 namespace gpt2::testing {
 
-// By name, without "transformer.". Conv1D weights are [in, out], as on the hub; what is not there
-// is zero, and without "lm_head.weight" the head is "wte.weight".
+// Weights by name, without "transformer.". Conv1D weights are [in, out], as on the Hub. Missing
+// biases are zero, and without "lm_head.weight" the head is "wte.weight".
 using ReferenceWeights = std::map<std::string, std::vector<double>>;
 
 ReferenceWeights Widen(const FileTensors& tensors);

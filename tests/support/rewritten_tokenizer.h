@@ -1,5 +1,4 @@
-// A tokenizer as it reaches the engine of a page: written by the module that converts, and read
-// from that.
+// A tokenizer as the engine of a page gets it: written by the converting module, then read back.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -111,7 +111,7 @@ inline std::string ZipOf(const std::vector<ZipPart>& parts) {
          number(list.size(), 4) + number(begin, 4) + number(0, 2);
 }
 
-// The zip form of the state dict that `pickle` is, with the storages "0", "1", ...
+// A zip file of torch.save: the state dict in `pickle`, and the storages "0", "1", ...
 inline std::string TorchZip(const std::string& pickle, const std::vector<std::string>& storages) {
   std::vector<ZipPart> parts = {{"m/data.pkl", pickle}};
   for (std::size_t i = 0; i < storages.size(); ++i) {
@@ -121,8 +121,8 @@ inline std::string TorchZip(const std::string& pickle, const std::vector<std::st
   return ZipOf(parts);
 }
 
-// The form of before PyTorch 1.6 of the state dict that `pickle` is, with the storages "0", "1",
-// ..., of so many bytes a value.
+// A file as before PyTorch 1.6: the state dict in `pickle`, and the storages "0", "1", ... with
+// `value_bytes` bytes per value.
 inline std::string TorchOlder(const std::string& pickle, const std::vector<std::string>& storages,
                               const std::vector<std::size_t>& value_bytes) {
   std::string file = AsPickle("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") +
