@@ -1,4 +1,4 @@
-// Chromium on the built page, served with what benchmarks need besides.
+// Opens Chromium on the built page, with a server for the other files that benchmarks need.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../engine/toolchain/build.mjs";

@@ -41,7 +41,7 @@ function makePrompt(length, salt) {
   return { ids: chosen.map(([, id]) => id), text: chosen.map(([token]) => token.replace("Ġ", " ")).join("") };
 }
 
-/** The page's own measure of what memory allows. */
+/** The folder of the page's code that measures what memory allows. */
 const floorFolder = join(root, "build/bench/floor");
 const buildFloor = () =>
   buildSync({
@@ -51,7 +51,7 @@ const buildFloor = () =>
     format: "esm",
   });
 
-/** In a separate Chromium: wllama does not start a second time in the same browser. */
+/** Runs a contender in a separate Chromium, because wllama does not start a second time in the same browser. */
 export async function inChromium({ load, make, options, runtimeBytes }, flags, round) {
   const model = make();
   const browser = await openBrowser(
@@ -86,14 +86,14 @@ export async function inChromium({ load, make, options, runtimeBytes }, flags, r
   }
 }
 
-/** llama.cpp, in a separate process, with its own prebuilt library for this processor. */
+/** Runs llama.cpp in a separate process, with its own prebuilt library for this processor. */
 export function inLlama({ make }, { threads }, round) {
   const task = { llama: installLlama(), file: make(), threads, measures, turns, salt: 100 * round };
   const program = join(import.meta.dirname, "llama.mjs");
   return JSON.parse(execFileSync(process.execPath, [program, JSON.stringify(task)], { encoding: "utf8" }));
 }
 
-/** This engine natively, which emulates WebAssembly's instructions with SSE4.2. */
+/** Runs this engine natively, which emulates WebAssembly's instructions with SSE4.2. */
 export function natively({ make }, { threads }) {
   const { benchmarks } = JSON.parse(
     execFileSync(

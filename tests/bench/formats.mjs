@@ -1,4 +1,4 @@
-// What each format costs in bytes and in quality.
+// Measures the size and the quality of each weight format.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ export const formats = {
         rows[name] = {
           bytes,
           "bits per parameter": (8 * bytes) / parameters,
-          "perplexity, % more": 100 * (found.perplexity / original.perplexity - 1),
+          "perplexity increase, %": 100 * (found.perplexity / original.perplexity - 1),
           "KL divergence, millinats": 1000 * found.kl_divergence,
           "top-1 agreement, %": 100 * found.top1_agreement,
         };

@@ -1,7 +1,7 @@
 // Functions that run inside the page. Each is sent there as text, so it can use nothing else of this file. Each returns
 // tokens per second; the caller decides what it runs, and how long.
 
-/** Each keeps a peer loaded as `globalThis.peer`: peer({ids, text}, new tokens) gives {prefill, decode}. */
+/** Each function loads a peer as `globalThis.peer`: peer({ids, text}, new tokens) gives {prefill, decode}. */
 export async function loadWllama({ model, threads }) {
   const { Wllama } = await import(new URL("peers/@wllama/wllama/esm/index.js", location.href).href);
   const wllama = new Wllama(
@@ -59,7 +59,7 @@ export async function loadTransformers({ model, threads }) {
   };
 }
 
-/** Each run is followed by one that only reads memory, with as many threads: `share` is what decoding reaches of that. */
+/** Each run is followed by one that only reads memory with as many threads. `share` is decoding's part of that speed. */
 export async function loadOurs({ model, variant, threads, lookup = false, n = 1 }) {
   const { loadModel } = await import(new URL("gpt2.js", location.href).href);
   const start = performance.now();

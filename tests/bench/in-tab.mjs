@@ -1,6 +1,6 @@
 // Runs in the tab of visits.mjs: requests a task from its host, performs it, and reports the result.
 
-/** All files of the model, three at a time, with nothing done to them. */
+/** Downloads all files of the model, three at a time, and drops their bytes. */
 async function fetchAlone() {
   const start = performance.now();
   const { pieces } = await (await fetch("/model/weights.json")).json();
@@ -21,7 +21,7 @@ async function fetchAlone() {
   return { ms: performance.now() - start };
 }
 
-/** From nothing to a loaded model; and on to the first token of a prompt of 64, which a load that is `early` has already. */
+/** Loads a model, and generates the first token after a prompt of 64. An `early` load has the prompt from its start. */
 async function load({ folder, early, options }) {
   const prompt = Array.from({ length: 64 }, (_, i) => (i * 7919) % 4000);
   const start = performance.now();
@@ -32,7 +32,7 @@ async function load({ folder, early, options }) {
   });
   const readyMs = performance.now() - start;
   const firstToken = async (salt) => {
-    const own = prompt.map((id) => (id + salt) % 4000); // nothing of it is in the cache of keys and values
+    const own = prompt.map((id) => (id + salt) % 4000); // no token of it is in the KV cache
     const { timings } = await model.complete(own, { maxNewTokens: 1, ignoreEos: true, seed: 1 });
     return timings.firstTokenMs;
   };

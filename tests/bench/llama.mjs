@@ -39,7 +39,7 @@ async function run({ length, tokens }) {
   return { prefill: (1000 * length) / (first - start), decode: (1000 * (times.length - 1)) / (last - first) };
 }
 
-for (let round = 0; round < 2; ++round) await run({ length: 64, tokens: 16 }); // its pages are in memory by now
+for (let round = 0; round < 2; ++round) await run({ length: 64, tokens: 16 }); // this loads its pages into memory
 /** @type {Record<string, number | string>} */
 const found = { system: llama.systemInfo };
 for (const [name, measure] of Object.entries(measures)) {

@@ -53,7 +53,7 @@ export function makeModel(format, name = `gpt2-${format}`, options = [], config 
 }
 
 /**
- * Each tensor of the hub's GPT-2 124M, in its order; its mask buffers among them.
+ * The tensors of the Hub's GPT-2 124M in its order, including the mask buffers.
  * @returns {{ name: string, shape: number[] }[]}
  */
 export function hubTensors() {
@@ -87,7 +87,7 @@ export function hubTensors() {
   ];
 }
 
-/** Makes `build/bench/models/gpt2-hub` unless it is there: 548 MB of random float32, as a hub has GPT-2 124M. */
+/** Makes `build/bench/models/gpt2-hub` unless it exists: 548 MB of random float32 in the form of the Hub's GPT-2 124M. */
 export function makeHubModel() {
   const folder = join(modelsFolder, "gpt2-hub");
   const file = join(folder, "model.safetensors");
@@ -105,7 +105,7 @@ export function makeHubModel() {
   const json = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(json.length));
-  // The same million values again and again: of the size that GPT-2's have.
+  // A million values are repeated. They are about as large as GPT-2's.
   const values = Buffer.from(
     Float32Array.from({ length: 1 << 20 }, () => (Math.random() - 0.5) * 0.07).buffer,
   );

@@ -1,4 +1,4 @@
-// What the page itself measures of what a writer notices: how soon suggestions come, and how soon a key is shown.
+// Measures what a writer notices on the page: how soon suggestions come, and how soon a key is shown.
 import { join } from "node:path";
 import { buildPreset, buildWeb, root, run } from "../../engine/toolchain/build.mjs";
 import { openBrowser } from "./browser.mjs";
@@ -27,7 +27,7 @@ async function suggest(page) {
   return { first, whole };
 }
 
-/** Rounds in which a word is typed, then `wait` passes. */
+/** Types a word, waits `wait` ms and requests suggestions, in each round. Returns the times of the suggestions. */
 async function typedThen(page, rounds, wait) {
   const all = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -55,7 +55,7 @@ export const suggestions = {
     const browser = await openBrowser(folders, jsFlags);
     try {
       const page = await browser.openPage();
-      // A model of random weights has no tokenizer: it gets GPT-2's.
+      // A model of random weights has no tokenizer, so it gets GPT-2's.
       for (const name of model === undefined ? ["vocab.json", "merges.txt"] : []) {
         await page.route(`**/bench/model/${name}`, (route) =>
           route.continue({ url: route.request().url().replace("/model/", "/tokenizer/") }),
@@ -74,10 +74,10 @@ export const suggestions = {
       await suggest(page); // the browser compiles the hot code
       /** @type {Rows} */
       const rows = { "after a pause": await typedThen(page, rounds, 700) };
-      rows["right behind the last letter"] = await typedThen(page, rounds, 0);
+      rows["directly after the last letter"] = await typedThen(page, rounds, 0);
       await page.locator("#tab-inside").click();
       await page.locator("#editor .cm-content").focus();
-      rows["while Inside looks"] = await typedThen(page, rounds, 250); // Inside has started to compute
+      rows["while Inside computes"] = await typedThen(page, rounds, 250); // Inside has started to compute
       return { title: `Medians of ${rounds}, Chromium ${browser.version}`, rows };
     } finally {
       await browser.close();

@@ -10,7 +10,7 @@ import { fluency, suggestions } from "./page.mjs";
 import { visits } from "./visits.mjs";
 
 /**
- * What a benchmark measures: figures by row and column. Of the ratios, each is a row over another one.
+ * What a benchmark measures: figures by row and column. Each of the ratios divides a row by another one.
  * @typedef {Record<string, Record<string, number>>} Rows
  * @typedef {{ title: string, rows: Rows, ratios?: Rows }} Table
  * @typedef {typeof flags} Flags
@@ -83,7 +83,7 @@ function print(rows) {
   console.log(tableOf(["", ...columns], lines));
 }
 
-/** What became of each speed since an earlier run with --json. @param {Rows} now @param {Rows} before */
+/** The change of each figure since an earlier run with --json. @param {Rows} now @param {Rows} before */
 const changes = (now, before) =>
   Object.fromEntries(
     Object.entries(now).map(([row, figures]) => {

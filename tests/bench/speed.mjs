@@ -1,4 +1,4 @@
-// Tokens per second of GPT-2's shapes with random weights: of this engine's builds, of every size, and beside other engines.
+// Measures tokens per second of GPT-2's shapes with random weights, in this engine's builds, every size, and other engines.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -94,7 +94,7 @@ const wllama = (type) => ({
 });
 
 export const peers = {
-  about: "124M's shapes beside wllama and transformers.js, each in a Chromium of its own",
+  about: "124M's shapes compared with wllama and transformers.js, each in its own Chromium",
   /** @param {Flags} flags */
   async measure(flags) {
     installPeers();
@@ -124,7 +124,7 @@ export const peers = {
 };
 
 export const native = {
-  about: "124M's shapes beside llama.cpp compiled for this processor: ours in Chromium and natively",
+  about: "124M's shapes in Chromium and natively, compared with llama.cpp compiled for this processor",
   /** @param {Flags} flags */
   async measure(flags) {
     const formats = Object.entries({ q8: "Q8_0", q4: "Q4_0" });

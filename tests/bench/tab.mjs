@@ -40,7 +40,7 @@ function pagesOf(browser) {
     });
 }
 
-/** What a browser has started may write for a moment after it has ended. */
+/** Removes a profile folder. Processes of the browser may still write to it for a moment after it has ended. */
 export const removeProfile = (folder) =>
   rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 

@@ -30,7 +30,7 @@ async function startHost(folders, rate) {
   let lineFree = 0;
   /** The line sends less than a second's bytes at once. */
   const burstMs = 5;
-  /** Of weights. */
+  /** Bytes of weights that were sent. */
   let sentBytes = 0;
   /** @type {Promise<string>} The tab's next task. */
   let task;
@@ -109,9 +109,9 @@ function rowOf({ result, base, taken }, more = {}) {
     "ready, ms": result.readyMs,
     "first token, ms": result.ms,
     "first token once ready, ms": result.coldMs,
-    "and once all is warm, ms": result.warmMs,
+    "first token when warm, ms": result.warmMs,
     "weights fetched, MB": result.sentBytes / 1e6,
-    "tab at most, MiB": base + taken,
+    "peak of the tab, MiB": base + taken,
     "beyond a blank tab and weights, MiB": taken - result.weightBytes / mebi,
   };
 }
@@ -144,7 +144,7 @@ export const visits = {
       for (let round = 1; round <= rounds; round += 1) {
         const alone = (await host.inTab({ task: "fetchAlone" })).result.ms;
         const first = await host.inTab(load("/model/", { cache: false }));
-        rows[`first visit ${round}, not stored`] = rowOf(first, { "bytes alone, ms": alone });
+        rows[`first visit ${round}, not stored`] = rowOf(first, { "download alone, ms": alone });
         const profile = mkdtempSync(join(tmpdir(), "gpt2-profile-"));
         try {
           rows[`first visit ${round}, stored`] = rowOf(await host.inTab(load("/model/", {}), profile));
@@ -154,7 +154,7 @@ export const visits = {
         }
       }
       for (const cache of [false, true]) {
-        const name = `a Hub's float32, converted, ${cache ? "" : "not "}stored`;
+        const name = `conversion of the Hub's float32, ${cache ? "" : "not "}stored`;
         rows[name] = rowOf(await host.inTab(load("/hub/", { weights: "q8", cache })));
       }
     } finally {

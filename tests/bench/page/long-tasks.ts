@@ -1,4 +1,4 @@
-// How long the page's main thread is at work without a break.
+// Measures how long the page's main thread works without a break.
 import { expect, type Browser, type Page } from "@playwright/test";
 
 /** A task of a thread, as the browser traces it; in microseconds of processor time. */

@@ -29,7 +29,7 @@ function randomTensor(name, shape, type) {
 /** Writes `path` in GPT-2 124M's shape with weights of `type`, "Q8_0" or "Q4_0". */
 export function writeRandomGguf(path, type) {
   const data = join(root, "tests/data/gpt2-tokenizer");
-  // Random weights write random tokens: only whole ASCII ones, as wllama dies of a cut-off character.
+  // Random weights write random tokens. All are whole ASCII characters, because wllama fails at an incomplete one.
   const vocab = Object.fromEntries(
     Object.entries(JSON.parse(readFileSync(join(data, "vocab.json"), "utf8"))).map(([token, id]) => [
       /^[\x21-\x7eĠĊ]+$/.test(token) ? token : `x${id}`,

@@ -5,13 +5,13 @@ import { root, run } from "../../../engine/toolchain/build.mjs";
 
 export const peersFolder = join(root, "build/peers");
 
-/** Those that run in a browser. */
+/** The versions of the peers that run in a browser. */
 export const peerVersions = { "@wllama/wllama": "3.8.1", "@huggingface/transformers": "4.3.1" };
 
-/** Of Hugging Face's Rust library. */
+/** The version of `tokenizers`, Hugging Face's Rust library. */
 export const tokenizersVersion = "0.23.2";
 
-/** node-llama-cpp's. */
+/** The version of node-llama-cpp. */
 export const llamaVersion = "3.22.1";
 
 /** @param {string} name @param {string} version */
@@ -21,15 +21,15 @@ const isInstalled = (name, version) => {
 };
 
 /**
- * Installs those of `packages`, versions by name, that are not there yet.
+ * Installs the missing ones of `packages`, which maps names to versions.
  * @param {Record<string, string>} packages
- * @param {readonly string[]} options npm's
+ * @param {readonly string[]} options Options of npm.
  */
 function install(packages, options = []) {
   const missing = Object.entries(packages).filter(([name, version]) => !isInstalled(name, version));
   if (missing.length === 0) return;
   mkdirSync(peersFolder, { recursive: true });
-  // No scripts: those of onnxruntime-node fetch a native library that no browser needs, node-llama-cpp's compile.
+  // Scripts are off: those of onnxruntime-node fetch a native library that no browser needs, node-llama-cpp's compile.
   run(
     "npm",
     ["install", "--prefix", peersFolder, "--ignore-scripts", "--no-audit", "--no-fund", ...options].concat(
