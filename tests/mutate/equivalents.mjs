@@ -12,7 +12,7 @@ export function readEquivalents() {
   return JSON.parse(readFileSync(join(import.meta.dirname, "equivalent.json"), "utf8"));
 }
 
-/** Throws where an entry speaks of code or a fault that is no longer there. */
+/** Throws if an entry names code or a fault that no longer exists. */
 export function checkEquivalents(root, files, entries) {
   const faults = allFaults(root, files, []);
   for (const entry of entries) {

@@ -38,7 +38,7 @@ const arithmetic = {
 /** @type {Record<string, string>} */
 const conditions = { "&&": "||", "||": "&&" };
 
-// After these a name does not begin a statement that could be left out.
+// A name after one of these does not begin a statement that could be left out.
 const notStatements = new Set(
   (
     "alignas auto case class const constexpr default do else enum explicit extern for friend goto if inline namespace " +
@@ -48,7 +48,7 @@ const notStatements = new Set(
 );
 
 /**
- * What `number` is replaced by: 0 by 1, 1 by 0, other whole numbers by the next, fractions by their double.
+ * The replacement of `number`: 1 for 0, 0 for 1, the next for other whole numbers, the double for fractions.
  * @param {string} number
  */
 function otherNumber(number) {
@@ -79,7 +79,7 @@ function elseOrEnd(tokens, first) {
 }
 
 /**
- * Which tokens lie where no fault is planted.
+ * Marks the tokens that lie where no fault is planted.
  * @param {readonly Token[]} tokens
  */
 function leftAlone(tokens) {
@@ -215,7 +215,7 @@ export function faultsOf(source) {
     if (text === "true" || text === "false") add("constant", start, end, text === "true" ? "false" : "true");
     if ((text === "if" || text === "while") && tokens[i + 1]?.text === "(") {
       const close = closing(tokens, i + 1);
-      // What an if statement declares stays.
+      // The declaration in an if statement stays.
       let first = i + 2;
       for (let at = first; at < close; ++at) {
         const inside = tokens[at]?.text ?? "";

@@ -27,8 +27,8 @@ export class FaultyPrograms {
   }
 
   /**
-   * Makes a program: with all of its tests, or only those of a folder where less must be compiled for them. Resolves
-   * to its path, or to undefined where the fault does not compile.
+   * Makes a program with all of its tests, or with those of a folder if less must be compiled for them. Resolves to its
+   * path, or to undefined if the fault does not compile.
    */
   async make(name, tests) {
     const isInTests = this.affected.some(({ output }) => output.startsWith("tests/"));
@@ -62,7 +62,7 @@ export class FaultyPrograms {
       if (this.compiled.get(output) === undefined) return undefined;
       if (!wanted.includes(output)) added.push(this.compiled.get(output));
     }
-    // Objects before libraries: what they define is not taken from a library.
+    // Objects come before libraries, so that the linker does not take their definitions from a library.
     const inputs = [...wanted.map((output) => this.compiled.get(output) ?? output), ...added];
     const command = [compiler, ...inputs, "-o", path, libraries].join(" ");
     const { isOk } = await run(command, { cwd: this.workspace.build, ...compiling });

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 const mostMemory = 8 * 1024 * 1024; // KiB of address space
 
 /**
- * What a shell does first to bound the programs that it starts.
+ * The commands with which a shell bounds the programs that it starts.
  * @param {number} cpuSeconds
  * @param {number | "unlimited"} memory
  */
@@ -40,7 +40,7 @@ export function run(command, { cwd, cpuSeconds, wallSeconds, memory = mostMemory
     }, wallSeconds * 1000);
     child.on("close", (status) => {
       clearTimeout(timer);
-      // Of the children: minutes and seconds in user mode, then in the kernel's.
+      // The times of the children: minutes and seconds in user mode, then in kernel mode.
       const [user, system] = [...(times.trim().split("\n").at(-1) ?? "").matchAll(/(\d+)m([\d.]+)s/g)].map(
         ([, minutes, seconds]) => 60 * Number(minutes) + Number(seconds),
       );

@@ -1,4 +1,4 @@
-// What `npm run mutate` prints.
+// Prints the results of `npm run mutate`.
 import { folderOf, groupsOf } from "./sources.mjs";
 
 const shown = (text) => (text === "" ? "nothing" : text.replace(/\s+/g, " "));

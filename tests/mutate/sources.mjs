@@ -1,4 +1,4 @@
-// Where faults are planted, and which of all possible ones are.
+// Chooses the lines where faults are planted, and the faults.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { faultsOf } from "./faults.mjs";
@@ -94,7 +94,7 @@ export function inRandomOrder(faults, seed) {
 }
 
 /**
- * `items` by what `keyOf` says of them, in the order of their first ones.
+ * `items` in groups of equal `keyOf`, in the order of their first items.
  * @template T
  * @param {readonly T[]} items
  * @param {(item: T) => string} keyOf

@@ -35,7 +35,7 @@ export async function measure(workspace) {
       }
     }
     for (const suite of JSON.parse(readFileSync(report, "utf8")).testsuites) {
-      // Of the tests that kernels.inc expands to, the file is that one.
+      // Tests that kernels.inc expands to have it as their file.
       const folder = /\/(?:tests|engine)\/(.*)\/[^/]*$/.exec(suite.testsuite[0]?.file ?? "")?.[1] ?? "";
       suites.push({ name, folder, filter: `${suite.name}.*`, seconds: Number.parseFloat(suite.time) });
     }
@@ -67,7 +67,7 @@ function runsFor(folder, suites) {
       runs.push({
         name,
         tests: isOwn ? own : undefined,
-        // A busy machine fails tests of time, too.
+        // On a busy machine, tests of time may fail without a fault.
         filter: `${part.map(({ filter }) => filter).join(":")}-*.TimeGrows*`,
         seconds: part.reduce((sum, { seconds }) => sum + seconds, 0),
       });
@@ -77,8 +77,8 @@ function runsFor(folder, suites) {
 }
 
 /**
- * Runs the tests with a fault until one notices. Resolves to the test that did, to undefined where none does, and to
- * null where the fault does not compile. Of the engine its own tests must notice, without those of the command line.
+ * Runs the tests with a fault until one fails. Resolves to that test, to undefined if all pass, and to null if the fault
+ * does not compile. A fault in the engine must fail its own tests, without those of the command line.
  */
 export async function findKiller(fault, programs, { workspace, suites }) {
   const folder = folderOf(fault.file);

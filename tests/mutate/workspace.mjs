@@ -30,7 +30,7 @@ const programs = {
   "gpt2-weights": "weights_tools/gpt2-weights",
 };
 
-// Quick to compile, with assertions; warnings are no errors, as a fault may leave something unused.
+// The build compiles quickly and has assertions. Warnings are no errors, because a fault may leave something unused.
 const options = [
   "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
   "-DCMAKE_CXX_FLAGS=-w -D_GLIBCXX_ASSERTIONS",
@@ -39,7 +39,7 @@ const options = [
 ];
 
 export class Workspace {
-  /** For the tree of `root`, in `folder`; nothing is there before it is built. */
+  /** A workspace in `folder` for the tree of `root`. The folder is empty until the first build. */
   constructor(root, folder) {
     this.root = root;
     this.folder = folder;
@@ -83,7 +83,7 @@ export class Workspace {
     process.on("exit", () => rmSync(file, { force: true }));
   }
 
-  /** Where a program without a fault lies. */
+  /** The path of a program without a fault. */
   program(name) {
     return join(this.build, programs[name]);
   }
@@ -106,7 +106,7 @@ export class Workspace {
     if (!existsSync(modules)) symlinkSync(join(root, "node_modules"), modules);
   }
 
-  // How each object is compiled, from what, and what the programs are linked from.
+  // Reads how each object is compiled, and what each program is linked from.
   #readBuild() {
     this.objects = JSON.parse(readFileSync(join(this.build, "compile_commands.json"), "utf8"))
       .map(({ command, file }) => ({

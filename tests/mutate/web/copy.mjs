@@ -10,7 +10,7 @@ const silent = /** @type {any} */ ({
   warn: console.warn,
 });
 
-/** Copied; what else is in the root is linked. */
+/** The folders that are copied. Everything else in the root is linked. */
 const copied = ["web", "tests"];
 
 /**

@@ -6,9 +6,9 @@ import { vi } from "vitest";
 import { VitestTestRunner } from "vitest/runners";
 import type { RunnerTestCase as Test, RunnerTestFile, SerializedConfig } from "vitest";
 
-/** What a run is to do; run.mjs writes it, and names it in the environment. */
+/** The task of a run. run.mjs writes it, and names its file in the environment. */
 export interface Plan {
-  /** `alone`: all tests, with one fault from before the import on. */
+  /** `alone` runs all tests with one fault, which is planted before they are imported. */
   kind: "measure" | "plant" | "alone";
   journal: string;
   /** Faults for each test, by its id. */
@@ -22,7 +22,7 @@ export interface Plan {
 
 export type Hits = Record<string, Record<string, number>>;
 
-/** What a file's tests came by; `failed` are the tests that fail without a fault, or when they are run again. */
+/** The faults that a file's tests reach. `failed` are the tests that fail without a fault, or when they run again. */
 export interface Measured {
   file: string;
   atImport: Record<string, number>;
@@ -30,13 +30,13 @@ export interface Measured {
   failed: string[];
 }
 
-/** A line of the journal. `spoiled`: a test fails without a fault, after one that left something behind. */
+/** A line of the journal. `spoiled`: a test fails without a fault, because an earlier fault has left state behind. */
 export type Outcome =
   | { outcome: "planted"; mutant: string; id: string }
   | { outcome: "killed" | "survived"; mutant: string; id: string; test: string; why?: string }
   | { outcome: "spoiled"; test: string };
 
-/** What the instrumented sources look at, by StrykerJS's names. */
+/** The variables that the instrumented sources read, under StrykerJS's names. */
 interface Switches {
   activeMutant?: string | undefined;
   currentTestId?: string | undefined;
@@ -76,8 +76,9 @@ export default class PlantingRunner extends VitestTestRunner {
 
   override async onBeforeRunTask(test: Test): Promise<void> {
     await super.onBeforeRunTask(test);
-    // Measured twice: a test that a first run of its own disturbs cannot meet faults here. Planted: once without a
-    // fault, then each fault, and after each that was noticed once without, to see that it left nothing behind.
+    // "measure" runs each test twice: a test that fails the second time cannot run with faults here. "plant" runs it
+    // first without a fault, and then with each fault. After each killed fault it runs without one again, which shows
+    // whether that fault has left state behind.
     if (this.#plan.kind === "measure") test.repeats = 1;
     if (this.#plan.kind === "plant") test.repeats = 2 * this.#mutantsOf(test).length;
   }
@@ -133,7 +134,7 @@ export default class PlantingRunner extends VitestTestRunner {
     await super.onAfterRunSuite(suite);
     if (this.#plan.kind !== "measure" || !("filepath" in suite)) return;
     const { static: atImport, perTest } = switches.mutantCoverage;
-    // What only the first run of a test comes by is what it imports: the second finds it there.
+    // Faults that only the first run of a test reaches are in code that it imports, which the second run finds loaded.
     for (const id of Object.keys(perTest).filter((id) => id.startsWith(once))) {
       for (const [mutant, hits] of Object.entries(perTest[id] ?? {}))
         if (!(perTest[id.slice(once.length)]?.[mutant] ?? 0)) atImport[mutant] = hits;

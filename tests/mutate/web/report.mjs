@@ -1,4 +1,4 @@
-// What `npm run mutate:web` prints.
+// Prints the results of `npm run mutate:web`.
 
 /** @typedef {Awaited<ReturnType<typeof import("./copy.mjs").makeCopy>>[number]} Mutant */
 

@@ -37,10 +37,10 @@ const root = resolve(import.meta.dirname, "../../..");
 const folder = join(root, "build/mutate-web");
 const copy = join(folder, "tree");
 mkdirSync(folder, { recursive: true });
-const mostNearest = 4; // files of tests that a fault in what runs at import meets
+const mostNearest = 4; // test files that run against a fault in code that runs at import
 const runs = new VitestRuns({ folder, copy, modules: join(root, "node_modules") });
 
-/** The same for the same place and seed, whatever else changes. */
+/** A hash that depends only on the place and the seed. */
 const draw = ({ fileName, location, replacement }) =>
   createHash("sha256")
     .update(JSON.stringify([values.seed, fileName, location, replacement]))
@@ -57,9 +57,9 @@ const testFiles = readdirSync(join(copy, "tests/web"))
   .filter((name) => values.tests.some((start) => name.startsWith(start)));
 console.log(`${mutants.length} faults, ${testFiles.length} files of tests`);
 
-/** What became of each fault, by its id. @type {Map<string, "killed" | "survived">} */
+/** The outcome of each fault, by its id. @type {Map<string, "killed" | "survived">} */
 const outcomes = new Map();
-/** Faults that left something behind, and those in what runs at import, each with the files that come by it. */
+/** Faults that left state behind, and those in code that runs at import, each with the test files that reach it. */
 const doubtful = new Map();
 const atImport = new Map();
 const add = (map, mutant, file) => map.set(mutant, (map.get(mutant) ?? new Set()).add(file));
@@ -81,7 +81,7 @@ const metBy = (/** @type {Hits} */ perTest) =>
   new Set(Object.values(perTest).flatMap((hits) => Object.keys(hits)));
 const sourceOf = new Map(mutants.map(({ id, fileName }) => [id, fileName]));
 const metByFile = new Map(measured.map(({ file, perTest }) => [file, metBy(perTest)]));
-// First the tests of single files, which take milliseconds; most of what whole models come by is settled by then.
+// Tests of single files come first. They take milliseconds, and decide most of the faults that slower tests reach.
 for (const { file, atImport: imported, perTest, failed } of measured.sort(
   (a, b) => metBy(a.perTest).size - metBy(b.perTest).size,
 )) {

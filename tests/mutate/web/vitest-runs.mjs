@@ -1,11 +1,11 @@
-// Runs of Vitest in the copy, each with a plan; what becomes of the faults comes line by line, also from one that hangs.
+// Runs of Vitest in the copy, each with a plan. Outcomes arrive line by line, so that those before a hang are kept.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** @import { Plan } from "./planting-runner.js" */
 
-const mostSilence = 20_000; // ms without a word, after which a run with faults hangs
+const mostSilence = 20_000; // ms without output, after which a run with faults counts as hanging
 
 export class VitestRuns {
   /** `modules`: where Node.js finds what the tests need. */

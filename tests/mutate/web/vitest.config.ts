@@ -8,7 +8,7 @@ export default defineConfig({
     runner: join(import.meta.dirname, "planting-runner.ts"),
     pool: "threads", // which end with the process
     maxWorkers: 1,
-    testTimeout: 600_000, // the runner has its own
+    testTimeout: 600_000, // the runner has its own limit
     reporters: ["dot"],
     silent: true,
     dangerouslyIgnoreUnhandledErrors: true, // what a fault leaves behind
