@@ -25,12 +25,12 @@ const noThreads: Choice = { variant: "simd", threads: 1, notice: withoutMemory }
 export interface Case {
   name: string;
   launch: () => Promise<Browser>;
-  /** On a host that sends the headers of isolation, and on one that does not. */
+  /** The choice on a host with the headers of cross-origin isolation, and on one without them. */
   isolated: Choice;
   plain: Choice;
-  /** What the project's page uses on the plain host, where it installs its service worker. */
+  /** The choice of the project's page on the plain host, where it installs its service worker. */
   page: Choice;
-  /** Where models are stored. */
+  /** The place where models are stored. */
   store: "opfs" | "cache-storage";
   /** Builds of the engine whose own tests run there, and GoogleTest's filter of them. */
   engineTests: { variants: readonly Variant[]; filter: string };

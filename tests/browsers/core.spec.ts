@@ -14,7 +14,7 @@ const root = resolve(import.meta.dirname, "../..");
 const demo = resolve(root, "web/models/demo");
 
 const patienceMs = 60_000;
-/** Longer than any pause of a load in these tests. */
+/** A time that is longer than any pause of a load in these tests. */
 const hangMs = 15_000;
 class HangError extends Error {}
 /** The final message of the self-test. */
@@ -94,7 +94,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       return attempt();
     }
 
-    /** What `source`, an async function, resolves to in a new page. */
+    /** Runs `source`, an async function, in a new page, and returns what it resolves to. */
     function inPage<T>(host: StaticHost, source: string): Promise<T> {
       return repeatHangs(async () => {
         await browser.open(`${host.origin}/blank.html`);

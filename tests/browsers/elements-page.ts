@@ -71,7 +71,7 @@ export class ElementsPage {
     await this.current().evaluate(setUp(body));
   }
 
-  /** Opens /page/, which the tests came with. */
+  /** Opens /page/, the page of the tests. */
   async openPage(): Promise<void> {
     await this.current().open(`${this.host().origin}/page/`);
   }

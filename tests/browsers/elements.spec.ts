@@ -122,7 +122,7 @@ inEveryBrowser("suggestions", (page) => {
     const shown = String(
       await page.evaluate(`
         field.addEventListener("input", () => {
-          field.value = field.value.toUpperCase(); // what a framework does that controls it
+          field.value = field.value.toUpperCase(); // as a framework does that controls the field
         });
         return suggest()`),
     );
@@ -174,7 +174,7 @@ inEveryBrowser("suggestions", (page) => {
           : field.replace("<form>", `<form style="${around}">`),
       );
       expect(await page.evaluate(`await suggest(); await frames(); return ${apart}`)).toEqual([0, 0]);
-      // And where a script moves the field.
+      // The suggestion follows a field that a script moves.
       const moved = `document.body.prepend(Object.assign(document.createElement("p"), { textContent: "New" }))`;
       expect(await page.evaluate(`${moved}; await frames(); return ${apart}`)).toEqual([0, 0]);
     });

@@ -9,7 +9,7 @@ Reflect.deleteProperty(Atomics, "waitAsync");
 
 self.onmessage = async ({ data: { module, files, options, report } }) => {
   const fail = (error) => self.postMessage({ error: String(error?.message ?? error) });
-  self.onerror = fail; // of a thread that ended in a trap
+  self.onerror = fail; // a thread has ended in a trap
   try {
     const { default: createTests } = await import(module);
     const contents = await Promise.all(

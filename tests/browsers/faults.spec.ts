@@ -26,7 +26,7 @@ const begin = (response: ServerResponse) => {
   response.writeHead(200, { "Content-Length": piece.length });
   response.write(piece.subarray(0, 2_000_000));
 };
-/** Temporary faults: the next answer is the piece. */
+/** Temporary faults: the next answer is correct. */
 const passing: Record<string, (response: ServerResponse) => void> = {
   "a cut": (response) => {
     begin(response);
@@ -75,10 +75,10 @@ const stored = (change = "undefined") => `(async () => {
   return JSON.stringify({ changed, models, bytes: (await gpt2.storage()).modelBytes });
 })()`;
 
-/** Longer than the engine's threads ever take to start. */
+/** A time that is longer than the engine's threads ever take to start. */
 const hangMs = 15_000;
 
-/** What becomes of a long text with two threads; "hangs" where they do not start (see `mostHangs` of cases.ts). */
+/** The outcome of a long text with two threads; "hangs" if they do not start (see `mostHangs` of cases.ts). */
 const writeWithThreads = `(async () => {
   const { loadModel } = await import("/gpt2.js");
   const late = new Promise((resolve) => setTimeout(resolve, ${hangMs}));

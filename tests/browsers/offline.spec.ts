@@ -1,4 +1,4 @@
-// Without a folder, without a host, without network: gpt2.bundle.js, the page in one file, and the page that is kept.
+// gpt2.bundle.js without a folder, the page in one file without a host, and the stored page without network.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,12 +21,12 @@ const folder = mkdtempSync(join(tmpdir(), "gpt2-offline-"));
 const file = (name: string) => join(folder, name);
 const onDisk = (name: string) => pathToFileURL(file(name)).href;
 
-/** What others' pages fetch from, and a host of pages with the headers of isolation, and one without. */
+/** A CDN for pages of other origins, a host of pages with the headers of isolation, and one without. */
 let cdn: StaticHost;
 let isolated: StaticHost;
 let plain: StaticHost;
 let expected: string;
-/** The same as the page asks for it: it goes on in the middle of a word. */
+/** The same with token healing, which the page uses: it continues in the middle of a word. */
 let expectedOfPage: string;
 
 test.beforeAll(async () => {
@@ -69,7 +69,7 @@ const write = (threads: number) => `(async () => {
   return JSON.stringify({ origin: self.origin, variant, threads, text });
 })()`;
 
-/** An expression for what a sandboxed frame gives for `expression`. */
+/** An expression for the value of `expression` in a sandboxed frame. */
 function inFrame(expression: string): string {
   const script = `<script type="module">
     try { parent.postMessage({ value: await ${expression} }, "*"); }
@@ -93,7 +93,7 @@ async function inPage(browser: Browser, url: string, expression: string): Promis
 test("the page in one file is hardly larger than its weights in base64", () => {
   const sizeOf = (piece: string) => statSync(join(demo, `model.safetensors.${piece}`)).size;
   const weights = sizeOf("000") + sizeOf("001");
-  // Page, editor, views, engine, and what reads other formats and tokenizers: offline, nothing can be fetched.
+  // The file contains page, editor, views, engine, and readers of other formats and tokenizers: nothing can be fetched.
   expect(statSync(file("a story.html")).size).toBeLessThan(1.02 * ((weights * 4) / 3 + 985_000));
 });
 

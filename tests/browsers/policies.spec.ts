@@ -13,7 +13,7 @@ const patienceMs = 60_000;
 
 /** Serves the built package, and a page that has loadModel. */
 class PolicyHost {
-  /** Of the page, and of every script. */
+  /** The policies of the page, and of every script. */
   page = "";
   scripts = "";
   private readonly server: Server = createServer((request, response) => {

@@ -4,14 +4,14 @@ import type { AddressInfo } from "node:net";
 import sirv from "sirv";
 
 export interface StaticHost {
-  /** Without a slash at the end. */
+  /** The origin, without a slash at the end. */
   origin: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves each folder of `folders` below the path that it is listed by, and an empty page at /blank.html. One that is
- * `open` may be read by pages of every origin, as what a CDN gives. Of a `lasting` one, browsers keep what users typed.
+ * Serves each folder of `folders` below the path that it is listed by, and an empty page at /blank.html. Pages of every
+ * origin may read an `open` host, like a CDN. Browsers restore what users typed in pages of a `lasting` one.
  */
 export async function serve(
   isolated: boolean,
