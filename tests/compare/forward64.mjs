@@ -28,7 +28,7 @@ const geluTanh = (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0
 const geluErf = (x) => 0.5 * x * (1 + erf(x / Math.SQRT2));
 const silu = (x) => x * sigmoid(x);
 
-/** transformers, activations.py. */
+/** The activations, as in activations.py of transformers. */
 export const activations = {
   gelu_new: geluTanh,
   gelu_fast: geluTanh,

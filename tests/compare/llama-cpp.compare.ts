@@ -26,7 +26,7 @@ const ids = Array.from({ length: 24 }, (_, i) => (i * i * 3 + 7) % config.vocab_
 const tolerance = 0.05;
 const toleranceOfFloats = 0.005;
 
-/** Which type each matrix has, by its name. */
+/** The type of each matrix by its name, for each file. */
 const files: Record<string, (name: string) => BlockType> = Object.fromEntries(
   Object.keys(blockTypes).map((type) => [type, () => type as BlockType]),
 );

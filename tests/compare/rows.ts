@@ -1,25 +1,24 @@
-// The kinds of models that are published as GPT-2: of each a small one, and what the engine makes of it. docs/ has the same
-// rows as a table.
+// A small model of each kind that is published as GPT-2, and the result to expect. docs/ has the same rows as a table.
 import { forward64, type Config, type FloatTensor } from "./forward64.mjs";
 import { seededTensors } from "./seeded-model.mjs";
 
 export interface Row {
   model: string;
-  /** What other GPT-2s do not have. */
+  /** How the model differs from GPT-2. */
   special: string;
   config: Config;
   tensors: Map<string, FloatTensor>;
-  /** What the float64 forward pass takes, where the file names it otherwise. */
+  /** Tensors for the float64 forward pass, if the file has other names for them. */
   reference?: Map<string, FloatTensor>;
-  /** Why it is refused; undefined if it works. */
+  /** Why the model is refused; undefined if it works. */
   refusal?: string;
-  /** The warning, although it works. */
+  /** The warning about a model that works. */
   warning?: string;
 }
 
 const sizes = { n_embd: 32, n_head: 2, n_layer: 2, n_positions: 32, vocab_size: 60 };
 
-/** What differs in the config of a GPT-BigCode. */
+/** The fields in which the config of a GPT-BigCode differs. */
 const bigCode = {
   model_type: "gpt_bigcode",
   activation_function: "gelu_pytorch_tanh",

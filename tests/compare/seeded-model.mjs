@@ -31,7 +31,7 @@ export function seededTensors(config, seed = 1) {
     add(`${name}.weight`, [width], 0.2, 1);
     add(`${name}.bias`, [width], 0.1);
   };
-  // Wide enough that what comes of them is about 1, where activations differ.
+  // The weights are large enough for results of about 1, where activations differ.
   const linear = (name, inputs, outputs) => {
     const shape = isBigCode(config) ? [outputs, inputs] : [inputs, outputs];
     add(`${name}.weight`, shape, 1.5 / Math.sqrt(inputs));

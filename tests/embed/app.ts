@@ -18,10 +18,10 @@ import { native } from "../e2e/model.js";
 export const root = resolve(import.meta.dirname, "../..");
 const workshop = join(root, "build/embed");
 
-/** What `npm pack` made; see global-setup.ts. */
+/** The package that `npm pack` made; see global-setup.ts. */
 export const tarball = join(workshop, "gpt2-wasm.tgz");
 
-/** What programs of the apps get: no setting of browsers or test runners, and no telemetry. */
+/** The environment for programs of the apps: no setting of browsers or test runners, and no telemetry. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, npm_config_cache } = process.env;
   const telemetry = ["NEXT", "NUXT", "ASTRO"].map((name) => [`${name}_TELEMETRY_DISABLED`, "1"]);
@@ -97,13 +97,13 @@ export function makeApp(
   return folder;
 }
 
-/** For servers that serve only files in the app's own folders. */
+/** Copies the models into the app, for servers that serve only files in the app's own folders. */
 export function addModels(folder: string): void {
   cpSync(join(root, "web/models"), join(folder, "models"), { recursive: true });
 }
 
 let expected: string | undefined;
-/** What every app writes. */
+/** The text that every app writes. */
 export function expectedText(): string {
   const args = ["--prompt", "Once upon a time", "--max-new-tokens", "24", "--seed", "1", "--json"];
   expected ??= (native("generate", join(root, "web/models/demo"), ...args) as { text: string }).text;

@@ -69,10 +69,10 @@ const write = (module: string, model: string) => `(async () => {
   return JSON.stringify({ variant, text });
 })()`;
 
-/** Chromium runs all of it elsewhere; Safari has shared memory. */
+/** The other files here test Chromium. WebKitGTK without shared memory is left out, because Safari has it. */
 const others = cases.filter(({ name }) => name !== "Chromium" && name !== "WebKitGTK");
 
-/** Each is built once. */
+/** The folders of apps that are built already. */
 const folders = new Map<string, string>();
 function folderOf({ name, make }: App): string {
   const folder = folders.get(name) ?? make();

@@ -1,4 +1,4 @@
-// How the worker and the engine get into an app that a tool has built, seen from what its page fetches.
+// Finds out how an app that a tool has built gets the worker and the engine, from what its page fetches.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";

@@ -7,7 +7,7 @@ import { root, tarball } from "./app.js";
 export default function pack(): void {
   const folder = dirname(tarball);
   mkdirSync(folder, { recursive: true });
-  // It has been built: `npm pack` would do that first.
+  // The package is built already. Without --ignore-scripts, `npm pack` would build it again.
   const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
   const [packed] = JSON.parse(execFileSync("npm", args, { cwd: root, encoding: "utf8" })) as [
     { filename: string },

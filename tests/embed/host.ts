@@ -14,10 +14,10 @@ export const isolation = {
 
 /** A host: the package at /gpt2/, the demo model at /models/, and an HTML page at every other address. */
 export class Host {
-  /** Of pages, and of files. */
+  /** The headers of pages, and of files. */
   page: Headers = {};
   files: Headers = {};
-  /** By end of the address. */
+  /** Contents that replace those of a file, by the end of its address. */
   replaced: Record<string, string> = {};
   html = "<!doctype html><title>page</title>";
   readonly requests: string[] = [];

@@ -1,5 +1,5 @@
-// Hosts and pages that make it hard: other origins, headers on some files only, policies, frames, plain http. Each works,
-// or says in one sentence what to change.
+// Difficult hosts and pages: other origins, headers on some files only, policies, frames, plain http. Each works, or the
+// error states in one sentence what to change.
 import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { hashedScript } from "../../web/scripts/hash-files.mjs";
@@ -18,7 +18,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(() => [host, cdn].forEach((each) => each.stop()));
 
-/** Loads the model in a page or frame; what runs, or `code: message`. */
+/** Loads the model in a page or frame, and returns what runs, or `code: message`. */
 const load = (
   page: Pick<Page, "evaluate">,
   module = "/gpt2/gpt2.js",
@@ -247,7 +247,7 @@ test("on a plain http host the notice names the missing TLS, not the headers", a
   const { launchOptions } = test.info().project.use;
   const args = [...(launchOptions?.args ?? []), "--host-resolver-rules=MAP gpt2.lan 127.0.0.1"];
   const browser = await playwright.chromium.launch({ ...launchOptions, args });
-  host.page = host.files = isolation; // which browsers ignore there
+  host.page = host.files = isolation; // browsers ignore these headers there
   const page = await browser.newPage();
   await page.goto(`http://gpt2.lan:${host.port}/`);
   expect(await load(page)).toMatch(/3 tokens, simd-relaxed, 1, Running on one thread: .*http.*https/);

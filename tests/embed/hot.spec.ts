@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { addModels, makeApp, root, startServer } from "./app.js";
 
-/** A module that writes a heading and the element into the page: the element of before goes, another one comes. */
+/** A module that writes a heading and the element into the page, in place of the previous ones. */
 const view = (heading: string) => `
   export function render() {
     document.querySelector("main").innerHTML = \`<h1>${heading}</h1>
@@ -58,7 +58,7 @@ for (const [name, ownModel] of [
       await expectWritten(page);
       const once = [...fetched];
       expect(once.filter((path) => path.endsWith("model.safetensors.000"))).toHaveLength(1);
-      // The element that generates comes out of the page, and another one in.
+      // Replaces the element while it generates.
       write("view.js", view("Second"));
       await expect(page.locator("h1")).toHaveText("Second");
       await expectWritten(page);
@@ -67,7 +67,7 @@ for (const [name, ownModel] of [
       await expectWritten(page);
       expect(fetched).toEqual(once);
       expect(page.workers()).toHaveLength(1);
-      expect(documents).toBe(1); // or it was no replacement, but a reload
+      expect(documents).toBe(1); // a reload would make a second one
     } finally {
       server.stop();
     }

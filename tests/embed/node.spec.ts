@@ -53,8 +53,8 @@ test("a model loads from a host, and the error for a missing one names the addre
   const load = async (address: string) => {
     const code = `
       import { loadModel, LoadError } from "gpt2-wasm";
-      const told = (error) => (error instanceof LoadError) + " " + error.code + ": " + error.message;
-      console.log(await loadModel("${address}").then((model) => String(model.info.parameters), told));`;
+      const describe = (error) => (error instanceof LoadError) + " " + error.code + ": " + error.message;
+      console.log(await loadModel("${address}").then((model) => String(model.info.parameters), describe));`;
     const program = promisify(execFile);
     const args = ["--input-type=module", "-e", code];
     return (await program(process.execPath, args, { cwd: app, timeout: 45_000 })).stdout.trim();

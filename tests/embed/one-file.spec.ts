@@ -33,7 +33,7 @@ for (const { name, launch } of cases.filter((each) => !each.name.includes("share
     try {
       await browser.open(pathToFileURL(file).href);
       await until(browser, `document.getElementById("model").textContent === "124 million parameters, q8"`);
-      // What it writes means nothing: the weights are random.
+      // The text means nothing, because the weights are random.
       const write = `(async () => {
         document.getElementById("option-maxNewTokens").value = "16";
         document.getElementById("generate").click();

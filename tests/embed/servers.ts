@@ -16,7 +16,7 @@ export function settingFor(host: string): string {
 function startConfigured(folder: string, config: string, program: string): Promise<RunningServer> {
   const own = mkdtempSync(join(tmpdir(), "gpt2-server-"));
   writeFileSync(join(own, "server.conf"), config.replaceAll("FOLDER", folder).replaceAll("RUN", own));
-  // The port is not known before.
+  // Only the shell gets the port.
   const command = `cd ${own} && sed -i "s/PORT/$0/" server.conf && exec ${program}`;
   return startServer(folder, "sh", "-c", command.replaceAll("RUN", own), "{port}");
 }
@@ -24,7 +24,7 @@ function startConfigured(folder: string, config: string, program: string): Promi
 export const startPython = (folder: string) =>
   startServer(folder, "python3", "-m", "http.server", "{port}", "--bind", "localhost");
 
-/** With Debian's table of types, `settings` for the server, and `common` ones for all servers. */
+/** Starts nginx with Debian's table of types, `settings` for the server, and `common` ones for all servers. */
 export const startNginx = (folder: string, settings = "", common = "") =>
   startConfigured(
     folder,
@@ -40,7 +40,7 @@ export const startNginx = (folder: string, settings = "", common = "") =>
     "/usr/sbin/nginx -p RUN -c RUN/server.conf",
   );
 
-/** With the modules that Debian switches on and `modules`, its table of types, and what it compresses. */
+/** Starts Apache with `modules` and those that Debian switches on, Debian's table of types, and its compression. */
 export const startApache = (folder: string, modules: readonly string[] = []) =>
   startConfigured(
     folder,

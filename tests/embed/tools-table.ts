@@ -15,7 +15,7 @@ const file = join(root, "build/embed/found.json");
 const keyOf = ({ name }: Tool, { version }: Version) => `${name} ${version}`;
 const read = (): Record<string, Found> => (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {});
 
-/** Kept in a file: after a failure, Playwright runs the rest in another process. */
+/** Stores a result in a file, because after a failure Playwright runs the rest in another process. */
 export function noteFound(tool: Tool, version: Version, found: Found): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify({ ...read(), [keyOf(tool, version)]: found }, null, 2));

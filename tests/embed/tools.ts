@@ -7,13 +7,13 @@ export interface Tool {
   name: string;
   /** Folder of examples/. */
   example: string;
-  /** The dependency of the example that `versions` are of; none where the tool is no package of npm. */
+  /** The dependency of the example that has these `versions`; undefined if the tool is no package of npm. */
   dependency?: string;
-  /** From old to new. The last one is the example's own. */
+  /** The versions from old to new. The last one is the example's own. */
   versions: readonly Version[];
-  /** What the app shows: a text that the module writes, or `<gpt2-writer>`. */
+  /** Whether the app shows a text that the module writes, or `<gpt2-writer>`. */
   shows: "story" | "writer";
-  /** What the app needs beside its import, for the table. */
+  /** The configuration that the app needs beside its import, for the table. */
   configuration?: string;
   /** Changes the example: one folder has examples of several ways. */
   change?: (folder: string) => void;
@@ -26,13 +26,13 @@ export interface Version {
   version: string;
   /** Other dependencies that have to change with it. */
   dependencies?: Readonly<Record<string, string>>;
-  /** Where it needs a newer Node.js than 20. */
+  /** Set if the tool needs a newer Node.js than 20. */
   node?: 22;
   change?: (folder: string) => void;
 }
 
 interface Build {
-  /** Of package.json. */
+  /** The script of package.json that builds the app. */
   script: string;
   /** The folder that a static host serves; undefined if the app has its own server, `npm run start`. */
   folder?: string;
@@ -70,7 +70,7 @@ const angular = (core: string, cli: string, builder: string, typescript: string)
 });
 
 const esbuild = { example: "esbuild", dependency: "esbuild", versions: [{ version: "0.28.2" }] } as const;
-/** Leaves only the call of esbuild, which finds no worker. */
+/** Removes everything but the call of esbuild, which finds no worker. */
 function alone(folder: string): void {
   edit(folder, "main.js", /, \{ baseUrl: [^}]*\}/, "");
   edit(folder, "package.json", / && cp [^"]*/, "");

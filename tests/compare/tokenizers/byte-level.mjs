@@ -93,7 +93,7 @@ const splitters = {
 };
 
 /**
- * Those of the vocabulary keep their ids, the others get the next.
+ * Random added tokens. Those of the vocabulary keep their ids, the others get the next ones.
  * @param {Random} random
  * @param {Record<string, number>} vocab
  */
@@ -106,10 +106,10 @@ function randomAdded({ next }, vocab) {
       id: vocab[content] ?? free++,
       content,
       single_word: next() < 0.3,
-      // Of two that are white space and strip it, one may end before the other began: a panic there, too.
+      // Two tokens of white space that strip it could overlap, and `tokenizers` would panic, too.
       lstrip: content.trim() === content && next() < 0.3,
       rstrip: next() < 0.3,
-      // Stripped to nothing, it would match everywhere, and `tokenizers` panics.
+      // A token that is stripped to nothing would match everywhere, and `tokenizers` would panic.
       normalized: content.trim() !== "" && next() < 0.4,
       special: next() < 0.5,
     }))

@@ -1,5 +1,5 @@
 // SentencePiece files, and the tokenizer.json that transformers' conversion makes of them (SpmConverter and T5Converter in
-// its convert_slow_tokenizer.py, as the release 4.57 has it).
+// convert_slow_tokenizer.py of release 4.57).
 import { charsmap, pieceTypes, sentencePieceFile } from "../../support/sentence-piece.mjs";
 import { randomTexts } from "./texts.mjs";
 
@@ -24,7 +24,7 @@ const added = (content, id, special = true) => ({
 });
 
 /**
- * Rules as nmt_nfkc has them: compatible characters, composed ones, spaces of all kinds, controls that go away.
+ * Rules like those of nmt_nfkc: compatibility characters, composed ones, spaces of all kinds, controls that are removed.
  * @returns {import("../../support/sentence-piece.mjs").Rule[]}
  */
 function nfkcRules() {
