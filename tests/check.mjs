@@ -19,7 +19,7 @@ ensureNodeModules();
 const { lintProse, proseFiles } = await import("./lint/prose.mjs"); // loads a package, which may be new
 
 /**
- * Runs a program beside others. What it prints is shown where it fails.
+ * Runs a program beside others, and shows its output if it fails.
  * @param {string} name
  * @param {string} program
  * @param {string[]} args

@@ -55,7 +55,7 @@ const times = [];
 const reports = join(root, "build/reports");
 
 /**
- * Runs a runner of tests, and notes what its report says, also where tests failed.
+ * Runs a runner of tests, and records its report, also if tests failed.
  * @param {string} of The step or preset.
  * @param {string} report The file that `start` leaves.
  * @param {() => void} start
@@ -108,7 +108,7 @@ const playwright = (name, project) => {
     ofPlaywright,
   );
 };
-/** A build that several steps begin with is made once: it is seconds even where nothing has changed. */
+/** Makes a build that several steps need only once, because even an unchanged one takes seconds. */
 const once = (build) => {
   let isDone = false;
   return () => {

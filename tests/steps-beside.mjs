@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { root } from "../engine/toolchain/build.mjs";
 
 const script = join(root, "tests/run.mjs");
-/** What they print, so that it does not mix with what others print. */
+/** The log of these steps, so that it does not mix with the output of other steps. */
 const log = join(root, "build/reports/beside.log");
 const outcome = join(root, "build/reports/beside.json");
 /** Browsers that other steps wait for have priority. With a larger value, these steps would never finish. */
 const niceness = "10";
 
 /**
- * What steps came to, as tests/run.mjs notes it.
+ * The results of steps, as tests/run.mjs records them.
  * @typedef {{ name: string, failed: boolean, seconds: number }} StepResult
  * @typedef {{ results: StepResult[], skipped: [string, string[]][], failed: [string, import("./report/results.mjs").Failed[]][], times: import("./report/results.mjs").Timed[] }} Outcome
  */

@@ -28,23 +28,23 @@ test("every internal link leads to a page, and to a heading on it", () => {
   expect(broken).toEqual([]);
 });
 
-/** Addresses of other hosts that a page asks for while `use` runs. */
-async function strangersDuring(page: Page, use: () => Promise<void>): Promise<string[]> {
+/** Addresses of other hosts that a page requests while `use` runs. */
+async function otherHostsDuring(page: Page, use: () => Promise<void>): Promise<string[]> {
   const own = new URL(test.info().project.use.baseURL ?? "").host;
-  const strangers: string[] = [];
+  const others: string[] = [];
   page.on("request", (request) => {
     const { protocol, host } = new URL(request.url());
-    if (/^(http|ws)/.test(protocol) && host !== own) strangers.push(request.url());
+    if (/^(http|ws)/.test(protocol) && host !== own) others.push(request.url());
   });
   await use();
-  return strangers;
+  return others;
 }
 
 for (const path of livePages) {
   test(`the live examples of ${path} run and contact no other host`, async ({ page }) => {
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(String(error)));
-    const strangers = await strangersDuring(page, async () => {
+    const others = await otherHostsDuring(page, async () => {
       await page.goto(path);
       const examples = await page.locator("[data-live]").all();
       expect(examples.length).toBeGreaterThan(0);
@@ -71,7 +71,7 @@ for (const path of livePages) {
       }
     });
     expect(errors).toEqual([]);
-    expect(strangers).toEqual([]);
+    expect(others).toEqual([]);
   });
 }
 
@@ -87,7 +87,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 test("search finds a page without a network", async ({ page, context }) => {
-  const strangers = await strangersDuring(page, async () => {
+  const others = await otherHostsDuring(page, async () => {
     await page.goto("index.html");
     await page.getByRole("button", { name: "Search" }).click();
     const field = page.getByRole("searchbox");
@@ -97,7 +97,7 @@ test("search finds a page without a network", async ({ page, context }) => {
     await field.fill("bfloat16");
     await expect(page.locator("#localsearch-list")).toContainText("Kernels", { ignoreCase: true });
   });
-  expect(strangers).toEqual([]);
+  expect(others).toEqual([]);
 });
 
 test("a page on a phone is as wide as the phone", async ({ page }) => {

@@ -39,7 +39,7 @@ function stampOf({ file, command }, version = "") {
   return join(stamps, hash.digest("hex").slice(0, 32));
 }
 
-/** What differs from where this branch left main, or, on main itself, from the commit before. */
+/** The files that this branch changes; on main itself, those that differ from the previous commit. */
 function changedFiles() {
   const main = ["origin/main", "main"].find((name) => {
     try {
@@ -52,13 +52,13 @@ function changedFiles() {
   try {
     base = main ? git("merge-base", "HEAD", main) : git("rev-parse", "--verify", "--quiet", "HEAD~1");
   } catch {
-    // A clone without history: only uncommitted files.
+    // A clone without history has only uncommitted changes to compare.
   }
   return `${git("diff", "--name-only", base)}\n${git("ls-files", "-o", "--exclude-standard")}`.split("\n");
 }
 
 /**
- * What clang-tidy finds in `file`; nothing where it is clean.
+ * What clang-tidy finds in `file`; "" if it finds nothing.
  * @param {string} file
  * @returns {Promise<string>}
  */
@@ -77,8 +77,8 @@ const check = (file) =>
   });
 
 /**
- * Prints what clang-tidy finds, and throws if that is anything. `changed`: only in files that differ from the main branch,
- * and those named as headers that do.
+ * Prints what clang-tidy finds, and throws if it finds anything. With `changed` it reads only files that differ from the main
+ * branch, and the sources of headers that do.
  * @param {{ changed?: boolean }} options
  */
 export async function clangTidy({ changed = false } = {}) {

@@ -1,5 +1,5 @@
-// The rules for prose that no spelling checker knows: the length of a sentence, the length of a paragraph, and phrases that
-// have a plainer form.
+// The rules for prose beside its spelling: the length of a sentence, the length of a paragraph, and phrases that have a
+// plainer form.
 import { Parser } from "commonmark";
 
 /** Words in a sentence, and sentences in a paragraph. */

@@ -26,7 +26,7 @@ const npx = (program, ...args) =>
   });
 
 /**
- * Throws where anything is found, which is printed.
+ * Prints all findings, and throws if there are any.
  * @param {{ all?: boolean }} options
  */
 export async function lint({ all = false } = {}) {

@@ -6,18 +6,18 @@ import { join, relative } from "node:path";
 import { root } from "../../engine/toolchain/build.mjs";
 
 const asan = join(root, "build/native-asan");
-/** Where each program of the build with the sanitizers leaves its counts: see GPT2_COVERAGE in CMakeLists.txt. */
+/** The folder in which programs of the build with the sanitizers leave counts: see GPT2_COVERAGE in CMakeLists.txt. */
 const counts = join(asan, "coverage");
-/** Where Vitest writes; for its `--coverage.reportsDirectory`. */
+/** The folder in which Vitest writes, for its `--coverage.reportsDirectory`. */
 export const webCoverage = join(root, "build/coverage/web");
-/** How many files are named. */
+/** The number of files that are named. */
 const named = 10;
 
 /**
  * @typedef {{ file: string, lines: number, covered: number }} Covered Lines that hold code, and those that ran.
  */
 
-/** Forgets what earlier runs counted: programs that have changed since leave counts that fit nothing. */
+/** Deletes the counts of earlier runs, which do not fit programs that have changed since. */
 export const forgetCounts = () => rmSync(counts, { recursive: true, force: true });
 
 /** @returns {Covered[] | undefined} */
@@ -90,7 +90,7 @@ export function coverageLines(title, files) {
   );
 }
 
-/** Prints what was measured; `which` of the two were, in this run. */
+/** Prints the coverage of the parts that this run measured. */
 export function printCoverage({ engine = false, web = false }) {
   for (const [title, files] of /** @type {const} */ ([
     ["engine and tools, by engine_tests and tools_tests", engine ? ofEngine() : undefined],

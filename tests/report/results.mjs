@@ -1,5 +1,5 @@
-// What a run's tests came to: from the reports of Vitest and Playwright, and from what ctest kept of GoogleTest's output. A log
-// that was cut in the middle still has these at its end.
+// The results of a run's tests, from the reports of Vitest and Playwright, and from GoogleTest's output in the log of ctest. A
+// log that was cut in the middle still has these at its end.
 import { existsSync, readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 
@@ -98,7 +98,7 @@ export function ofGoogleTest(log) {
   const disabled = /YOU HAVE (\d+) DISABLED TEST/.exec(log)?.[1];
   return {
     skipped: [...new Set(skipped), ...(disabled ? [`${disabled} disabled ones`] : [])],
-    // One that never ended is among them.
+    // A test that never ended is among them.
     failed: log
       .split(/^\[ RUN {6}\] /m)
       .slice(1)

@@ -20,7 +20,7 @@ describe("numbers that are written in two languages", () => {
     expect(found(web, new RegExp(`${twin} = (\\d+);`))).toBe(found(engine, new RegExp(`${name} = (\\d+);`)));
   });
 
-  /** Of a sampling option, as the engine has them. */
+  /** The range and the type of a sampling option in the engine. */
   function rangeOf(name: string) {
     const source = read("engine/generate/options.cc");
     const constants = [
@@ -67,7 +67,7 @@ describe("the sampling options", () => {
   const flags = allFound(source, /^ {4}\{"(\w+)",/gm);
   const names = [...numbers, ...flags, found("engine/generate/options.h", /kStopOption = "(\w+)"/)];
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  /** What an option is where nothing is said; undefined for a seed, which the worker draws, and for no stop. */
+  /** The default of an option; undefined for `seed`, which the worker draws, and for `stop`, which is empty. */
   const initialOf = (name: string) =>
     name === "seed" || name === "stop"
       ? undefined
@@ -176,7 +176,7 @@ it("the search for error messages finds them where the sources throw them", () =
 });
 
 describe("the C API", () => {
-  /** Each function's name and how many arguments it takes. */
+  /** The name of each function, and the number of its arguments. */
   const functionsOf = (header: string) =>
     [...read(header).matchAll(/^[a-zA-Z][\w ]*[ *]+(gpt2_\w+)\(([^)]*)\);/gm)].map(
       ([, name = "", parameters = ""]) =>

@@ -17,7 +17,7 @@ export function unitOf(file: string): string {
   return first === "parts" && rest.length > 0 ? `parts/${second}` : first;
 }
 
-/** From 1; 0: it is in no layer. */
+/** The layer of a unit, from 1, or 0 if it is in none. */
 export const layerOf = (unit: string): number =>
   layers.findIndex((layer) => layer.includes(unit.replace(/^parts\/.*/, "parts/*"))) + 1;
 

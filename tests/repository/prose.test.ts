@@ -1,4 +1,4 @@
-// The prose lint itself: it finds the phrases that it exists for, and leaves plain sentences alone.
+// Tests the prose lint itself: it finds the phrases of its list, and accepts plain sentences.
 import { describe, expect, it } from "vitest";
 import {
   blocksOf,

@@ -1,4 +1,4 @@
-// What must have been answered: by a cold engine and by the command line, bit for bit.
+// Computes the expected answers with a cold engine and with the command line, and compares them bit for bit.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,11 +43,11 @@ function scoreNatively(tool, folder, { prompt }, scratch) {
   return { tokens, loss };
 }
 
-/** Whether the command line has an answer, too: it scores texts alone, and those that have a token to predict. */
+/** Whether the command line gives this answer, too: it scores only texts that have a token to predict. */
 const isNative = ({ verb, prompt }, answer) =>
   verb !== "score" || (typeof prompt === "string" && answer.tokens.length > 1);
 
-/** What `tool`, the command line, answers to `call` on the model folder. */
+/** The answer of `tool`, the command line, to `call` on the model folder. */
 function askNatively(tool, folder, call, scratch) {
   switch (call.verb) {
     case "generate":
@@ -82,7 +82,7 @@ function nativePartOf({ verb }, answer) {
   }
 }
 
-/** Where two values first differ, as a path, with what was expected there and what was found. */
+/** The path at which two values first differ, with the expected and the found value. */
 export function difference(expected, found, path = "answer") {
   if (isDeepStrictEqual(expected, found)) return undefined;
   if (typeof expected !== "object" || typeof found !== "object" || !expected || !found)
@@ -94,7 +94,7 @@ export function difference(expected, found, path = "answer") {
   return `${path} differs`;
 }
 
-/** What a left loop had read, beside the beginnings of the whole text. */
+/** Compares what an abandoned loop had read with the beginnings of the whole text. */
 function beginningDifference(whole, beginning) {
   for (const [index, { tokens }] of whole.continuations.entries()) {
     const read = beginning.filter((token) => token.index === index);
@@ -105,7 +105,7 @@ function beginningDifference(whole, beginning) {
 }
 
 /**
- * Compares what one round answered. `askCold(call)` asks a fresh engine, `folders` has the models' folders on the disk,
+ * Compares the answers of one round. `askCold(call)` asks a fresh engine, `folders` has the models' folders on the disk,
  * `scratch` is one to write into.
  * Returns how many answers were compared, and sentences that say what differs.
  */

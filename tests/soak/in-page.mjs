@@ -1,4 +1,4 @@
-// Runs in the page: does what a plan says with the public module, and keeps what was answered.
+// Runs in the page: performs the actions of a plan with the public module, and keeps the answers.
 // @ts-expect-error -- it lies there where this is served
 import { loadModel } from "../gpt2.js";
 import { models } from "./calls.mjs";
@@ -34,7 +34,7 @@ function answerOf(tokens, { finishReasons, droppedTokens }) {
   return { continuations, droppedTokens };
 }
 
-/** Reads the loop `call`; `pause` is called once `after` tokens are there. */
+/** Reads the loop `call`; `pause` is called after `after` tokens. */
 async function readLoop(model, call, signal, after = Infinity, pause = async () => {}) {
   const tokens = [];
   /** @type {{ finishReasons: unknown[], droppedTokens: number }} */
@@ -119,7 +119,7 @@ const actions = {
     const model = await hold(call.model, load);
     await Promise.all(requests.map((request) => askFor(model, request.call, request.ms, keep)));
   },
-  /** A load that is aborted while other models are in use. */
+  /** Aborts a load while other models are in use. */
   async abortLoad({ call, load, ms }) {
     const controller = new AbortController();
     const reason = new Error("given up");
@@ -139,7 +139,7 @@ const actions = {
   },
 };
 
-/** Plays one round. Returns what was answered, what was done how often, and what went wrong. */
+/** Plays one round. Returns the answers, the number of each action, and the errors. */
 export async function play(users, hangMs) {
   const kept = [];
   const done = {};

@@ -16,7 +16,7 @@ const loads = [
 
 function makeAction(random, calls) {
   const call = random.pick(calls);
-  const load = random.pick(loads); // where the model is not there
+  const load = random.pick(loads); // if the model is not loaded
   const streams = calls.filter(({ model, verb }) => model === call.model && verb === "generate");
   const stream = random.pick(streams);
   const kind = random.whole(0, 99);

@@ -1,4 +1,4 @@
-// What the page costs: its JavaScript heap, the memory of its process, its workers.
+// Measures the page's JavaScript heap, the memory of its process, and its workers.
 import { readdirSync, readFileSync } from "node:fs";
 
 /**

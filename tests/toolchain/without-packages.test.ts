@@ -1,4 +1,4 @@
-// `npm start` and `npm test` install the packages themselves: what they load before that imports none.
+// `npm start` and `npm test` install the packages themselves, so the files that they load before import none.
 import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, it } from "vitest";
