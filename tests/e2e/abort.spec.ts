@@ -42,7 +42,7 @@ interface State {
   answer: Answer;
   model?: string;
   options?: LoadOptions;
-  /** An expression that is true once the state is reached. `told` is the array of reports so far. */
+  /** An expression that is true once the state is reached. `reports` is the array of reports so far. */
   when?: string;
   /** A request that the browser itself repeats, which the module cannot end. */
   leavesRequest?: true;
@@ -55,35 +55,35 @@ const states: Record<string, State> = {
   "before the first byte of a model": { file: /config\.json$/, answer: silent },
   "in config.json": { file: /config\.json$/, answer: half },
   "in weights.json": { file: /weights\.json$/, answer: half },
-  "in a piece": { file: /safetensors\.000$/, answer: slow, when: "told.some((p) => p.loadedBytes > 200000)" },
+  "in a piece": { file: /safetensors\.000$/, answer: slow, when: "reports.some((p) => p.loadedBytes > 200000)" },
   "in a piece that is silent": {
     file: /safetensors\.000$/,
     answer: half,
-    when: "told.some((p) => p.loadedBytes > 1e6)",
+    when: "reports.some((p) => p.loadedBytes > 1e6)",
   },
   "in a pause before the next attempt": {
     file: /safetensors\.000$/,
     answer: busy,
-    when: "told.some((p) => p.retry)",
+    when: "reports.some((p) => p.retry)",
   },
   "while a prompt runs through the first layers": {
     file: /safetensors\.001$/,
     answer: half,
     options: { prompt },
-    when: "told.some((p) => p.layer?.done > 0)",
+    when: "reports.some((p) => p.layer?.done > 0)",
   },
   "while floats are converted": {
     file: /model\.safetensors$/,
     answer: halfOfFloats,
     model: "tied/",
     options: { weights: "q4" },
-    when: "told.some((p) => p.stage === 'download')",
+    when: "reports.some((p) => p.stage === 'download')",
   },
   "while floats are quantized by the engine": {
     file: /model\.safetensors$/,
     answer: halfOfFloats,
     model: "tied/",
-    when: "told.some((p) => p.loadedBytes > 0)",
+    when: "reports.some((p) => p.loadedBytes > 0)",
   },
 };
 
@@ -106,7 +106,7 @@ function watch(name: string, response: ServerResponse): void {
 interface Trial {
   model: string;
   options: LoadOptions;
-  /** As in State. */
+  /** The condition `when` of State. */
   when: string;
 }
 
@@ -115,12 +115,12 @@ async function abortWhen(
   { loadModel }: typeof import("../../web/src/client/index.js"),
   { model, options, when }: Trial,
 ): Promise<{ end: string; last: string }> {
-  const told: unknown[] = [];
+  const reports: unknown[] = [];
   const controller = new AbortController();
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- an expression of the test's
-  const isReached = new Function("told", `return ${when}`) as (list: unknown[]) => boolean;
+  const isReached = new Function("reports", `return ${when}`) as (list: unknown[]) => boolean;
   const look = () => {
-    if (controller.signal.aborted || !isReached(told)) return;
+    if (controller.signal.aborted || !isReached(reports)) return;
     controller.abort(new Error("enough"));
   };
   const timer = setInterval(look, 5);
@@ -129,7 +129,7 @@ async function abortWhen(
     ...options,
     signal: controller.signal,
     onProgress(progress) {
-      told.push(progress);
+      reports.push(progress);
       look();
     },
   }).then(
@@ -137,7 +137,7 @@ async function abortWhen(
     (error: unknown) => String(error),
   );
   clearInterval(timer);
-  return { end, last: JSON.stringify(told.at(-1) ?? null) };
+  return { end, last: JSON.stringify(reports.at(-1) ?? null) };
 }
 
 /** Runs the trial. Afterwards only `workers` workers and requests for `except` may remain. */
@@ -171,7 +171,7 @@ test("an abort while a stored model is read rejects at once", async ({ page }) =
     async ({ loadModel }) => (await loadModel("models/demo/", { variant: "simd" })).dispose(),
     undefined,
   );
-  const when = "told.some((p) => p.source === 'cache' && p.loadedBytes > 0)";
+  const when = "reports.some((p) => p.source === 'cache' && p.loadedBytes > 0)";
   await expectAbort(page, { model: "models/demo/", options: {}, when });
 });
 
@@ -194,7 +194,7 @@ test("an abort does not disturb another load that stores the same piece", async 
     undefined,
   );
   const options = { variant: "simd-relaxed" } as const;
-  const when = "told.at(-1)?.stage === 'download' && (globalThis.looks = (globalThis.looks ?? 0) + 1) > 50";
+  const when = "reports.at(-1)?.stage === 'download' && (globalThis.looks = (globalThis.looks ?? 0) + 1) > 50";
   await expectAbort(page, { model: "models/demo/", options, when }, 1);
   const size = await page.evaluate(async () => {
     const model = await (Reflect.get(globalThis, "first") as Promise<

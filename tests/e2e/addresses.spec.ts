@@ -19,7 +19,7 @@ async function trapForeign(page: Page): Promise<string[]> {
 }
 
 /** The page's message about the model in its address. */
-async function saidOf(page: Page, model: string): Promise<string> {
+async function messageOf(page: Page, model: string): Promise<string> {
   await page.goto(`./?model=${encodeURIComponent(model)}`);
   const said = page.locator("#error-text, #hub-status").filter({ hasText: /./, visible: true });
   await expect(said, model).toHaveCount(1, { timeout: 20_000 });
@@ -59,7 +59,7 @@ const spellings: Record<string, readonly string[]> = {
 for (const [sentence, list] of Object.entries(spellings)) {
   test(`an address in a link leads only to this host, or is refused: "${sentence}"`, async ({ page }) => {
     const foreign = await trapForeign(page);
-    for (const model of list) expect(await saidOf(page, model), JSON.stringify(model)).toContain(sentence);
+    for (const model of list) expect(await messageOf(page, model), JSON.stringify(model)).toContain(sentence);
     await page.waitForLoadState("networkidle");
     expect(foreign).toEqual([]);
   });

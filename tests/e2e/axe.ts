@@ -4,7 +4,7 @@ import type { Page } from "@playwright/test";
 
 type Builder = InstanceType<typeof AxeBuilder>;
 
-/** What breaks a rule of axe-core's, or of those that `options` choose. */
+/** The violations of axe-core's rules, or of those that `options` choose. */
 export async function violationsIn(page: Page, options: Parameters<Builder["options"]>[0] = {}) {
   // Passed rules are not described, and all runs in the page itself. Another page is needed only for frames of other
   // origins, of which there are none.

@@ -149,7 +149,7 @@ test("nothing is downloaded before the page shows the size, or that it is unknow
   page,
   baseURL,
 }) => {
-  // As built for a site that lists this host.
+  // The page is built for a site that lists this host.
   await page.route(baseURL ?? "", async (route) => {
     const response = await route.fetch();
     const body = (await response.text()).replace("connect-src ", "connect-src https://models.example ");
@@ -162,7 +162,7 @@ test("nothing is downloaded before the page shows the size, or that it is unknow
   await page.unroute("**/assets/offers-*.js");
   await page.reload();
   await expectReady(page);
-  // Where the hub's own address fails, those of its files may still answer.
+  // If the Hub's own address fails, those of its files may still answer.
   const answers: [sentence: string, (route: Route) => Promise<void>][] = [
     ["does not state the download size of user/tale.", (route) => route.fulfill({ body: "<!doctype html>" })],
     ["answered with the error 429: try again later.", (route) => route.fulfill({ status: 429 })],
@@ -243,7 +243,7 @@ test("a picked folder loads, and so does a dropped one", async ({ page }) => {
   expect(new URL(page.url()).search).toBe("");
   await expect(page.getByRole("button", { name: "Save as one file" })).toBeHidden();
   const text = await generate(page);
-  // A drop whose files are no model.
+  // Drops files that are no model.
   const drop = async (names: string[]) => {
     const files = names.map((name) => ({ name, bytes: [...readFileSync(resolve(demo, name))] }));
     const data = await page.evaluateHandle((list) => {
@@ -267,7 +267,7 @@ test("a picked folder loads, and so does a dropped one", async ({ page }) => {
 test("a dropped folder with many other files loads, and so do dropped files", async ({ page }, testInfo) => {
   const models = testInfo.outputPath("models");
   cpSync(demo, resolve(models, "tale"), { recursive: true });
-  // More entries than a browser reports at once, and files that are no model.
+  // The folder has more entries than a browser reports at once, and files that are no model.
   for (let place = 0; place < 120; place += 1) writeFileSync(resolve(models, "tale", `a${place}.txt`), "x");
   mkdirSync(resolve(models, "notes"));
   writeFileSync(resolve(models, "notes", "a.txt"), "x");

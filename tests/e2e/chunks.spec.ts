@@ -20,17 +20,17 @@ test("an invalid or forbidden source throws one of the module's own error classe
   const found = await inPage(
     page,
     async ({ loadModel, Gpt2Error, InvalidArgumentError, LoadError }) => {
-      const told = async (source: unknown) => {
+      const failureOf = async (source: unknown) => {
         const error = await loadModel(source as string).catch((thrown: unknown) => thrown);
         const kinds = [Gpt2Error, InvalidArgumentError, LoadError].map((kind) => error instanceof kind);
         return [...kinds, (error as Error).message];
       };
       const queryPermission = async () => "denied";
       return [
-        await told("hf:a/b/c"),
-        await told({ kind: "directory", name: "models", getFileHandle() {}, queryPermission }),
-        await told([new File(["{}"], "config.json")]),
-        await told([new File(["{}"], "config.json"), new File(["none at all"], "model.safetensors")]),
+        await failureOf("hf:a/b/c"),
+        await failureOf({ kind: "directory", name: "models", getFileHandle() {}, queryPermission }),
+        await failureOf([new File(["{}"], "config.json")]),
+        await failureOf([new File(["{}"], "config.json"), new File(["none at all"], "model.safetensors")]),
       ];
     },
     undefined,

@@ -9,7 +9,7 @@ const folder = resolve(root, "tests/data/tiny-models/bigcode-one-key-head");
 const letters = Array.from("abcdefghijklmnopqrstuvwxyz()=_:<>-");
 const call = ["--json", "--max-new-tokens", "6", "--temperature", "0"];
 
-/** StarCoder's kind of tokenizer. The tokens of a gap are its last. */
+/** A tokenizer like StarCoder's. Its last tokens mark a gap. */
 function tokenizer(marks: readonly string[]) {
   const tokens = ["<|endoftext|>", "Ġ", "Ċ", "re", "Ġre", ...Array.from("0123456789"), ...letters];
   return {

@@ -1,4 +1,4 @@
-// What the model sees: the part of the text that it reads, the two fields, and the text that it then writes.
+// The view "What the model sees": the part of the text that it reads, the two fields, and the text that it then writes.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test, type Page } from "@playwright/test";
 import { withFields } from "../../web/page/assistant/compose.js";
@@ -20,7 +20,7 @@ import {
 const remember = "Max is a brown dog who can talk.";
 const note = "It is getting dark, and Lily is afraid.";
 const begin = "Lily went out. She saw the sea. It was big. Max ran to the";
-/** More than the demo's window of 256 tokens holds. */
+/** A text longer than the demo's window of 256 tokens. */
 const long = `${"The cat sat on the mat and looked at the small red bird. ".repeat(24)}${begin}`;
 
 const field = (page: Page, name: "Always remember" | "Note") => page.getByLabel(name, { exact: true });

@@ -100,7 +100,7 @@ for (const [width, height] of [
     await page.setViewportSize({ width, height });
     await open(page);
     await setOption(page, "Tokens", "12");
-    await setOption(page, "Temperature", "3"); // which writes something else each time
+    await setOption(page, "Temperature", "3"); // so that each text is different
     await page.locator("#panel-close").click();
     await generate(page);
     await page.locator("#regenerate").click();
@@ -216,7 +216,7 @@ test("the line under the title names the model, and offers GPT-2 itself with its
   const line = page.locator("#chooser summary");
   await expect(line).toHaveText(/Model:\s+demo: children's stories, 12 million parameters/);
   await openSection(page, "device");
-  await expect(page.locator("#model")).toHaveText("12 million parameters, q8"); // which is so
+  await expect(page.locator("#model")).toHaveText("12 million parameters, q8"); // this is correct
   const offer = page.locator("#model-offer");
   await expect(offer).toContainText("124 million parameters, 548 MB from huggingface.co");
   await page.getByRole("button", { name: "Use GPT-2 itself" }).focus();

@@ -80,7 +80,7 @@ test("if the panel's script cannot be fetched, the panel says so and tries again
 
 const report = (page: Page) => page.locator("#self-test-report");
 
-/** Runs the self-test; what it says at its end. */
+/** Runs the self-test, and returns its final message. */
 async function testBrowser(page: Page): Promise<string> {
   await openPanel(page);
   await page.getByRole("button", { name: "Test this browser" }).click();

@@ -1,4 +1,4 @@
-// What a visitor downloads before any weights. It is measured here, where the build always comes first.
+// Measures what a visitor downloads before any weights. These tests always run after a build.
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
@@ -35,7 +35,7 @@ test("the page's first paint needs at most 30 kB in gzip; the editor is loaded a
   expect(first.map((name) => name.replace(/^.*\./, "")).sort()).toEqual(["css", "js"]);
   const script = first.find((name) => name.endsWith(".js")) ?? "";
   const source = readFileSync(resolve(import.meta.dirname, "../../web/dist/assets", script), "utf8");
-  expect(source).not.toMatch(/(?:from|import)\s*"\.\/[^"]+"/); // which would come before it runs, too
+  expect(source).not.toMatch(/(?:from|import)\s*"\.\/[^"]+"/); // such imports would load before it runs
   const html = readFileSync(resolve(import.meta.dirname, "../../web/dist/index.html"), "utf8");
   const preloaded = [...html.matchAll(/"modulepreload" href="\.\/([^"]+)"/g)].map(([, file = ""]) => file);
   expect(preloaded).toEqual([expect.stringMatching(/^assets\/first-visit-/)]);

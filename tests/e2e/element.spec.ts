@@ -184,7 +184,7 @@ test.describe("gpt2-autocomplete", () => {
     await expect(text).toHaveValue(typed);
     expect(await axe(page)).toEqual([]);
 
-    // A word of it, and the letters that are typed, leave the rest.
+    // Accepting one word, or typing its letters, leaves the rest.
     const [word = ""] = /^\s*\w+/.exec(whole) ?? [];
     await page.keyboard.press("Control+ArrowRight");
     await expect(text).toHaveValue(typed + word);
@@ -272,7 +272,7 @@ test.describe("gpt2-autocomplete", () => {
     }
     await page.keyboard.press("Tab");
     await expect(ghostOf(page)).toHaveText("");
-    // Laid out alike: with the ghost's text in the field, its lines are as high as the overlay said.
+    // In the field, the ghost's text takes as many lines as in the overlay.
     await page.locator("#t").fill(`One day they saw a big dog. ${typed}`);
     await propose(page, "");
     const shown = await page.evaluate(

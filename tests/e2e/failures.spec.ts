@@ -149,14 +149,14 @@ test.describe("a helper thread", () => {
     const found = await inPage(
       page,
       async ({ loadModel }, text) => {
-        const told = (error: { code: string; message: string }) => `${error.code}: ${error.message}`;
+        const describe = (error: { code: string; message: string }) => `${error.code}: ${error.message}`;
         const model = await loadModel("models/demo/", { threads: 2 });
         const running = model.complete(text, { maxNewTokens: 1e6, ignoreEos: true });
         const waiting = model.tokenize(text);
         return {
           threads: model.info.threads,
-          running: await running.then(() => "done", told),
-          waiting: await waiting.then(() => "done", told),
+          running: await running.then(() => "done", describe),
+          waiting: await waiting.then(() => "done", describe),
         };
       },
       prompt,
@@ -219,7 +219,7 @@ test.describe("with missing features", () => {
     test(`a worker without ${feature} still loads, or the error names what is missing`, async ({ page }) => {
       host.prepend("gpt2-worker.js", code);
       await page.goto(host.page);
-      // Where the threads are remembered nothing is measured; one would be remembered as one.
+      // Nothing is measured if the number of threads is stored, and a load with one thread would store one.
       expect(await tryModel(page)).toMatch(found);
     });
   }
@@ -259,18 +259,18 @@ for (const variant of ["simd", "threads"] as const) {
     const found = await inPage(
       page,
       async ({ loadModel }, options) => {
-        const told = async (request: Promise<unknown>) =>
+        const outcomeOf = async (request: Promise<unknown>) =>
           request.then(
             () => "settled",
             (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
           );
         const model = await loadModel("models/demo/", options);
-        const ids = await told(model.tokenize("One day"));
-        const first = await told(model.complete("One day", { maxNewTokens: 3 }));
-        const then = await told(model.tokenize("One day"));
+        const ids = await outcomeOf(model.tokenize("One day"));
+        const first = await outcomeOf(model.complete("One day", { maxNewTokens: 3 }));
+        const then = await outcomeOf(model.tokenize("One day"));
         await model.dispose();
         const next = await loadModel("models/demo/", options);
-        return { ids, first, then, next: await told(next.tokenize("One day")) };
+        return { ids, first, then, next: await outcomeOf(next.tokenize("One day")) };
       },
       { variant, threads: variant === "simd" ? 1 : 2 },
     );

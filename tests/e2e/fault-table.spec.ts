@@ -115,7 +115,7 @@ interface Case {
   answer: Answer;
   /** Requests for the file that get this answer. */
   times: number;
-  /** The first that is not. */
+  /** The first request that gets the correct answer. */
   until?: (request: IncomingMessage) => boolean;
 }
 
@@ -152,17 +152,17 @@ function serve(cases: ReadonlyMap<string, Case>): void {
 
 interface Trial {
   keys: string[];
-  /** So many of them at a time. */
+  /** The number of trials that run at the same time. */
   atOnce: number;
   variant?: Variant;
   /** Another model than the demo, and ids to continue: it has no tokenizer. */
   model?: string;
   ids?: number[];
-  /** Where worker and engine are. */
+  /** The folder of worker and engine. */
   baseUrl?: string;
 }
 
-/** In the page: the result for each of `keys`, three tokens or an error's code. */
+/** Runs in the page. Returns the result for each of `keys`: three tokens or an error's code. */
 async function tryAll(
   { loadModel }: typeof import("../../web/src/client/index.js"),
   { keys, atOnce, variant = "simd", model: folder = "models/demo/", ids, baseUrl }: Trial,
@@ -245,7 +245,7 @@ for (const [variant, file] of engineFiles) {
     test.setTimeout(300_000);
     await tab.goto(host.page);
     let trials = 0;
-    /** From its own folder: a browser that still waits for a script does not request it again. */
+    /** Uses a separate folder, because a browser that still waits for a script does not request it again. */
     const attempt = async (answer?: Answer, times = 0, until?: Case["until"]) => {
       serve(answer ? new Map([["", { file, answer, times, ...(until && { until }) }]]) : new Map());
       const baseUrl = `/trial-${(trials += answer ? 1 : 0)}/`;

@@ -1,4 +1,4 @@
-// What a host may do to a load beyond the faults of fault-table.spec.ts: byte ranges, progress, the network, an old index.
+// Faults of a host beyond those of fault-table.spec.ts: byte ranges, progress, the network, an old index.
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";

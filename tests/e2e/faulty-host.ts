@@ -70,7 +70,7 @@ export const answerNotFound = (response: ServerResponse) => void response.writeH
 export const webPage = (response: ServerResponse) =>
   void response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html>");
 
-/** Loads a model and writes three tokens; gives `code: message` where that fails, and what it found where not. */
+/** Loads a model and writes three tokens. Returns what it found, or `code: message` if that fails. */
 export async function tryModel(
   page: Page,
   folder = "models/demo/",

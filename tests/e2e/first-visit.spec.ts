@@ -29,7 +29,7 @@ test.describe("over a line of 400 kbit/s", () => {
   test.afterAll(() => host.stop());
   test.beforeEach(() => void (host.bytesPerSecond = 50_000));
 
-  /** Until the example is there, and the time that is left. */
+  /** Opens the page, and waits for the example and for the time that is left. */
   async function visit(page: Page): Promise<void> {
     await page.goto(new URL("./", host.page).href);
     await expect(figure(page)).toBeVisible();

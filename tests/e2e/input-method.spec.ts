@@ -127,7 +127,7 @@ test("when the model ends during a composition at its end, both texts stay whole
   await expect.poll(() => inEditor(page, (view) => view.composing, null)).toBe(false);
   const whole = await textOf(page);
   expect(whole).toMatch(/^A short text\. [^かんじ感]*感じ[^かんじ感]*$/);
-  // Of a long text, only the lines near the window are in the document.
+  // The document contains only those lines of a long text that are near the window.
   await expect(text(page).locator(".cm-line").last()).toHaveText(whole.split("\n").at(-1) ?? "");
 });
 

@@ -130,7 +130,7 @@ test("the guesses of the layers and the attention of the heads at the caret equa
     await expect(looks(page).locator(".arc")).toHaveCount(arcs);
   }
 
-  // Another token, chosen in the text or by the buttons.
+  // Chooses another token in the text, then with the buttons.
   await setCaret(page, "Once upon a".length);
   await expect(chosen(page)).toHaveText(`“␣a”, token 3 of ${last}`);
   await expectSeen(page);
@@ -222,7 +222,7 @@ test("the keyboard moves among the heads, and each picture links to its part of 
   await heads(page).locator("#head-4-0").click();
   await expect(looks(page).locator(".finding")).toContainText("Layer 5, head 1, ");
 
-  // What most of a head goes to, in words and as a sign.
+  // The table states what each head mostly looks at, in words and as a sign.
   const found = await inspect(page, text, 4);
   const row = found.rows[0] ?? [];
   const most = row.indexOf(Math.max(...row));
@@ -301,7 +301,7 @@ test("values of one model are not shown for the next model", async ({ page }) =>
   await open(page);
   await setText(page, text);
   await lookInside(page);
-  // How the panel changes: whether it shows pictures, and what it says.
+  // Records at each change whether the panel shows pictures, and its message.
   const changes = await page.evaluateHandle(() => {
     const seen: { isShown: boolean; tints: number; said: string }[] = [];
     const figures = document.querySelector(".inside-figures > div")?.shadowRoot;

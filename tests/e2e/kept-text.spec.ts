@@ -85,7 +85,7 @@ test("two tabs have separate texts, and each keeps its own", async ({ page, cont
   expect(await textOf(other)).toBe("A dog.");
 });
 
-/** Puts the page into the browser's cache as browsers do that have one, while `made` is made of its text in another tab. */
+/** Hides the page as a back/forward cache does, and meanwhile changes its text to `made` in another tab. */
 async function changeElsewhere(page: Page, made: string): Promise<void> {
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })));
   const other = await page.context().newPage();
@@ -195,7 +195,7 @@ test("a text in one long line survives a reload, and is never laid out as a whol
     const laidOut = Object.assign(window, { letters: 0 });
     const lettersIn = (nodes: NodeList) =>
       [...nodes].reduce((sum, { textContent }) => sum + (textContent?.length ?? 0), 0);
-    // Also those that were taken away again before this is called.
+    // Records also those that were removed again before this runs.
     new MutationObserver((records) => {
       for (const { target, addedNodes } of records)
         if (target instanceof Element && target.closest("#editor")) laidOut.letters += lettersIn(addedNodes);

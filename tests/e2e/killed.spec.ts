@@ -6,7 +6,7 @@ import { chromium, expect, test, type BrowserContext, type Page } from "@playwri
 import { textOf } from "./page.js";
 
 const kills = Number(process.env.KILLS ?? 6);
-/** Of typing, that may be lost. */
+/** How much of the last typing may be lost. */
 const mostLostMs = 1000;
 
 /** Gives a number from 0 to 1 at each call, the same ones for the same seed: mulberry32. */

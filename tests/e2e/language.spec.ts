@@ -16,14 +16,14 @@ import {
 
 const words = /\/assets\/de-[^/]*\.js$/;
 
-/** Whether the words of German are asked for while the page loads. */
+/** Whether the page requests its German words while it loads. */
 function watchWords(page: Page): () => boolean {
   let isAsked = false;
   page.on("request", (request) => (isAsked ||= words.test(request.url())));
   return () => isAsked;
 }
 
-/** How much has moved so far, as the Layout Instability API counts it. */
+/** The layout shift so far, as the Layout Instability API counts it. */
 const shiftOf = (page: Page): Promise<number> =>
   page.evaluate(
     () =>
@@ -48,7 +48,7 @@ test("the page is English for English readers, and fetches no other language", a
 test.describe("for German readers", () => {
   test.use({ locale: "de-AT" });
 
-  /** The sentences of the page that are the same in English. */
+  /** Words that show that a sentence is English. */
   const english = /\b(?:the|and|with|of this|token(?:s)? per)\b/;
 
   test("everything on the page is German, numbers included; the text stays unchanged", async ({ page }) => {
@@ -152,7 +152,7 @@ test.describe("for German readers", () => {
 /** All words of the page except the text, without numbers, and the accessible names of its parts. */
 const wordsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
-    // Visitors name branches, and times differ.
+    // Skips the names of branches, which visitors choose, and times, which differ.
     const isElsewhere = (part: Element) =>
       part.closest("#editor, #openings, #spoken, #starting, #branch-list, #language, #loading, #first-token");
     const texts = [...document.querySelectorAll("body *")]
@@ -173,7 +173,7 @@ const wordsOf = (page: Page): Promise<string[]> =>
       .filter((words) => /\p{L}{2}/u.test(words));
   });
 
-/** Opens all that says something, with a text and a branch that are the same each time. */
+/** Opens every part that shows words, with the same text and the same branch each time. */
 async function openAll(page: Page): Promise<void> {
   await page.goto("./?threads=1"); // the measured number of threads may differ between runs
   await expectReady(page);
@@ -203,9 +203,9 @@ async function openAll(page: Page): Promise<void> {
   await expect(page.locator("#refusal-temperature")).toBeVisible();
   await page.locator("#editor .cm-content").press("Alt+ArrowDown");
   await expect(page.locator("#token li")).toHaveCount(10, { timeout: 30_000 });
-  // Four and the chosen one, and twelve that were written after it: before there was one less.
+  // The text has four tokens, the chosen one and the twelve that follow; before that it had one less.
   await expect(page.locator("#scored")).toHaveText(/^17 tokens?$/i, { timeout: 30_000 });
-  // What comes after the text of this seed: what could come where it branches was drawn before.
+  // The picture shows what may follow the text of this seed; before that, it showed what may follow its branch.
   await expect(page.locator("#picture-words")).toContainText("␣her", { timeout: 30_000 });
   await expect(page.locator("#environment-list li").nth(5)).toBeVisible({ timeout: 30_000 });
   await expect(page.locator("#releases button")).toHaveCount(4);
@@ -285,7 +285,7 @@ test("the chosen language is stored, and the undo history survives a reload", as
   await expectReady(page);
   await expect(page.getByLabel("Sprache")).toHaveValue("de");
   expect(await textOf(page)).toBe("A cat sat here.");
-  // What can be undone is kept, too, and whose it was.
+  // The undo history and the author of each part are kept, too.
   await page.getByRole("button", { name: "Weiter", exact: true }).click();
   await expect(page.locator("#finish")).toContainText("Fertig", { timeout: 30_000 });
   const written = await textOf(page);

@@ -11,7 +11,7 @@ const tied = resolve(root, "tests/data/tiny-models/tied");
 const letters = Array.from("abcdefghijklmnopqrstuvwxyz");
 const chinese = Array.from("天地玄黃宇宙洪荒日月盈昃辰宿列張");
 
-/** BERT's. */
+/** A vocabulary like BERT's. */
 const wordPieces = [
   "[PAD]",
   "[UNK]",
@@ -79,7 +79,7 @@ const bytePairs = {
   },
 };
 
-/** SentencePiece's, with a table of characters. */
+/** A SentencePiece file with a table of characters. */
 const spiece = sentencePieceFile(
   [
     ["<unk>", 0, pieceTypes.unknown],

@@ -123,7 +123,7 @@ test("a deleted text comes back by Undo, and goes for good when something else i
   await expect(status(page)).toHaveText("Restored: The first.");
   await expect.poll(async () => (await names(page)).sort()).toEqual(["The first.", "The second."]);
 
-  // The one that is open: a new one takes its place, and Undo opens it again.
+  // A new text replaces a deleted text that is open, and Undo opens that again.
   await choose(page, "The second.", "Delete");
   await expect.poll(() => textOf(page)).toBe("");
   await press(page, "Undo");

@@ -58,7 +58,7 @@ let server: RunningServer;
 let elsewhere: RunningServer;
 let expected: string;
 test.beforeAll(async () => {
-  // Compressed before: nginx gives these with their length.
+  // These files are compressed in advance, so nginx sends their length.
   cpSync(demo, join(scratch, "models/demo"), { recursive: true });
   for (const name of readdirSync(demo)) {
     const file = join(scratch, "models/demo", name);
@@ -78,7 +78,7 @@ test.afterAll(() => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-interface Told {
+interface Outcome {
   /** The text, or the error. */
   end: string;
   retries: string[];
@@ -93,7 +93,7 @@ async function write(
   name: string,
   options: object = {},
   blank = `${server.origin}/blank`,
-): Promise<Told> {
+): Promise<Outcome> {
   await page.goto(blank);
   return inPage(
     page,
@@ -101,40 +101,40 @@ async function write(
       const { loadModel } = (await import(
         `${origin}/gpt2.js`
       )) as typeof import("../../web/src/client/index.js");
-      const told: Told = { end: "", retries: [], shares: [], variant: "" };
+      const outcome: Outcome = { end: "", retries: [], shares: [], variant: "" };
       try {
         const model = await loadModel(`${origin}/${folder}/models/demo/`, {
           variant: "simd",
           cache: false,
           ...load,
           onProgress({ loadedBytes, totalBytes, retry, stage }) {
-            if (retry !== undefined) told.retries.push(retry);
+            if (retry !== undefined) outcome.retries.push(retry);
             if (stage !== "download") return;
-            told.shares.push(loadedBytes / totalBytes);
+            outcome.shares.push(loadedBytes / totalBytes);
             Object.assign(globalThis, { share: loadedBytes / totalBytes });
           },
         });
-        told.variant = model.info.variant;
-        told.end = (await model.complete(text, { maxNewTokens: 8, temperature: 0 })).text;
+        outcome.variant = model.info.variant;
+        outcome.end = (await model.complete(text, { maxNewTokens: 8, temperature: 0 })).text;
         await model.dispose();
       } catch (error) {
         const { code, message } = error as { code: string; message: string };
-        told.end = `${code}: ${message}`;
+        outcome.end = `${code}: ${message}`;
       }
-      return told;
+      return outcome;
     },
     [server.origin, name, options, prompt] as const,
   );
 }
 
-/** What nginx has answered below `/name/`: a file's name, the status and the header Range, of each request. */
+/** The requests below `/name/` that nginx has answered: a file's name, the status and the header Range of each. */
 const answered = (name: string) =>
   readFileSync(logFile, "utf8")
     .split("\n")
     .filter((line) => line.startsWith(`/${name}/`))
     .map((line) => line.slice(line.lastIndexOf("/") + 1));
 
-/** What nginx sends with a piece below `/name/`, which shows whether a setting has its effect. */
+/** The headers that nginx sends with a piece below `/name/`, which show whether a setting has its effect. */
 async function headersOf(name: string): Promise<Record<string, string>> {
   const url = `${server.origin}/${name}/models/demo/model.safetensors.001`;
   const response = await fetch(url, { headers: { "Accept-Encoding": "gzip" } });

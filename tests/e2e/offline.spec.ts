@@ -12,9 +12,9 @@ import { expectReady, generate, lookInside } from "./page.js";
 
 test.describe.configure({ timeout: 120_000 });
 
-/** A static host below a sub-path that can go down, and counts what it is asked for. */
+/** A static host below a sub-path, which can go down and records its requests. */
 class Host {
-  /** Paths, as often as they were answered with their bytes. */
+  /** The path of each request that was answered with bytes. */
   asked: string[] = [];
   private server: Server | undefined;
   private port = 0;
@@ -131,7 +131,7 @@ test("a new release waits for the user, shares no file with the old one, and is 
   }
 });
 
-/** What becomes of the release that the page's service worker finds on the host. */
+/** The final state of the release that the page's service worker finds on the host. */
 function settledUpdate(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const registration = await navigator.serviceWorker.getRegistration();

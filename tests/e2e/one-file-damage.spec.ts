@@ -21,7 +21,7 @@ function exported(folder: string): string {
   return readFileSync(file, "utf8");
 }
 
-/** `text` with another letter behind the place where `part` begins last. */
+/** `text` with a changed letter, `offset` after the last place where `part` begins. */
 function changed(text: string, part: string, offset: number): string {
   const at = text.lastIndexOf(part) + offset;
   return `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`;

@@ -11,13 +11,13 @@ import {
   open,
   openSection,
   prepareLongText,
-  releaseAsking,
+  releaseRequests,
   setOption,
   setText,
   showView,
   startLongText,
   textOf,
-  watchAsking,
+  watchRequests,
   writeOn,
 } from "./page.js";
 
@@ -71,7 +71,7 @@ const states: Record<string, (page: Page) => Promise<void>> = {
     await expect(page.locator("#refusal-topP")).toBeVisible();
   },
   "a notice is shown": async (page) => {
-    // As on a host without the headers, where the service worker did not help.
+    // Imitates a host without the headers, on which the service worker did not help.
     await page.addInitScript(() => sessionStorage.setItem("gpt2-wasm:isolation-tried", "1"));
     await page.route("./", async (route) => {
       const response = await route.fetch();
@@ -245,7 +245,7 @@ test.describe("the focus never falls to the body", () => {
   test("the focus stays while a token is scored, and moves to the text when the token's details disappear", async ({
     page,
   }) => {
-    await watchAsking(page, "score");
+    await watchRequests(page, "score");
     await open(page);
     await setOption(page, "Tokens", "4");
     await page.getByLabel("Ignore end of text").check();
@@ -259,7 +259,7 @@ test.describe("the focus never falls to the body", () => {
     const probability = page.locator("#token .token-head .share");
     await expect(probability).toHaveText("…");
     await likeliest.nth(4).focus();
-    await releaseAsking(page);
+    await releaseRequests(page);
     await expect(probability).toHaveText(/%$/, { timeout: 20_000 });
     await expect(likeliest.nth(4)).toBeFocused();
 

@@ -19,7 +19,7 @@ test("the page writes under its own policy without a violation", async ({ page }
     "content",
     /script-src 'self' 'wasm-unsafe-eval' 'sha256-[^']+';.*connect-src 'self' https:\/\/huggingface\.co https:\/\/\*\.huggingface\.co https:\/\/\*\.hf\.co;/,
   );
-  // It holds.
+  // The policy blocks other hosts.
   const reply = await page.evaluate(() => fetch("https://example.invalid/").then(String, String));
   expect(reply).toContain("TypeError");
   expect(offences.join()).toContain("connect-src");
@@ -31,7 +31,7 @@ test("the page shows what the browser and the host support, and what to add", as
   await openSection(page, "device");
   await expect(list).toHaveCount(6);
   await expect(list.filter({ hasText: "Threads: yes." })).toBeVisible();
-  // On a host that sends no headers, and where no service worker may help.
+  // Imitates a host without the headers, and a browser that allows no service worker.
   await page.addInitScript(() => {
     Object.defineProperty(globalThis, "crossOriginIsolated", { value: false });
     sessionStorage.setItem("gpt2-wasm:isolation-tried", "1");

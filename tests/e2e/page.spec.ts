@@ -57,7 +57,7 @@ test("a long text is drawn at most once per frame, and only its visible part is 
       requestAnimationFrame(countFrame);
     };
     requestAnimationFrame(countFrame);
-    // Called once for all that is changed at a time.
+    // The callback runs once for all changes that are made together.
     const observer = new MutationObserver(() => (counts.drawings += 1));
     const editor = document.querySelector("#editor .cm-content");
     if (editor) observer.observe(editor, { childList: true, characterData: true, subtree: true });
@@ -290,7 +290,7 @@ test("a reload keeps what Another replaces, and the last seed", async ({ page })
   await setOption(page, "Tokens", "8");
   const first = await generate(page);
   const seed = await seedOf(page);
-  // Of the last half second before a reload, only the text is restored.
+  // Only the text is restored of what changed in the last half second before a reload.
   await expect.poll(async () => (await storedTexts(page)).map(({ text }) => text)).toContain(first);
   await page.reload();
   await expectReady(page);

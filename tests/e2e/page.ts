@@ -126,7 +126,7 @@ export async function generate(page: Page): Promise<string> {
   return textOf(page);
 }
 
-/** As `generate`, from the text that a page begins with. */
+/** Like `generate`, but continues the text that a page begins with. */
 export async function generateAnew(page: Page, beginning = "Once upon a time"): Promise<string> {
   await setText(page, beginning);
   return generate(page);
@@ -172,7 +172,7 @@ interface Watched {
 }
 
 /** Records the requests to the engine from the next page load on, and holds back those whose name is in `hold`. */
-export async function watchAsking(page: Page, ...hold: string[]): Promise<void> {
+export async function watchRequests(page: Page, ...hold: string[]): Promise<void> {
   await page.addInitScript((names) => {
     const watched: Watched = { asked: [], hold: names, held: [] };
     Object.assign(window, { watched });
@@ -192,11 +192,11 @@ export async function watchAsking(page: Page, ...hold: string[]): Promise<void> 
 }
 
 /** The requests since the last call. */
-export const takeAsked = (page: Page): Promise<SeenRequest[]> =>
+export const takeRequests = (page: Page): Promise<SeenRequest[]> =>
   page.evaluate(() => (window as unknown as { watched: Watched }).watched.asked.splice(0));
 
 /** Sends the held messages, and holds back no more. */
-export const releaseAsking = (page: Page): Promise<void> =>
+export const releaseRequests = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const { watched } = window as unknown as { watched: Watched };
     watched.hold = [];

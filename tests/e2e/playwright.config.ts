@@ -7,15 +7,15 @@ export default defineConfig({
   testDir: ".",
   outputDir: "../../build/e2e",
   forbidOnly: Boolean(process.env.CI),
-  retries: process.env.CI ? 1 : 0, // pages that compute on every core of a busy machine; reported as flaky
+  retries: process.env.CI ? 1 : 0, // a busy machine may be too slow for pages that use every core; reported as flaky
   workers: 2, // pages compute on all cores, but wait for most of a test
   timeout: 60_000,
   reporter: [["list"]],
   use: {
-    serviceWorkers: "block", // requests that go through one pass by page.route; offline.spec.ts tests it
+    serviceWorkers: "block", // page.route does not see requests that go through one; offline.spec.ts tests it
     bypassCSP: true, // tests bring functions into the page as text; page-policy.spec.ts does without
     baseURL: `http://localhost:${port}/`,
-    // The page has had its model in this browser; first-visit.spec.ts tests what others see.
+    // The page has already loaded its model in this browser; first-visit.spec.ts tests a first visit.
     storageState: {
       cookies: [],
       origins: [
@@ -35,7 +35,7 @@ export default defineConfig({
   },
   webServer: {
     command: `npx vite preview -c ../../web/vite.config.ts --port ${port} --strictPort`,
-    cwd: import.meta.dirname, // also where another configuration takes this one over
+    cwd: import.meta.dirname, // also if another configuration includes this one
     port,
     reuseExistingServer: false,
   },

@@ -45,7 +45,7 @@ test("no random link makes the page contact another host or fail", async ({ base
       problems.push(`asked ${request.url()}`);
   });
   try {
-    // The trap works.
+    // Checks that the trap works.
     await page.goto(address);
     await page.evaluate(() => fetch("https://other.example/").catch(() => undefined));
     expect(connections).toBeGreaterThan(0);
@@ -56,7 +56,7 @@ test("no random link makes the page contact another host or fail", async ({ base
     const end = Date.now() + seconds * 1000;
     const opening = fc.asyncProperty(link, async ({ model, text, others }) => {
       const query = new URLSearchParams({ model }).toString() + others;
-      // From another page: the same address with another fragment would load nothing.
+      // Starts from another page, because a new fragment alone loads nothing.
       await page.goto("about:blank");
       await page.goto(`${address}?${query}${text === null ? "" : `#text=${text}`}`, { timeout: 20_000 });
       const said = page.locator("#error-text, #hub-status, #finish").filter({ hasText: /./, visible: true });

@@ -73,7 +73,7 @@ test("an abort settles a waiting request at once, and no further token arrives",
       const settled = Promise.all(requests.map((request) => request.catch((error: Error) => error.message)));
       await new Promise((resolve) => setTimeout(resolve, 50));
       waiting.abort(new Error("waiting"));
-      const reasons = await settled; // while the loop still runs, since its reason is the one given next
+      const reasons = await settled; // the loop still runs, and gets its reason next
       running.abort(new Error("running"));
       return { reasons, reason: await loop, late };
     },
@@ -114,7 +114,7 @@ for (const variant of ["threads-relaxed", "simd"] as const) {
     test.skip(process.platform !== "linux", "reads /proc");
     await page.goto("./?model=none");
     const threads = variant === "simd" ? undefined : 4;
-    await expect.poll(async () => (await renderers(page)).workers).toBe(0); // of the test before
+    await expect.poll(async () => (await renderers(page)).workers).toBe(0); // the workers of the previous test have ended
     const before = await renderers(page);
     await inPage(
       page,

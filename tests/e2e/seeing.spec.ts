@@ -7,14 +7,14 @@ import {
   generate,
   inEditor,
   open,
-  releaseAsking,
+  releaseRequests,
   setOption,
   setText,
   showView,
   startLongText,
-  takeAsked,
+  takeRequests,
   textOf,
-  watchAsking,
+  watchRequests,
   writeOn,
 } from "./page.js";
 
@@ -36,7 +36,7 @@ async function see(page: Page, view: string): Promise<void> {
   await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
 }
 
-/** What the module gives for the page's text. */
+/** The module's scores of the page's text. */
 const scoreOf = (page: Page, value: string) =>
   inPage(
     page,
@@ -172,7 +172,7 @@ test("each word is tinted by its rank, which its details show and print has, too
 });
 
 test("a word that the model continues is scored as the one word that it becomes", async ({ page }) => {
-  await watchAsking(page, "tokenize");
+  await watchRequests(page, "tokenize");
   await open(page);
   await setText(page, "Once upon a ti");
   await showView(page, "Rank");
@@ -182,11 +182,11 @@ test("a word that the model continues is scored as the one word that it becomes"
   await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   expect(await textOf(page)).toMatch(/^Once upon a time,? /);
   await setCaret(page, "Once upon a time".length);
-  await expect(told(page)).toHaveText("me");
+  await expect(shownToken(page)).toHaveText("me");
   await expect(fact(page, "Rank")).toHaveText("…");
   expect(await page.locator("#editor .token").count()).toBe(2); // the others are known
-  await releaseAsking(page);
-  await expect(told(page)).toHaveText("␣time", { timeout: 10_000 });
+  await releaseRequests(page);
+  await expect(shownToken(page)).toHaveText("␣time", { timeout: 10_000 });
   const scores = await scoreOf(page, await textOf(page));
   await expect(fact(page, "Rank")).toHaveText(String(scores[3]?.rank));
 });
@@ -257,7 +257,7 @@ test("the text of a special token is that token for the model, in the view and a
   }
 });
 
-/** The first seven words behind `before`. */
+/** The first seven words after `before`. */
 function wordsFrom(whole: string, before: string): string {
   const words = whole
     .slice(whole.indexOf(before) + before.length)
@@ -429,7 +429,7 @@ test("switching branches stops the model, and each branch keeps its own text", a
 });
 
 test("a long text is tokenized at once, and tinted as its scores arrive", async ({ page }) => {
-  await watchAsking(page, "score");
+  await watchRequests(page, "score");
   await open(page);
   const sentence = "Once upon a time there was a strawberry elephant. ";
   await setText(page, sentence.repeat(1000));
@@ -439,13 +439,13 @@ test("a long text is tokenized at once, and tinted as its scores arrive", async 
   expect(pieces.startsWith(sentence.repeat(5))).toBe(true);
   await expect(page.locator("#scored")).toHaveText("Reading the text: 0%");
   await setCaret(page, "Once upon a".length);
-  await expect(told(page)).toHaveText("␣a");
+  await expect(shownToken(page)).toHaveText("␣a");
   await expect(share(page)).toHaveText("…");
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 }); // only the score is held back
 
   await showView(page, "Probability");
   await expect(page.locator("#editor .token")).toHaveCount(0);
-  await releaseAsking(page);
+  await releaseRequests(page);
   await expect(page.locator("#editor .band-0").first()).toBeVisible({ timeout: 20_000 });
   await expect(page.locator("#scored")).toHaveText(/^Reading the text: \d+%$/); // scoring has just started
   await setCaret(page, "Once upon a".length);
@@ -453,17 +453,17 @@ test("a long text is tokenized at once, and tinted as its scores arrive", async 
 });
 
 test("nothing is scored twice, and the model reads what Tab needs again afterwards", async ({ page }) => {
-  await watchAsking(page);
+  await watchRequests(page);
   await open(page);
   const sentence = "Once upon a time there was a strawberry elephant. ";
   await setText(page, sentence.repeat(40));
   const isScored = () => expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
-  const contextOf = (asked: Awaited<ReturnType<typeof takeAsked>>) =>
+  const contextOf = (asked: Awaited<ReturnType<typeof takeRequests>>) =>
     asked.map(({ name }) => name).filter((name) => /generate|score|prefill|inspect/.test(name));
   await see(page, "Probability");
-  const asked: Awaited<ReturnType<typeof takeAsked>> = [];
+  const asked: Awaited<ReturnType<typeof takeRequests>> = [];
   const last = async () => {
-    asked.push(...(await takeAsked(page)));
+    asked.push(...(await takeRequests(page)));
     return contextOf(asked).at(-1);
   };
   await expect.poll(last).toBe("prefill");
@@ -480,7 +480,7 @@ test("nothing is scored twice, and the model reads what Tab needs again afterwar
   await setCaret(page, sentence.length);
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
   await isScored();
-  expect(scored(await takeAsked(page))).toEqual([]);
+  expect(scored(await takeRequests(page))).toEqual([]);
 
   // After an edit at the end, only the text near it is scored.
   const before = (await page.locator("#scored").textContent()) ?? "";
@@ -500,17 +500,17 @@ for (const [kind, count] of [
   test(`after an edit at the end of a text that ${kind}, only the change is scored, with the same result`, async ({
     page,
   }) => {
-    await watchAsking(page);
+    await watchRequests(page);
     await open(page);
     await setText(page, "Once upon a time there was a strawberry elephant. ".repeat(count));
     await see(page, "Rank");
     const whole = (await page.locator("#scored").textContent()) ?? "";
-    await takeAsked(page);
+    await takeRequests(page);
     await text(page).press("Control+End");
     await page.keyboard.type("Zebras cross.");
     await expect(page.locator("#scored")).not.toHaveText(whole);
     await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
-    const asked = (await takeAsked(page)).filter(({ name }) => name === "score");
+    const asked = (await takeRequests(page)).filter(({ name }) => name === "score");
     expect(asked.length).toBeGreaterThan(0);
     for (const { tokens } of asked) expect(tokens).toBeLessThan(10);
     const words = wordsOf(await scoreOf(page, await textOf(page))).slice(-14);
@@ -533,7 +533,7 @@ test("the page says that scores wait for the model to stop writing", async ({ pa
   await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
 });
 
-/** A place on the screen: so far into the character at `offset`, of its width. */
+/** A place on the screen: in the character at `offset`, after the fraction `part` of its width. */
 const placeOf = (page: Page, offset: number, part: number) =>
   inEditor(
     page,
@@ -550,8 +550,8 @@ const marked = async (page: Page) => (await page.locator("#editor .shown-token")
 test.describe("the pressed token's details are shown, and it is marked", () => {
   const given = "Once, there was, in a wood, a bird.";
 
-  const expectTold = async (page: Page, token: string) => {
-    await expect(told(page)).toHaveText(token.replace(" ", "␣"));
+  const expectToken = async (page: Page, token: string) => {
+    await expect(shownToken(page)).toHaveText(token.replace(" ", "␣"));
     expect(await marked(page)).toBe(token);
   };
 
@@ -570,14 +570,14 @@ test.describe("the pressed token's details are shown, and it is marked", () => {
       for (const half of [0.15, 0.85]) {
         const { x, y } = await placeOf(page, offset, half);
         await page.mouse.click(x, y);
-        await expectTold(page, token);
+        await expectToken(page, token);
       }
     }
     const { x, y } = await placeOf(page, given.indexOf(","), 0.15);
     await page.mouse.click(x, y); // the click puts the caret before the character
-    await expectTold(page, ",");
+    await expectToken(page, ",");
     await page.keyboard.press("ArrowLeft");
-    await expectTold(page, "Once");
+    await expectToken(page, "Once");
     for (const media of [
       { colorScheme: "light" },
       { colorScheme: "dark" },
@@ -617,9 +617,9 @@ test.describe("the pressed token's details are shown, and it is marked", () => {
         ] as const) {
           const { x, y } = await placeOf(page, offset, half);
           await page.touchscreen.tap(x, y);
-          await expectTold(page, token);
+          await expectToken(page, token);
           await page.waitForTimeout(100); // the caret follows
-          await expectTold(page, token);
+          await expectToken(page, token);
         }
       }
     });
@@ -725,7 +725,7 @@ test("in a text longer than the context, a token has the same probability in its
   for (const repeat of [12, 13, 15]) {
     for (const word of ["girl", "red", "dog"]) {
       await setCaret(page, sentence.length * repeat + sentence.indexOf(word) + word.length);
-      await expect(told(page)).toHaveText(`␣${word}`);
+      await expect(shownToken(page)).toHaveText(`␣${word}`);
       const chosen = likeliest(page).getByRole("button", { pressed: true });
       await expect(chosen).toHaveCount(1, { timeout: 20_000 });
       await expect(chosen.locator(".share")).toHaveText((await share(page).textContent()) ?? "");

@@ -18,7 +18,7 @@ test("presets set the numbers, sliders move them, and the picture shows both", a
   const balanced = await field(page, "Temperature").inputValue();
 
   const sentence = "also takes unlikely tokens";
-  await expect(page.getByText(sentence)).toBeVisible(); // also where nothing is pointed with
+  await expect(page.getByText(sentence)).toBeVisible(); // also without a pointer
   await expect(page.getByRole("button", { name: "Wild" })).toHaveAccessibleDescription(sentence);
   await page.getByRole("button", { name: "Wild" }).click();
   await expect(field(page, "Temperature")).toHaveValue("1.3");

@@ -1,4 +1,4 @@
-// Links to a text: the very same again, checked by its hash.
+// Links to a text: the page writes it again, and checks it by its hash.
 import { deflateRawSync } from "node:zlib";
 import { expect, test, type Page } from "@playwright/test";
 import {
@@ -113,7 +113,7 @@ test("a text without a run has a link, too, which shows it as it is and claims n
   await openSection(other, "options");
   await expect(other.getByLabel("Top k", { exact: true })).toHaveValue("7");
 
-  // The same after an edit of the written text.
+  // A link to an edited text gives the edited text.
   await generate(page);
   await inEditor(page, (view) => view.dispatch({ changes: { from: 3, insert: "X" } }), null);
   await follow(await copyLink(page));
@@ -159,7 +159,7 @@ test("the page says so if a link's text comes out differently or the link is inv
   await expect(page.locator("#finish")).toContainText("The link of this page cannot be read", {
     timeout: 40_000,
   });
-  expect(await textOf(page)).toBe(text); // what was there
+  expect(await textOf(page)).toBe(text); // the text is unchanged
 });
 
 test("writing interrupts a link, and an open page follows a new link", async ({ page }) => {

@@ -166,7 +166,7 @@ test("a GGUF file from the Hub, an address or this device gives the same model",
   expect(await write(page, "user/tied-GGUF/tied.gguf")).toEqual(expected);
   await page.route("**/models/tied.gguf", (route) => route.fulfill({ body: gguf }));
   expect(await write(page, "models/tied.gguf", { hub: undefined })).toEqual(expected);
-  // A repository of GGUF files only, without the name of one.
+  // This repository has only GGUF files, and the id names none of them.
   expect(await write(page, "user/tied-GGUF")).toMatch(
     /^not-found: user\/tied-GGUF has no model\.safetensors, but tied\.gguf: /,
   );
@@ -224,7 +224,7 @@ test("a missing revision and a missing file have messages of their own", async (
 test("a plain name means the page's own folder first, and only then an id", async ({ page }) => {
   give(demo);
   const asked: string[] = [];
-  // Nothing here may leave for the hub itself.
+  // No request may go to the real Hub.
   await page.route("https://huggingface.co/**", async (route) => {
     const url = new URL(route.request().url());
     asked.push(url.pathname);

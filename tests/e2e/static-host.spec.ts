@@ -14,7 +14,7 @@ let server: Server;
 let origin: string;
 
 test.beforeAll(async () => {
-  // Below a sub-path, as on many hosts.
+  // Many hosts serve sites below a sub-path.
   const serve = sirv(dist);
   const serveTinyModels = sirv(tinyModels);
   server = createServer((request, response) => {

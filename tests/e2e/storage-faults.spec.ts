@@ -23,7 +23,7 @@ const stored = (page: Page) =>
     undefined,
   );
 
-/** As in the browser's settings. */
+/** Clears the site's data, as a user does in the browser's settings. */
 async function clearData(page: Page): Promise<void> {
   const devTools = await page.context().newCDPSession(page);
   await devTools.send("Storage.clearDataForOrigin", {

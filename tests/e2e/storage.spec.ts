@@ -41,7 +41,7 @@ test("the second visit fetches no weights and needs no host", async ({ page }) =
   expect(host.weightBytes).toBe(demoBytes());
   expect([...new Set(host.asked)].every((name) => /(weights|config)\.json$/.test(name))).toBe(true);
 
-  // Without network the page itself would have to be kept, by a service worker: here it is open already.
+  // The page is open already, so only the models are offline. Opening it offline would need a service worker.
   await page.route("**/models/**", (route) => route.abort("internetdisconnected"));
   const offline = await write(page);
   expect(offline.written).toBe(first.written);

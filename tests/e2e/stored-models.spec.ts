@@ -30,7 +30,7 @@ test("a stored model can be listed with its size, kept, loaded and removed", asy
   await expect(keep).toHaveAttribute("aria-pressed", "true");
   await expect(keep).toBeFocused();
 
-  await page.goto("./?model=nowhere"); // where there is no model, or another one
+  await page.goto("./?model=nowhere"); // this address has no model
   await expect(page.getByRole("alert")).toBeVisible();
   await openChooser(page);
   const requests: string[] = [];

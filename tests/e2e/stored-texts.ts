@@ -1,4 +1,4 @@
-// What the page has stored of its texts.
+// Reads the texts that the page has stored.
 import type { Page } from "@playwright/test";
 
 interface StoredText {

@@ -1,4 +1,4 @@
-// Tab: three ways to go on, to take or to leave; and the keyboard's way out.
+// Tab suggests three continuations, to accept or dismiss; after Escape, Tab leaves the text.
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import { generate, inEditor, open, setOption, setText, startLongText, textOf } from "./page.js";
@@ -135,7 +135,7 @@ test("suggestions that were taken, dismissed or left do not return with a late a
     }, from);
   await holdBack(page);
   await open(page);
-  await setOption(page, "Temperature", "0"); // three of the same: it asks for others
+  await setOption(page, "Temperature", "0"); // all three are the same, so the page requests others
   const finish = page.locator("#finish");
   const ways: [string, shown: number, () => Promise<void>][] = [
     ["Enter", 1, () => page.keyboard.press("Enter")],

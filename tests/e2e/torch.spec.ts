@@ -1,4 +1,4 @@
-// Models that are only published as files of torch.save, in a page: beside their twins in model.safetensors.
+// Models in files of torch.save alone, compared in a page with the same models in model.safetensors.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";

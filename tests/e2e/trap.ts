@@ -1,4 +1,4 @@
-// A build of the engine that traps, in one of its functions or in its helper threads: a bug, as WebAssembly shows it.
+// Makes builds of the engine that trap in one function or in the helper threads, as a bug in WebAssembly would.
 import { createHash } from "node:crypto";
 
 const unreachable = 0x00;

@@ -1,4 +1,4 @@
-// What an editor needs of the model: prefill during typing, and what Inside shows.
+// The requests that an editor makes: prefill during typing, and inspection for Inside.
 import { expect, test } from "@playwright/test";
 import { withModel } from "./model.js";
 
@@ -15,7 +15,7 @@ test("a text that was prefilled while typed costs one step, with the same result
       const first = await model.prefill(text);
       const second = await model.prefill(typed);
       const prefilled = await model.complete(typed, call);
-      // One prefill that is aborted at once, and one that a generation overtakes.
+      // Aborts one prefill at once, and lets a generation overtake another one.
       await model.complete("Something else", { maxNewTokens: 1 });
       const abort = new AbortController();
       const dropped = model.prefill(typed, { signal: abort.signal }).catch((error: Error) => error.name);

@@ -19,7 +19,7 @@ const models = async (page: Page) => (await page.locator("#editor .models").allT
 const setCaret = (page: Page, offset: number) =>
   inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
 
-/** Few tokens, which the model does not end. */
+/** Generates a few tokens, which the model cannot end. */
 async function writeFew(page: Page): Promise<string> {
   await setOption(page, "Tokens", "8");
   await page.getByLabel("Ignore end of text").check();
