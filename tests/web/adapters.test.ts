@@ -177,7 +177,7 @@ describe("the worker opens a model with adapters", () => {
   const patience = { stallMs: 5000, onRetry: () => {} };
   const lora = (url: string): AdapterRequest => ({ source: { kind: "folder", url }, weight: 1 });
   const opening = { patience, signal };
-  /** Of each request: its address, and what it sends of the caller's. */
+  /** The address of each request, and the caller's header that it sends. */
   let sent: [string, string | null][];
   const answer = (has: (path: string) => string | undefined) => {
     sent = [];

@@ -373,7 +373,7 @@ describe("a field that gets no suggestions", () => {
     await propose(field, ["x"]);
     if (field.type === "password") {
       field.blur();
-      field.setAttribute("type", "text"); // as buttons do that show a password
+      field.setAttribute("type", "text"); // as a button does that shows the password
       await propose(field, ["x"]);
     }
     expect(load).not.toHaveBeenCalled();

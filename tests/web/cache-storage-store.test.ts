@@ -1,4 +1,4 @@
-// The store in Cache Storage, where the origin private file system is refused.
+// The store in Cache Storage, for browsers that refuse the origin private file system.
 import { beforeEach, expect, it, vi } from "vitest";
 import { CacheStorageStore } from "../../web/src/cache/cache-storage-store.js";
 import { bytesOf, writeFile } from "../../web/src/cache/store.js";

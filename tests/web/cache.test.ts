@@ -321,7 +321,7 @@ describe("a model that is converted while it is read", () => {
     const size = 21_000_000;
     const weightsAsked = (host: Host) =>
       host.opened.filter(({ name }) => name === "model.safetensors").map(({ from }) => from);
-    /** Interrupted after ten of its pieces, of which eight are noted. */
+    /** A load that is interrupted after ten pieces, of which eight are recorded. */
     const interrupted = async () => {
       const host = new ConvertedHost(size);
       host.cutAfter = 20_999_000;

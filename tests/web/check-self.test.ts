@@ -6,7 +6,7 @@ const url = "https://site/gpt2-worker.js";
 const script = 'postMessage("ä");\n//# sourceMappingURL=gpt2-worker.js.map';
 
 /** The result of the check for a worker's script with these bytes. */
-const said = (bytes: string | Uint8Array) =>
+const problemOf = (bytes: string | Uint8Array) =>
   damageOf(url, async () => new Response(bytes as Uint8Array<ArrayBuffer>));
 
 function flipped(text: string, at: number): Uint8Array {
@@ -24,19 +24,19 @@ describe("damageOf", () => {
 
   it("damageOf names the script and both hashes if one bit differs", async () => {
     for (const at of [0, 13, script.length]) {
-      expect(await said(flipped(hashedWorker(script), at))).toMatch(
+      expect(await problemOf(flipped(hashedWorker(script), at))).toMatch(
         /^https:\/\/site\/gpt2-worker\.js has SHA-256 [0-9a-f]{64}, expected [0-9a-f]{64}$/,
       );
     }
     const last = new TextEncoder().encode(hashedWorker(script)).length - 1;
-    expect(await said(flipped(hashedWorker(script), last))).toBeDefined();
+    expect(await problemOf(flipped(hashedWorker(script), last))).toBeDefined();
   });
 
   it("damageOf reports nothing for a script that others have rebuilt, or that has no hash", async () => {
-    expect(await said(script)).toBeUndefined();
-    expect(await said(hashedScript(script))).toBeUndefined();
-    expect(await said(`import "/@vite/env";\n${hashedWorker(script)}`)).toBeUndefined();
-    expect(await said("")).toBeUndefined();
+    expect(await problemOf(script)).toBeUndefined();
+    expect(await problemOf(hashedScript(script))).toBeUndefined();
+    expect(await problemOf(`import "/@vite/env";\n${hashedWorker(script)}`)).toBeUndefined();
+    expect(await problemOf("")).toBeUndefined();
   });
 
   it("damageOf reports nothing if the script cannot be read, and does not wait forever", async () => {

@@ -24,7 +24,7 @@ const headWith = (sizes: Record<string, number>) =>
 describe("portions", () => {
   const full = 256 * 1024;
   const of = (size: number, value: number) => new Uint8Array(size).fill(value);
-  /** First byte and size of each. */
+  /** The first byte and the size of each part. */
   const seen = (given: Iterable<Uint8Array>) => Array.from(given, (bytes) => [bytes[0], bytes.length]);
 
   it("portions are passed on when full, and the rest at the end", () => {

@@ -203,7 +203,7 @@ describe("Converter", () => {
 
 class MemorySource implements ModelSource {
   readonly opened: string[] = [];
-  /** Where files were opened elsewhere than at their beginning. */
+  /** The files that were opened elsewhere than at their beginning, and where. */
   readonly begun: { name: string; from: number }[] = [];
   private readonly files: Record<string, Buffer | string>;
   constructor(files: Record<string, Buffer | string>) {

@@ -71,7 +71,7 @@ describe("HelperThreads", () => {
 
 describe("gatherThreads", () => {
   const { signal } = new AbortController();
-  /** Threads that run after each look. */
+  /** An engine that reports these numbers of running threads, one at each query. */
   function engineWith(counts: number[]) {
     let looks = 0;
     return {

@@ -6,7 +6,7 @@ import { asEngine, FakeEngine } from "./support/fake-engine.js";
 
 const config = { nLayer: 2, nHead: 3, nPositions: 8 } as ModelConfig;
 const signal = new AbortController().signal;
-const tell = () => {};
+const ignore = () => {};
 /** The attention of the heads to five tokens, before each row is divided by its sum. */
 const shares = [1, 2, 4, 4, 5];
 
@@ -34,7 +34,7 @@ function make() {
 describe("inspect", () => {
   it("inspect prefills up to the position, and sorts the values by layers and heads", async () => {
     const { engine, asked, look } = make();
-    const whole = await inspect(look, config, { prompt: "abcdefg", position: 4, top: 2 }, signal, tell);
+    const whole = await inspect(look, config, { prompt: "abcdefg", position: 4, top: 2 }, signal, ignore);
     expect(engine.requests).toEqual([
       { prompt: [1, 2, 3, 4, 5], options: { maxNewTokens: 0, n: 1, strict: false } },
     ]);
@@ -53,10 +53,10 @@ describe("inspect", () => {
 
   it("inspect reads a long text as a generation does, and reports progress", async () => {
     const { engine, look } = make();
-    const told: unknown[] = [];
+    const events: unknown[] = [];
     const prompt = Array.from({ length: 80 }, (_, id) => id);
     await inspect(look, { ...config, nPositions: 100 }, { prompt }, signal, (progress) =>
-      told.push(progress),
+      events.push(progress),
     );
     expect(engine.requests).toEqual([
       { prompt, options: { maxNewTokens: 0, n: 1, strict: false } },
@@ -65,8 +65,8 @@ describe("inspect", () => {
     ]);
     const first = ["_gpt2_generate", "_gpt2_generate", "_gpt2_step", "_gpt2_generate", "_gpt2_prefill_step"];
     expect(engine.calls.slice(0, 5)).toEqual(first);
-    expect(told[0]).toEqual({ done: 2, total: 80 });
-    expect(told.at(-1)).toEqual({ done: 78, total: 80 });
+    expect(events[0]).toEqual({ done: 2, total: 80 });
+    expect(events.at(-1)).toEqual({ done: 78, total: 80 });
   });
 
   it("inspect returns the attention of one head", async () => {
@@ -76,7 +76,7 @@ describe("inspect", () => {
       config,
       { prompt: [9, 9, 9, 9, 9], layer: 0, head: 2 },
       signal,
-      tell,
+      ignore,
     );
     expect({ heads, layer, size: attention.length }).toEqual({ heads: 1, layer: 0, size: 5 });
     expect(attention.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 6);
@@ -92,7 +92,7 @@ describe("inspect", () => {
     [{ prompt: "ab", top: 1.5 }, "top is 1.5, expected a whole number from 0 to 100"],
   ])("inspect refuses %o", async (request, message) => {
     const { engine, look } = make();
-    await expect(inspect(look, config, request, signal, tell)).rejects.toMatchObject({
+    await expect(inspect(look, config, request, signal, ignore)).rejects.toMatchObject({
       code: "invalid-argument",
       message,
     });
@@ -101,19 +101,19 @@ describe("inspect", () => {
 
   it("inspect refuses a position after the context, and accepts one within it in a longer text", async () => {
     const prompt = Array.from({ length: 12 }, (_, id) => id);
-    await expect(inspect(make().look, config, { prompt }, signal, tell)).rejects.toMatchObject({
+    await expect(inspect(make().look, config, { prompt }, signal, ignore)).rejects.toMatchObject({
       code: "capacity",
       message: "sequence longer than model capacity: position 11 of the text, the context holds 8 tokens",
     });
     const { engine, look } = make();
-    await inspect(look, config, { prompt, position: 4 }, signal, tell);
+    await inspect(look, config, { prompt, position: 4 }, signal, ignore);
     expect(engine.requests).toMatchObject([{ prompt: [0, 1, 2, 3, 4] }]);
   });
 
   it("inspect stops between two steps", async () => {
     const { engine, look } = make();
     const controller = new AbortController();
-    const looking = inspect(look, config, { prompt: "abcde" }, controller.signal, tell);
+    const looking = inspect(look, config, { prompt: "abcde" }, controller.signal, ignore);
     controller.abort();
     await expect(looking).rejects.toMatchObject({ name: "AbortError" });
     expect(engine.calls).toEqual(["_gpt2_generate"]);

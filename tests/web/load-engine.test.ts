@@ -31,7 +31,7 @@ class Books {
   readonly threads: unknown[] = [];
   texts: string[] = [];
   startedThreads = 4;
-  /** Layers that the bytes so far complete: one for each two of them. */
+  /** Layers that the bytes so far complete: one for each two bytes. */
   layersRun = 0;
   isExact = true;
   refusal: Gpt2Error | undefined;
@@ -155,7 +155,7 @@ interface Setting {
   signal?: AbortSignal;
   onEngine?: LoadSurroundings["onEngine"];
   onLayer?: () => void;
-  /** weights.json is asked for past all caches. */
+  /** Called when weights.json is requested past all caches. */
   onAnew?: () => void;
   another?: NonNullable<ModelSource["another"]>;
   onOpen?: (onRetry: (reason: string | null) => void) => void;

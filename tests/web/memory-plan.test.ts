@@ -7,11 +7,11 @@ const page = 65536;
 const megabyte = 1024 * 1024;
 const stored = (weights: unknown) => ({ quantization_config: { weights } });
 
-/** Bytes that are planned for, to a page. */
+/** The planned bytes, rounded to a page. */
 function initial(config: unknown, weightBytes = 0, kv?: Kv): number {
   return planMemory(config, weightBytes, kv).initial * page;
 }
-/** What `more` of the config adds to a plan for q8 weights. */
+/** The bytes that `more` of the config adds to a plan for q8 weights. */
 function added(more: object, kv?: Kv, weights: unknown = "q8"): number {
   return initial({ ...stored(weights), ...more }, 0, kv) - initial(stored(weights), 0, kv);
 }
@@ -51,7 +51,7 @@ describe("planMemory", () => {
     const shape = { n_embd: 1000, n_layer: 10, n_positions: 5000 };
     const cache = added(shape, kv, weights) - added({ ...shape, n_layer: 0 }, kv, weights);
     expectAbout(cache, 1000 * 10 * 5000 * 2 * each);
-    // What the older name says counts where the newer one is not there.
+    // The older name counts if the newer one is missing.
     const { n_positions, ...older } = shape;
     expect(added({ ...older, n_ctx: n_positions }, kv, weights)).toBe(added(shape, kv, weights));
     expect(added({ ...shape, n_ctx: 1 }, kv, weights)).toBe(added(shape, kv, weights));

@@ -119,8 +119,8 @@ it("pieces are hashed one after another, also after a failure", async () => {
   expect(events).toEqual(["begins 1", "ends 1", "begins 2", "ends 2"]);
 });
 
-/** Pieces that arrive when the test says so, each filled with its own number. */
-class ToldPieces implements PieceSource {
+/** Pieces that arrive when the test sends them, each filled with its own number. */
+class ScriptedPieces implements PieceSource {
   readonly underWay: string[] = [];
   readonly buffers = new Set<ArrayBuffer>();
   private readonly tell = new Map<string, { part: (bytes: number) => void; end: (error?: Error) => void }>();
@@ -157,8 +157,8 @@ class ToldPieces implements PieceSource {
 }
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
-function loadTold(count: number, signal = noSignal) {
-  const pieces = new ToldPieces();
+function loadScripted(count: number, signal = noSignal) {
+  const pieces = new ScriptedPieces();
   const list = Array.from({ length: count }, (_, number) => piece(String(number), 3));
   const taken: number[] = [];
   let begin: (take: (bytes: Uint8Array) => void) => void = () => {};
@@ -176,7 +176,7 @@ function loadTold(count: number, signal = noSignal) {
 
 describe("loadPieces", () => {
   it("loadPieces downloads three pieces at a time, starts them in order, and passes them on in order", async () => {
-    const { pieces, taken, startEngine, loading } = loadTold(6);
+    const { pieces, taken, startEngine, loading } = loadScripted(6);
     startEngine();
     await settle();
     expect(pieces.underWay).toEqual(["0"]);
@@ -196,7 +196,7 @@ describe("loadPieces", () => {
   });
 
   it("loadPieces never has more than three buffers, however slow a piece or the engine is", async () => {
-    const { pieces, taken, startEngine, loading } = loadTold(20);
+    const { pieces, taken, startEngine, loading } = loadScripted(20);
     await pieces.part(0, 1); // and no more
     for (let path = 1; path < 20; path += 1) await pieces.end(path);
     expect(pieces.underWay).toEqual(["0"]);
@@ -216,7 +216,7 @@ describe("loadPieces", () => {
 
   it.each(["fails", "is aborted"])("loadPieces ends all downloads if one of them %s", async (what) => {
     const controller = new AbortController();
-    const { pieces, startEngine, loading, taken } = loadTold(6, controller.signal);
+    const { pieces, startEngine, loading, taken } = loadScripted(6, controller.signal);
     startEngine();
     await pieces.part(0, 1);
     await pieces.part(1, 1);
@@ -230,7 +230,7 @@ describe("loadPieces", () => {
 
   it("loadPieces fails at once if the engine does", async () => {
     const ready = Promise.reject(new Error("no engine"));
-    const pieces = new ToldPieces();
+    const pieces = new ScriptedPieces();
     const index = { size: 3, pieces: [piece("0", 3)], files: [] };
     await expect(loadPieces(pieces, index, { ready, onBytes: () => {} }, noSignal)).rejects.toThrow(
       "no engine",

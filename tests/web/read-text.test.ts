@@ -12,7 +12,7 @@ const hashOf = (text: string) => createHash("sha256").update(text).digest("hex")
 const { signal } = new AbortController();
 afterEach(() => vi.unstubAllGlobals());
 
-/** A host whose caches have `kept`, and which itself has `fresh`; every request is written down. */
+/** A host that has `fresh`, and whose caches have `kept`; it records every request. */
 function source(kept: Uint8Array<ArrayBuffer>, fresh = kept) {
   const asked: string[] = [];
   const files: ModelSource = {

@@ -17,8 +17,8 @@ const loadRequest = {
 };
 
 function serve(engine = new FakeEngine(), load = loadsAtOnce(engine)) {
-  const said: FromWorker[] = [];
-  const server = new Server(load, (message) => said.push(message));
+  const sent: FromWorker[] = [];
+  const server = new Server(load, (message) => sent.push(message));
   let id = 0;
   const ask = (name: RequestName, args: unknown) => {
     server.receive({ type: "request", id: ++id, name, args: name === "load" ? loadRequest : args });
@@ -27,25 +27,25 @@ function serve(engine = new FakeEngine(), load = loadsAtOnce(engine)) {
   const answer = async (to: number) => {
     await vi.waitFor(() =>
       expect(
-        said.some((message) =>
+        sent.some((message) =>
           "result" in message ? message.id === to : message.type === "failed" && message.id === to,
         ),
       ).toBe(true),
     );
-    return said.find(
+    return sent.find(
       (message) => (message.type === "done" || message.type === "failed") && message.id === to,
     );
   };
-  return { engine, server, said, ask, answer };
+  return { engine, server, sent, ask, answer };
 }
 const request = { prompt: "p", options: { maxNewTokens: 2, seed: 1 }, ahead: Infinity };
 
 describe("the best thread count", () => {
-  const infos = (said: FromWorker[]) => said.filter(({ type }) => type === "info");
+  const infos = (sent: FromWorker[]) => sent.filter(({ type }) => type === "info");
 
   it("thread counts are measured after a text while the model is idle, and reported", async () => {
     const engine = new FakeEngine();
-    const { ask, answer, said, server } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
+    const { ask, answer, sent, server } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
     await answer(ask("load", {}));
     await answer(ask("tokenize", { text: "ab", allowSpecial: false }));
     await new Promise((resolve) => setTimeout(resolve, 150));
@@ -56,8 +56,8 @@ describe("the best thread count", () => {
     expect(engine.measurements).toBe(0); // one generation is paused until its reader continues
     server.receive({ type: "read", id: slow, tokens: 100 });
     await answer(slow);
-    await vi.waitFor(() => expect(infos(said).length).toBe(1), { timeout: 5000 });
-    expect(infos(said)).toEqual([
+    await vi.waitFor(() => expect(infos(sent).length).toBe(1), { timeout: 5000 });
+    expect(infos(sent)).toEqual([
       { type: "info", info: { threads: 2, notice: null }, threadChoice: { key: "k", threads: 2 } },
     ]);
     expect(engine.measurements).toBe(3);
@@ -68,11 +68,11 @@ describe("the best thread count", () => {
 
   it("the best thread count is not stored if threads are missing, and not measured if it is known", async () => {
     const engine = new FakeEngine();
-    const { ask, answer, said } = serve(engine, loadsAtOnce(engine, { measureAs: undefined }));
+    const { ask, answer, sent } = serve(engine, loadsAtOnce(engine, { measureAs: undefined }));
     await answer(ask("load", {}));
     await answer(ask("generate", request));
-    await vi.waitFor(() => expect(infos(said).length).toBe(1), { timeout: 5000 });
-    expect(infos(said)).toEqual([{ type: "info", info: { threads: 2, notice: null } }]);
+    await vi.waitFor(() => expect(infos(sent).length).toBe(1), { timeout: 5000 });
+    expect(infos(sent)).toEqual([{ type: "info", info: { threads: 2, notice: null } }]);
     const known = serve();
     await known.answer(known.ask("load", {}));
     await known.answer(known.ask("generate", request));
@@ -82,12 +82,12 @@ describe("the best thread count", () => {
 
   it("a measurement ends with the worker", async () => {
     const engine = new FakeEngine();
-    const { ask, answer, server, said } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
+    const { ask, answer, server, sent } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
     await answer(ask("load", {}));
     await answer(ask("generate", request));
     server.receive({ type: "end" });
     await new Promise((resolve) => setTimeout(resolve, 150)); // an unhandled rejection would fail the run
-    expect(infos(said)).toEqual([]);
+    expect(infos(sent)).toEqual([]);
   });
 });
 
@@ -122,17 +122,17 @@ describe("the speed of a known thread count", () => {
   });
 
   it("the speed is reported once, after a text", async () => {
-    const choices = (said: FromWorker[]) =>
-      said.flatMap((message) => (message.type === "info" ? [message.threadChoice] : []));
+    const choices = (sent: FromWorker[]) =>
+      sent.flatMap((message) => (message.type === "info" ? [message.threadChoice] : []));
     const long = { ...request, options: { maxNewTokens: 40, seed: 1 } };
     const first = serve(undefined, loadsAtOnce(new FakeEngine(), undefined, known));
     await first.answer(first.ask("load", {}));
     for (const each of [request, long, long]) await first.answer(first.ask("generate", each));
-    expect(choices(first.said)).toEqual([{ ...known, speed: expect.any(Number) }]);
+    expect(choices(first.sent)).toEqual([{ ...known, speed: expect.any(Number) }]);
     const far = serve(undefined, loadsAtOnce(new FakeEngine(), undefined, { ...known, speed: 1 }));
     await far.answer(far.ask("load", {}));
     for (const each of [long, long]) await far.answer(far.ask("generate", each));
-    expect(choices(far.said)).toEqual([{ key: "k", threads: 0 }]);
+    expect(choices(far.sent)).toEqual([{ key: "k", threads: 0 }]);
   });
 });
 
@@ -173,7 +173,7 @@ describe("Server", () => {
   });
 
   it("the server answers each kind of request", async () => {
-    const { engine, ask, answer, said } = serve();
+    const { engine, ask, answer, sent } = serve();
     await answer(ask("load", {}));
     expect(await answer(ask("tokenize", { text: "ab", allowSpecial: false }))).toMatchObject({
       result: [97, 98],
@@ -193,7 +193,7 @@ describe("Server", () => {
       [1, 7],
       [2, 8],
     ])
-      expect(said).toContainEqual({
+      expect(sent).toContainEqual({
         type: "event",
         id: 4,
         event: { done, total: 2, tokens: [expect.objectContaining({ id })] },
@@ -202,7 +202,7 @@ describe("Server", () => {
       result: { finishReason: "length", seed: 1 },
     });
     expect(engine.requests).toContainEqual({ prompt: "p", options: { stride: 3, start: 0 } });
-    expect(said.filter((message) => message.type === "event" && message.id === 5).length).toBe(2);
+    expect(sent.filter((message) => message.type === "event" && message.id === 5).length).toBe(2);
   });
 
   it("the server drops a request that was cancelled while it waited", async () => {
@@ -221,14 +221,14 @@ describe("Server", () => {
   it("the server destroys an engine that starts after the end", async () => {
     const engine = new FakeEngine();
     let goOn: () => void = () => {};
-    const { server, said, ask, answer } = serve(engine, async (request, around) => {
+    const { server, sent, ask, answer } = serve(engine, async (request, around) => {
       await new Promise<void>((resolve) => (goOn = resolve));
       return loadsAtOnce(engine)(request, around);
     });
     const loading = ask("load", {});
     await new Promise((resolve) => setImmediate(resolve));
     server.receive({ type: "end" });
-    expect(said).toEqual([{ type: "ended" }]);
+    expect(sent).toEqual([{ type: "ended" }]);
     goOn();
     await answer(loading);
     expect(engine.isDestroyed).toBe(true);
@@ -237,16 +237,16 @@ describe("Server", () => {
   it("threads lost during a load are reported only to that load", async () => {
     let failed = -1;
     const engine = new FakeEngine();
-    const { server, said, ask, answer } = serve(engine, (request, around) => {
+    const { server, sent, ask, answer } = serve(engine, (request, around) => {
       server.loseThread();
       failed = around.failedThreads();
       return loadsAtOnce(engine)(request, around);
     });
     await answer(ask("load", {}));
     expect(failed).toBe(1);
-    expect(said.map(({ type }) => type)).toEqual(["done"]);
+    expect(sent.map(({ type }) => type)).toEqual(["done"]);
     server.loseThread();
-    expect(said.at(-1)).toEqual({
+    expect(sent.at(-1)).toEqual({
       type: "info",
       info: {
         threads: 3,
@@ -284,10 +284,10 @@ describe("invalid messages", () => {
   ])(
     "an invalid request for %s is answered once, with an error that names the field",
     async (name, args, message) => {
-      const { engine, server, said } = serve();
+      const { engine, server, sent } = serve();
       server.receive({ type: "request", id: 7, name, args });
       await new Promise((resolve) => setImmediate(resolve));
-      expect(said).toEqual([
+      expect(sent).toEqual([
         {
           type: "failed",
           id: 7,
@@ -305,20 +305,20 @@ describe("invalid messages", () => {
     [{ type: "read", id: 1, tokens: -1 }, "message.tokens is -1"],
     [{ type: "request", id: "1", name: "tokenize" }, 'message.id is "1"'],
   ])("an invalid message without a request gets no answer: %j", (data, message) => {
-    const { server, said } = serve();
+    const { server, sent } = serve();
     server.receive(data);
     const error = { message: expect.stringContaining(message) as string };
-    expect(said).toMatchObject([{ type: "failed", id: 0, error }]);
+    expect(sent).toMatchObject([{ type: "failed", id: 0, error }]);
   });
 
   it("an invalid message does not end the running request with the same id", async () => {
-    const { server, said, ask, answer } = serve();
+    const { server, sent, ask, answer } = serve();
     await answer(ask("load", {}));
     const id = ask("generate", request);
     server.receive({ type: "request", id, name: "tokenize", args: { text: "", allowSpecial: false } });
     server.receive({ type: "request", id, name: "nope" });
     expect(await answer(id)).toMatchObject({ type: "done" });
-    expect(said.filter((message) => "id" in message && message.id === 0)).toHaveLength(2);
+    expect(sent.filter((message) => "id" in message && message.id === 0)).toHaveLength(2);
   });
 });
 
@@ -332,14 +332,14 @@ describe("prefill", () => {
   const stepsOf = (engine: FakeEngine) => engine.calls.filter((name) => name === "_gpt2_prefill_step").length;
 
   it("prefill runs all tokens but the last, and reports progress", async () => {
-    const { ask, answer, said, engine } = await ready();
+    const { ask, answer, sent, engine } = await ready();
     const id = ask("prefill", text);
     expect(await answer(id)).toMatchObject({
       type: "done",
       result: { promptTokens: 5, reusedTokens: 2, cachedTokens: 4 },
     });
-    const told = said.flatMap((message) => (message.type === "event" ? [message.event] : []));
-    expect(told).toEqual([3, 4].map((done) => ({ done, total: 5 })));
+    const events = sent.flatMap((message) => (message.type === "event" ? [message.event] : []));
+    expect(events).toEqual([3, 4].map((done) => ({ done, total: 5 })));
     const options = { maxNewTokens: 0, n: 1, strict: false, allowSpecial: false };
     expect(engine.requests).toEqual([{ prompt: "p", options }]);
   });
@@ -347,7 +347,7 @@ describe("prefill", () => {
   it.each(["generate", "prefill", "score"] as const)(
     "a %s that arrives during a prefill ends it",
     async (name) => {
-      const { ask, answer, engine, said } = await ready();
+      const { ask, answer, engine, sent } = await ready();
       const step = engine.step.bind(engine);
       let next = 0;
       engine.step = (call) => {
@@ -358,7 +358,7 @@ describe("prefill", () => {
       const first = ask("prefill", text);
       expect(await answer(first)).toMatchObject({ result: { cachedTokens: 3 } }); // after the step under way
       expect(await answer(next)).toMatchObject({ type: "done" });
-      const ends = said.flatMap((message) => (message.type === "done" ? [message.id] : []));
+      const ends = sent.flatMap((message) => (message.type === "done" ? [message.id] : []));
       expect(ends.slice(1)).toEqual([first, next]);
     },
   );
@@ -402,9 +402,9 @@ describe("prefill", () => {
 });
 
 describe("generate", () => {
-  const around = (told: unknown[] = []) => ({
+  const around = (events: unknown[] = []) => ({
     signal: new AbortController().signal,
-    tell: (event: unknown) => void told.push(event),
+    tell: (event: unknown) => void events.push(event),
     readAhead: new ReadAhead(Infinity),
     pause: async (ready: Promise<void>) => ready,
   });
@@ -445,9 +445,9 @@ describe("generate", () => {
       draftedTokens: 6,
       acceptedTokens: 4,
     });
-    const told: unknown[] = [];
-    const summary = await generate(asEngine(engine), request, around(told));
-    expect(told).toEqual([
+    const events: unknown[] = [];
+    const summary = await generate(asEngine(engine), request, around(events));
+    expect(events).toEqual([
       { prompt: { done: 2, total: 5 } },
       { tokens: [token(9)] },
       { tokens: [token(8), token(7)] },
@@ -470,26 +470,26 @@ describe("generate", () => {
   });
 
   it("generate sends the first token at once, and later tokens in batches of a few milliseconds", async () => {
-    const told: { tokens: Token[] }[] = [];
-    await generate(asEngine(new FakeEngine()), { ...request, options: { maxNewTokens: 200 } }, around(told));
-    expect(told[0]?.tokens).toHaveLength(1);
-    expect(told.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual(
+    const events: { tokens: Token[] }[] = [];
+    await generate(asEngine(new FakeEngine()), { ...request, options: { maxNewTokens: 200 } }, around(events));
+    expect(events[0]?.tokens).toHaveLength(1);
+    expect(events.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual(
       Array.from({ length: 200 }, (_, id) => id),
     );
-    expect(told.length).toBeLessThan(100);
+    expect(events.length).toBeLessThan(100);
   });
 
   it("generate sends what was written before a step fails", async () => {
     const engine = new FakeEngine();
     const step = engine.step.bind(engine);
-    const told: { tokens: Token[] }[] = [];
+    const events: { tokens: Token[] }[] = [];
     engine.step = (name) => {
       if (engine.steps === 3) throw new Error("broken");
       return step(name);
     };
     const long = { ...request, options: { maxNewTokens: 9 } };
-    await expect(generate(asEngine(engine), long, around(told))).rejects.toThrow("broken");
-    expect(told.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual([0, 1, 2]);
+    await expect(generate(asEngine(engine), long, around(events))).rejects.toThrow("broken");
+    expect(events.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual([0, 1, 2]);
   });
 
   it("the measured time excludes waiting for the reader", async () => {

@@ -77,7 +77,7 @@ beforeEach(() => {
 });
 
 /** Dispatches an event in the scope, and waits for the answer and all promises of `waitUntil`. */
-async function tell(type: string, more: Partial<ScopeEvent> = {}): Promise<ScopeEvent> {
+async function dispatch(type: string, more: Partial<ScopeEvent> = {}): Promise<ScopeEvent> {
   const event = Object.assign(new ScopeEvent(type), more);
   scope.dispatchEvent(event);
   await event.answer?.catch(() => {});
@@ -86,7 +86,7 @@ async function tell(type: string, more: Partial<ScopeEvent> = {}): Promise<Scope
 }
 
 /** A request as the browser makes it. The constructor accepts neither a destination nor the mode "navigate". */
-function asking(url: string, { destination = "", mode = "cors", method = "GET" } = {}): Request {
+function requestOf(url: string, { destination = "", mode = "cors", method = "GET" } = {}): Request {
   const request = new Request(new URL(url, here), { method });
   Object.defineProperties(request, { destination: { value: destination }, mode: { value: mode } });
   return request;
@@ -139,15 +139,15 @@ describe("isolation", () => {
     vi.stubGlobal("navigator", safari);
     const { fetchShared } = await load();
     serve("https://other.example/picture.png", "picture");
-    const picture = asking("https://other.example/picture.png", { mode: "no-cors" });
+    const picture = requestOf("https://other.example/picture.png", { mode: "no-cors" });
     expect(await (await fetchShared(picture))?.text()).toBe("picture");
     expect(fetched.map(({ url, mode, credentials }) => [url, mode, credentials])).toEqual([
       ["https://other.example/picture.png", "cors", "omit"],
     ]);
-    expect(fetchShared(asking("picture.png", { mode: "no-cors" }))).toBeUndefined();
-    expect(fetchShared(asking("https://other.example/x", { mode: "cors" }))).toBeUndefined();
+    expect(fetchShared(requestOf("picture.png", { mode: "no-cors" }))).toBeUndefined();
+    expect(fetchShared(requestOf("https://other.example/x", { mode: "cors" }))).toBeUndefined();
     expect(
-      fetchShared(asking("https://other.example/x", { mode: "no-cors", method: "POST" })),
+      fetchShared(requestOf("https://other.example/x", { mode: "no-cors", method: "POST" })),
     ).toBeUndefined();
     vi.stubGlobal("navigator", firefox);
     expect(fetchShared(picture)).toBeUndefined();
@@ -156,7 +156,7 @@ describe("isolation", () => {
   it("answers of hosts that share nothing are passed on", async () => {
     vi.stubGlobal("navigator", safari);
     const { fetchShared } = await load();
-    const picture = asking("https://other.example/picture.png", { mode: "no-cors" });
+    const picture = requestOf("https://other.example/picture.png", { mode: "no-cors" });
     const asked: unknown[] = [];
     vi.stubGlobal("fetch", async (what: unknown) => {
       asked.push(what);
@@ -172,9 +172,9 @@ describe("isolate.js", () => {
   beforeEach(() => import("../../web/src/service-worker/isolate-only.js"));
 
   it("isolate.js is active at once, also for open pages", async () => {
-    await tell("install");
+    await dispatch("install");
     expect(skipWaiting).toHaveBeenCalledTimes(1);
-    await tell("activate");
+    await dispatch("activate");
     expect(claim).toHaveBeenCalledTimes(1);
   });
 
@@ -182,19 +182,19 @@ describe("isolate.js", () => {
     "isolate.js isolates each %s",
     async (destination) => {
       serve("x", "it");
-      const { answer } = await tell("fetch", { request: asking("x", { destination }) });
+      const { answer } = await dispatch("fetch", { request: requestOf("x", { destination }) });
       expect((await answer)?.headers.get("Document-Isolation-Policy")).toBe("isolate-and-credentialless");
     },
   );
 
   it("isolate.js leaves other requests to the browser, except those that isolation would block", async () => {
-    const quiet = { request: asking("https://other.example/p", { destination: "image", mode: "no-cors" }) };
-    expect((await tell("fetch", quiet)).answer).toBeUndefined();
+    const quiet = { request: requestOf("https://other.example/p", { destination: "image", mode: "no-cors" }) };
+    expect((await dispatch("fetch", quiet)).answer).toBeUndefined();
     vi.stubGlobal("navigator", safari);
     serve("https://other.example/p", "picture");
-    const { answer } = await tell("fetch", quiet);
+    const { answer } = await dispatch("fetch", quiet);
     expect(await (await answer)?.text()).toBe("picture");
-    expect((await tell("fetch", { request: asking("x", { destination: "script" }) })).answer).toBeUndefined();
+    expect((await dispatch("fetch", { request: requestOf("x", { destination: "script" }) })).answer).toBeUndefined();
   });
 });
 
@@ -223,13 +223,13 @@ describe("the page's service worker", () => {
         [...entries.keys()].map((url) => url.slice(new URL("./", here).href.length)),
       ]),
     );
-  const ask = async (url: string, more?: Parameters<typeof asking>[1]) => {
-    const { answer } = await tell("fetch", { request: asking(url, more) });
+  const ask = async (url: string, more?: Parameters<typeof requestOf>[1]) => {
+    const { answer } = await dispatch("fetch", { request: requestOf(url, more) });
     return answer;
   };
   const keep = async (model: boolean) => {
     const port = { postMessage: vi.fn() };
-    await tell("message", { data: { type: "keep", model }, ports: [port] });
+    await dispatch("message", { data: { type: "keep", model }, ports: [port] });
     return port.postMessage.mock.calls.flat() as unknown[];
   };
   const becomesActive = () => (registration.active = {});
@@ -237,10 +237,10 @@ describe("the page's service worker", () => {
   it("the first release takes over at once, and stores what the page loads through it", async () => {
     await start();
     serveRelease();
-    await tell("install");
+    await dispatch("install");
     expect(skipWaiting).toHaveBeenCalledTimes(1);
     expect(fetched).toEqual([]);
-    await tell("activate");
+    await dispatch("activate");
     expect(claim).toHaveBeenCalledTimes(1);
     const response = await ask("./?from=mail#top", { destination: "document" });
     expect(await response?.text()).toBe(page);
@@ -315,10 +315,10 @@ describe("the page's service worker", () => {
     await keep(true);
     vi.spyOn(caches, "match").mockImplementation(match);
     vi.useFakeTimers();
-    const asking = ask("app.js");
+    const answer = ask("app.js");
     await vi.runAllTimersAsync();
     vi.useRealTimers();
-    expect(await (await asking)?.text()).toBe("app");
+    expect(await (await answer)?.text()).toBe("app");
   });
 
   it("requests outside the release are left to the browser", async () => {
@@ -362,19 +362,19 @@ describe("the page's service worker", () => {
     await start();
     serveRelease();
     becomesActive();
-    await tell("install");
+    await dispatch("install");
     expect(skipWaiting).not.toHaveBeenCalled();
     expect(kept()["app"]).toHaveLength(2);
     expect(kept()["model"] ?? []).toEqual([]);
     expect(fetched.every(({ cache }) => cache === "no-cache")).toBe(true);
     const [name = ""] = caches.all.keys();
     const models = await caches.open(`${name}-model`);
-    await tell("install");
+    await dispatch("install");
     expect(models.entries.size).toBe(0); // it is there, and empty
     await models.put(new URL("model/weights?__WB_REVISION__=old", here), new Response("old"));
-    await tell("install");
+    await dispatch("install");
     expect(kept()["model"]).toContain(`model/weights?__WB_REVISION__=${hash("weights")}`);
-    await tell("activate");
+    await dispatch("activate");
     expect(kept()["model"]).toEqual([`model/weights?__WB_REVISION__=${hash("weights")}`]);
   });
 
@@ -383,17 +383,17 @@ describe("the page's service worker", () => {
     serveRelease();
     serve("app.js", "of another release");
     becomesActive();
-    await expect(tell("install")).rejects.toThrow();
+    await expect(dispatch("install")).rejects.toThrow();
   });
 
   it("the service worker follows the page's messages", async () => {
     await start();
-    await tell("message", { data: { type: "take-over" } });
+    await dispatch("message", { data: { type: "take-over" } });
     expect(skipWaiting).toHaveBeenCalledTimes(1);
-    await tell("message", { data: { type: "claim" } });
+    await dispatch("message", { data: { type: "claim" } });
     expect(claim).toHaveBeenCalledTimes(1);
     claim.mockRejectedValueOnce(new Error("not active yet"));
-    await tell("message", { data: { type: "claim" } });
+    await dispatch("message", { data: { type: "claim" } });
     expect(claim).toHaveBeenCalledTimes(2);
   });
 });

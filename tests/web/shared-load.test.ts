@@ -59,19 +59,19 @@ describe("two loads", () => {
   });
 
   it("two loads both report progress, and the later one starts with the current state", async () => {
-    const told: [string, number][] = [];
-    const tell = (name: string) => ({
-      onProgress: ({ loadedBytes }: { loadedBytes: number }) => void told.push([name, loadedBytes]),
+    const reports: [string, number][] = [];
+    const reporting = (name: string) => ({
+      onProgress: ({ loadedBytes }: { loadedBytes: number }) => void reports.push([name, loadedBytes]),
     });
     const say = (loadedBytes: number) =>
       workers[0]?.say({ type: "event", id: 1, event: { ...begun, loadedBytes } });
-    const first = load(tell("first"));
+    const first = load(reporting("first"));
     say(1);
-    const second = load(tell("second"));
+    const second = load(reporting("second"));
     say(2);
     finishLoad();
     await Promise.all([first, second]);
-    expect(told).toEqual([
+    expect(reports).toEqual([
       ["first", 1],
       ["second", 1],
       ["first", 2],
@@ -80,14 +80,14 @@ describe("two loads", () => {
   });
 
   it("an error thrown by onProgress fails its own load, and the other load continues", async () => {
-    const told: number[] = [];
+    const reports: number[] = [];
     const mine = new Error("mine");
     const thrown = load({
       onProgress: () => {
         throw mine;
       },
     });
-    const whole = load({ onProgress: ({ loadedBytes }) => told.push(loadedBytes) });
+    const whole = load({ onProgress: ({ loadedBytes }) => reports.push(loadedBytes) });
     const say = (loadedBytes: number) =>
       workers[0]?.say({ type: "event", id: 1, event: { ...begun, loadedBytes } });
     say(1);
@@ -98,7 +98,7 @@ describe("two loads", () => {
     say(2);
     finishLoad();
     void (await whole).dispose();
-    expect(told).toEqual([1, 2]);
+    expect(reports).toEqual([1, 2]);
     expect(workers.map((worker) => worker.all("end").length)).toEqual([1]);
   });
 

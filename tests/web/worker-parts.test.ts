@@ -1,4 +1,4 @@
-// The small parts of the worker.
+// Tests the small parts of the worker.
 import { describe, expect, it, vi } from "vitest";
 import { ReadAhead } from "../../web/src/worker/read-ahead.js";
 import { toJson } from "../../web/src/worker/json.js";

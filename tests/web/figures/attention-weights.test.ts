@@ -12,7 +12,7 @@ describe("the targets of a head", () => {
     [[0.1, 0.7, 0.2], "before", 1],
     [[0.1, 0.2, 0.7], "self", 2],
     [[0.1, 0.5, 0.1, 0.3], "elsewhere", 1],
-    [[0.5, 0.5], "self", 1], // of two alike, the nearer
+    [[0.5, 0.5], "self", 1], // the nearer of two equal ones
   ] as const)("the main target of %j is %s", (weights, glance, index) => {
     expect(mainTargetOf(weights)).toEqual({ glance, index, share: weights[index] });
   });

@@ -15,19 +15,19 @@ function make(nLayer: number, abortAt = Infinity) {
       return { guesses: [[]], attention: Float32Array.of(layer ?? 0) } as unknown as Inspection;
     },
   };
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   const look = (ids: number[], layer: number) =>
     inspectLayers(model, ids, layer, controller.signal, {
-      onRead: ({ done, total }) => told.push(`read ${done} of ${total}`),
-      onGuesses: () => told.push("guesses"),
-      onAttention: (each, attention) => told.push([each, attention[0]]),
+      onRead: ({ done, total }) => events.push(`read ${done} of ${total}`),
+      onGuesses: () => events.push("guesses"),
+      onAttention: (each, attention) => events.push([each, attention[0]]),
     });
-  return { look, asked, told };
+  return { look, asked, events };
 }
 
 describe("inspectLayers", () => {
   it("inspectLayers computes the requested layer first, and the guesses once", async () => {
-    const { look, asked, told } = make(4);
+    const { look, asked, events } = make(4);
     await look([5, 6, 7], 2);
     expect(asked).toEqual([
       [2, 5],
@@ -35,13 +35,13 @@ describe("inspectLayers", () => {
       [1, 0],
       [3, 0],
     ]);
-    expect(told).toEqual(["read 1 of 3", "guesses", [2, 2], [0, 0], [1, 1], [3, 3]]);
+    expect(events).toEqual(["read 1 of 3", "guesses", [2, 2], [0, 0], [1, 1], [3, 3]]);
   });
 
   it("inspectLayers reports nothing after an abort", async () => {
-    const { look, asked, told } = make(4, 2);
+    const { look, asked, events } = make(4, 2);
     await expect(look([5, 6], 0)).rejects.toMatchObject({ name: "AbortError" });
     expect(asked.length).toBe(2);
-    expect(told).toEqual(["read 1 of 3", "guesses", [0, 0]]);
+    expect(events).toEqual(["read 1 of 3", "guesses", [0, 0]]);
   });
 });

@@ -1,4 +1,4 @@
-// What the model reads: compared with a definition that tries every beginning of the text.
+// Compares what the model reads with a definition that tries every beginning of the text.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GenerateCall, GenerateSummary, Model, Token } from "../../../web/src/client/index.js";

@@ -1,4 +1,4 @@
-// Where tokens are in a text, with a model of tokens that are bytes, and of few requests.
+// The places of tokens in a text, with a model whose tokens are bytes.
 import { describe, expect, it } from "vitest";
 import { cutText, decodeAll, tokenizeText } from "../../../web/page/assistant/cut.js";
 

@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
-// Text that is written again in another language.
+// Text that is replaced when the language changes.
 import { expect, it } from "vitest";
 import { keepTranslated, setTranslatedText } from "../../../web/page/language/keep-translated.js";
 import { currentLanguage } from "../../../web/page/language/translation.js";
 
 /** Simulates a choice of language. */
-const tellAgain = () => (currentLanguage.value = { ...currentLanguage.value });
+const switchLanguage = () => (currentLanguage.value = { ...currentLanguage.value });
 
 it("a change of language renders the last text of each part once", () => {
   let word = "one";
@@ -17,7 +17,7 @@ it("a change of language renders the last text of each part once", () => {
   keepTranslated(first.classList, () => (times += 1));
   expect([first.textContent, second.textContent, times]).toEqual(["the one", "a one", 1]);
   word = "other";
-  tellAgain();
+  switchLanguage();
   expect([first.textContent, second.textContent, times]).toEqual(["the other", "a other", 2]);
 });
 
@@ -25,6 +25,6 @@ it("an unchanged text is not set again, which a live region would announce", () 
   const part = document.createElement("p");
   setTranslatedText(part, () => "said");
   const { firstChild } = part;
-  tellAgain();
+  switchLanguage();
   expect(part.firstChild).toBe(firstChild);
 });

@@ -14,7 +14,7 @@ type Section = Readonly<Record<string, string | Readonly<Record<string, string>>
 
 const { scriptless, ...translated } = english;
 const ofPage = Object.entries(translated as Readonly<Record<string, Section>>);
-/** With the words of the figures, whose English comes with the package. */
+/** All sections, including the words of the figures, whose English comes with the package. */
 const sections = [...ofPage, ["figures", insideWords as Section] as const];
 const folder = resolve(import.meta.dirname, "../../../web/page");
 
@@ -37,7 +37,7 @@ describe("German", () => {
         expect(new Set(namesIn(found)), key).toEqual(new Set(namesIn(phrase)));
         expect(typeof found, key).toBe(typeof phrase);
         if (typeof found === "string") continue;
-        // Each plural form that German has.
+        // The plural forms of German.
         const { pluralCategories } = new Intl.PluralRules("de").resolvedOptions();
         expect(Object.keys(found).sort(), key).toEqual([...pluralCategories].sort());
       }
@@ -53,7 +53,7 @@ describe("German", () => {
           (german[name as keyof typeof german] as Section)[key] === phrase,
       ),
     );
-    // Without those that are all values.
+    // Leaves out phrases of values alone.
     const words = same.filter(([, phrase]) => /[a-z]/i.test(JSON.stringify(phrase).replace(/\{\w+\}/g, "")));
     expect(words).toEqual([]);
   });
@@ -90,7 +90,7 @@ describe("a phrase", () => {
   });
 });
 
-/** Content, not words of the page: what the demo, which reads English, goes on from, and a model's name. */
+/** Content, not words of the page: the beginnings that the English demo continues, and a model's name. */
 const content = new Set([
   "Once upon a time",
   ...["Once upon a time…", "Tom and his dog…", "The sea was…", "One day, Lily found…"],
@@ -106,7 +106,7 @@ const unread =
 const shown =
   /^(?:setTranslatedText|say|speak|speakNow|showError|showStage|tell|fact|textContent|innerText|ariaLabel|title|placeholder|label|alt)$/;
 
-/** What a text belongs to: the call, the property or the variable around it. */
+/** The owner of a text: the call, the property or the variable around it. */
 function ownerOf(node: ts.Node): string {
   const { parent } = node;
   if (ts.isCallExpression(parent) || ts.isNewExpression(parent)) {
@@ -124,7 +124,7 @@ function ownerOf(node: ts.Node): string {
   return "";
 }
 
-/** The words in `source` that the page shows, as far as the code tells. */
+/** The words in `source` that the page shows, as far as the code shows it. */
 function wordsIn(source: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {

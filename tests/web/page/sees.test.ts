@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// What the model sees, mounted alone: a text, a state made by hand, and a model that reads letters.
+// The view of what the model sees, mounted alone, with a text, a state made by hand, and a model that reads letters.
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

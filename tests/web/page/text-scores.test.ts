@@ -1,4 +1,4 @@
-// Which tokens of a text a model is asked to score, and which are known from before.
+// The tokens of a text that a model must score, and those whose scores are reused.
 import { describe, expect, it } from "vitest";
 import type { Model, ScoreProgress } from "../../../web/src/client/index.js";
 import { TextScores, withScores } from "../../../web/page/assistant/text-scores.js";
@@ -37,7 +37,7 @@ function make(nPositions: number) {
   return { model, asked, stopAfter: (tokens: number) => (stopAfter = tokens) };
 }
 
-/** Tokens before each in the window that it is scored in, as the engine has them: windows of `size` overlap by half. */
+/** The number of tokens before a token in the window that scores it, as in the engine: windows of `size` overlap by half. */
 function beforeOf(index: number, size: number): number | null {
   if (index === 0) return null;
   let start = 0;
@@ -72,9 +72,9 @@ describe("the scores of a text", () => {
     const { model } = make(4);
     const scores = new TextScores();
     scores.begin(model, upTo(6));
-    const told: number[] = [];
-    await scores.complete(never, () => told.push(scores.known.length));
-    expect(told).toEqual([2, 4, 5, 6]);
+    const counts: number[] = [];
+    await scores.complete(never, () => counts.push(scores.known.length));
+    expect(counts).toEqual([2, 4, 5, 6]);
   });
 
   it("unchanged scores are not computed again, including those after an edit beyond the context", async () => {

@@ -9,7 +9,7 @@ describe("firstWordLength", () => {
     ["... and", "..."],
     ["\n\nThe end", "\n\nThe"],
     ["🍓🍓 red", "🍓🍓"],
-    ["  ", "  "], // nothing but spaces goes as a whole
+    ["  ", "  "], // a text of spaces alone is one word
     ["", ""],
   ])("the first word of %j has the length %j", (text, first) => {
     expect(text.slice(0, firstWordLength(text))).toBe(first);
@@ -20,7 +20,7 @@ describe("suggestedLength", () => {
   it.each([
     [" a big red do", true, " a big red"], // more of the last word may come
     [" a big red dog", false, " a big red dog"],
-    [" strawb", true, " strawb"], // better than nothing
+    [" strawb", true, " strawb"], // part of a word, because there is no whole one
     [" he said.", true, " he said"],
     [" the end. \nThen", true, " the end."],
     ["\n\nThen he", true, "\n\nThen"], // the line is the one with words

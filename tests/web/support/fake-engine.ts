@@ -17,7 +17,7 @@ export class FakeEngine {
   isDestroyed = false;
   /** The number of measurements of the best thread count. */
   measurements = 0;
-  /** Thrown by the next step. */
+  /** The error that the next step throws. */
   trouble: unknown;
   /** How long a step takes. */
   stepMs = 0;

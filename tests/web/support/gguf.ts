@@ -137,7 +137,7 @@ export function widenBlock(type: BlockType, block: Uint8Array): number[] {
       return values;
     }
     case "Q3_K": {
-      // As ggml unpacks them: four words of bytes, whose low bits come from the first two.
+      // Unpacks them like ggml: four words of bytes, whose low bits come from the first two.
       const word = (i: number) => data.getUint32(96 + 4 * i, true);
       const high = word(2);
       const words = [0, 1, 2, 3].map((i) => {
@@ -299,7 +299,7 @@ function anyBlock(type: BlockType, size: number, next: () => number): Uint8Array
 }
 
 export interface GgufTensor extends Tensor {
-  /** In ggml's order: inputs first. */
+  /** The dimensions in ggml's order, inputs first. */
   dims: number[];
   type: BlockType;
 }

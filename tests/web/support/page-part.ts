@@ -32,5 +32,5 @@ export const pressKey = (on: EventTarget, key: string, more: KeyboardEventInit =
 /** Whether a button is switched off, as `setEnabled` does it. */
 export const isOff = (button: Element | null): boolean => button?.getAttribute("aria-disabled") === "true";
 
-/** Lets what was started settle, such as a part that is fetched on first use. */
+/** Waits for work that has started, such as a part that is fetched on first use. */
 export const settle = (ms = 0): Promise<void> => new Promise((later) => setTimeout(later, ms));

@@ -10,7 +10,7 @@ describe("the sum of all bytes", () => {
   const instance = new WebAssembly.Instance(new WebAssembly.Module(sumBytes), { page: { memory } });
   const sum = instance.exports["sum"] as (bytes: number, rounds: number) => number;
   for (let place = 0; place < words.length; place += 1) words[place] = Math.imul(place, 2654435761);
-  /** Of every fourth word, as one of four lanes has it. */
+  /** The sum of every fourth word, which one of four lanes computes. */
   const plain = (bytes: number, rounds: number) => {
     let total = 0;
     for (let place = 0; place < bytes / 4; place += 4) total = (total + (words[place] ?? 0)) | 0;

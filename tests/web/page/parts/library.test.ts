@@ -14,7 +14,7 @@ const place = document.createElement("div");
 const part = (selector: string) => place.querySelector<HTMLElement>(selector) ?? document.body;
 const rows = () =>
   [...place.querySelectorAll("li")].map((item) => item.querySelector(".text-name")?.textContent);
-const said = () => part("[role=status]").textContent;
+const status = () => part("[role=status]").textContent;
 const button = (name: string, inside: Element = place) =>
   [...inside.querySelectorAll("button")].find((each) => (each.ariaLabel ?? each.textContent) === name) ??
   document.createElement("button");
@@ -65,7 +65,7 @@ it("the library opens a text once the model has stopped, and says why another ta
   await library.refresh();
   part("li:nth-child(2) button").click();
   await vi.waitFor(() =>
-    expect(said()).toBe("The dogs ran away is open in another tab: close it there first."),
+    expect(status()).toBe("The dogs ran away is open in another tab: close it there first."),
   );
   expect(leave).not.toHaveBeenCalled();
   part("li:nth-child(3) button").click();
@@ -103,12 +103,12 @@ it("Undo restores a deleted text; any other action deletes it permanently", asyn
   await library.refresh();
   const remove = async () => {
     button("Delete", rowOf("Cats")).click();
-    await vi.waitFor(() => expect(said()).toBe("Deleted: Cats"));
+    await vi.waitFor(() => expect(status()).toBe("Deleted: Cats"));
   };
   await remove();
   expect(document.activeElement).toBe(button("Undo"));
   button("Undo").click();
-  await vi.waitFor(() => expect(said()).toBe("Restored: Cats"));
+  await vi.waitFor(() => expect(status()).toBe("Restored: Cats"));
   expect(removal.restore).toHaveBeenCalledOnce();
   expect(removal.finish).not.toHaveBeenCalled();
   expect(button("Undo").hidden).toBe(true);
@@ -132,7 +132,7 @@ it("a second press of Delete or of a row does nothing, and Undo still restores t
   const press = button("Delete", rowOf("Cats"));
   press.click();
   press.click();
-  await vi.waitFor(() => expect(said()).toBe("Deleted: Cats"));
+  await vi.waitFor(() => expect(status()).toBe("Deleted: Cats"));
   await library.refresh();
   expect(texts.remove).toHaveBeenCalledOnce();
   expect(removal.finish).not.toHaveBeenCalled();
@@ -145,7 +145,7 @@ it("a second press of Delete or of a row does nothing, and Undo still restores t
   });
   row.click();
   row.click();
-  await vi.waitFor(() => expect(said()).toBe(""));
+  await vi.waitFor(() => expect(status()).toBe(""));
   await library.refresh();
   expect(open).toHaveBeenCalledOnce();
 });
@@ -205,7 +205,7 @@ it("the library says why the texts cannot be listed, and why nothing was changed
   const { library: other } = mount({ remove: full });
   await other.refresh();
   button("Delete", rowOf("Cats")).click();
-  await vi.waitFor(() => expect(said()).toBe("Nothing was changed: there is no room left."));
+  await vi.waitFor(() => expect(status()).toBe("Nothing was changed: there is no room left."));
   expect(button("Undo").hidden).toBe(true);
 });
 
