@@ -55,7 +55,7 @@ describe("an adapter", () => {
     for (const [command = "", ...more] of calls) {
       const run = (model: string, ...with_: string[]) => {
         const { stdout } = weights([command, model, ...more, ...with_]);
-        // Without the fields that describe the files themselves.
+        // Leaves out the fields that describe the files themselves.
         const {
           model: _,
           weights: __,
@@ -126,17 +126,17 @@ describe("an adapter", () => {
       ]),
     };
     const folder = write("own-head", filesOf(own));
-    // A note says that the head is not the embedding.
-    const said = (...args: string[]) => {
+    // Standard error notes that the head differs from the embedding.
+    const resultOf = (...args: string[]) => {
       const { stdout, stderr } = weights(args);
       expect(stderr).toContain("lm_head.weight differs from wte.weight");
       return JSON.parse(stdout) as unknown;
     };
-    const found = said("trace", base, "--weights", "f32", "--ids", "1,2", "--adapter", folder);
+    const found = resultOf("trace", base, "--weights", "f32", "--ids", "1,2", "--adapter", folder);
     expect(found).not.toEqual(json(["trace", merged, "--weights", "f32", "--ids", "1,2"]));
     const out = join(scratch, "untied");
-    said("convert", base, out, "--weights", "f32", "--adapter", folder, ...options);
-    expect(said("trace", out, "--ids", "1,2")).toEqual(found);
+    resultOf("convert", base, out, "--weights", "f32", "--adapter", folder, ...options);
+    expect(resultOf("trace", out, "--ids", "1,2")).toEqual(found);
     expect(json(["inspect", out, "--json"]).config.tie_word_embeddings).toBe(false);
   });
 });

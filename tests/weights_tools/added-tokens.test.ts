@@ -1,4 +1,5 @@
-// Tokens that a fine-tune has added: read, written, stopped at and healed before. And vocabularies that are not as large as the model's matrix.
+// Tokens that a fine-tune has added are read and written, stop a text and limit healing. Vocabularies may be smaller than
+// the matrix.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -125,7 +126,7 @@ describe("a vocabulary that differs in size from the matrix", () => {
     );
   });
 
-  // As `tokenizer.add_special_tokens({"pad_token": "[PAD]"})` leaves it, without a larger matrix.
+  // `tokenizer.add_special_tokens({"pad_token": "[PAD]"})` gives such a model, because the matrix does not grow.
   it("an added token may lie beyond the matrix, but no prompt may contain it", () => {
     const pads = [...chat, added(259, "[A]", true), added(vocabSize, "[PAD]", true)];
     const padded = model("padded", tokenizer(pads), written);

@@ -58,7 +58,7 @@ describe("convert", () => {
     "convert makes the same random weights in %s %s on every machine and number of threads",
     (format, more, hash) => {
       const config = join(scratch, "random.json");
-      // More rows than threads take at once, and no multiple of it.
+      // There are more rows than threads take at once, and no multiple of it.
       const shape = {
         model_type: "gpt2",
         n_embd: 96,

@@ -1,5 +1,4 @@
-// `gpt2-weights fetch` and `npm run model`, run as a user runs them, from hubs that mean harm, and into folders that
-// hold traps.
+// `gpt2-weights fetch` and `npm run model`, run as a user runs them, from malicious hubs, and into folders with traps.
 import { createHash } from "node:crypto";
 import {
   existsSync,

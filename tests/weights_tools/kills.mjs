@@ -49,7 +49,7 @@ export async function killAtRandom(kills, seed = Date.now() % 1e9) {
   const folder = mkdtempSync(join(tmpdir(), "gpt2-kills-"));
   try {
     const config = join(folder, "config.json");
-    // Some pieces of 4 MiB.
+    // The model has some pieces of 4 MiB.
     writeFileSync(
       config,
       JSON.stringify({ n_embd: 256, n_head: 4, n_layer: 1, n_positions: 64, vocab_size: 16000 }),

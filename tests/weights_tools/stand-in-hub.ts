@@ -22,7 +22,7 @@ const isLarge = (name: string) => /\.(safetensors(\.\d+)?|gguf|bin)$/.test(name)
 export const commit = "607a30d783dfa663caf39e06633721c8d4cfcd7e";
 
 export class StandInHub {
-  /** By name. Weights are large. */
+  /** The files by name. Weights count as large. */
   files: Record<string, Buffer> = {};
   /** Answers a request for a file, at the hub or its store, and returns true. Returns false to let the stand-in answer. */
   fault: (name: string, response: ServerResponse) => boolean = () => false;
@@ -37,7 +37,7 @@ export class StandInHub {
   revisions = ["main", "v1", commit];
   /** The commit that answers name. */
   commit = commit;
-  /** Of each request: which host, path, Range and Authorization. */
+  /** Host, path, Range and Authorization of each request. */
   readonly asked: { host: "hub" | "store"; path: string; range?: string; token?: string }[] = [];
   /** The number of preflight requests. */
   preflights = 0;

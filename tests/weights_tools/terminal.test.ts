@@ -1,4 +1,4 @@
-// No text from outside steers the terminal on which `gpt2-weights` writes.
+// No text from outside controls the terminal to which `gpt2-weights` writes.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -64,7 +64,7 @@ export function refusal({ status, stderr }: { status: number | null; stderr: str
   return stderr;
 }
 
-/** The tiny model `name` in `format`, converted when first asked for. */
+/** The tiny model `name` in `format`, converted at the first call. */
 export function converted(name: string, format: string): string {
   const out = join(scratch, `${name}-${format}`);
   if (!existsSync(out)) json(["convert", join(tiny, name), out, "--weights", format, "--json"]);

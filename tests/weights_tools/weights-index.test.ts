@@ -1,4 +1,4 @@
-// weights.json is read by the tools and by the page: both take and refuse the same.
+// The tools and the page read weights.json. Both accept and refuse the same files.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
