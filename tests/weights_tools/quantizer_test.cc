@@ -60,8 +60,8 @@ TEST(QuantizeToQ4, TheErrorIsBoundedByTheStepBetweenCodes) {
     const auto a = RowOf(matrix, r), b = RowOf(out, r);
     for (std::size_t i = 0; i < a.size(); ++i) squares += std::pow(a[i] - b[i], 2);
   }
-  // Weights are uniform in [-1/2, 1/2], so 16 codes lie 1/16 apart, and rounding has a mean error
-  // of 1/sqrt(12) of that. The bound is twice this error.
+  // Weights are uniform in [-1/2, 1/2], so that 16 codes lie 1/16 apart. The root mean square of
+  // the rounding error is 1/sqrt(12) of that. The bound is twice this error.
   EXPECT_LT(std::sqrt(squares / (20.0 * 77)), 2.0 / 16 / std::sqrt(12.0));
   Matrix zeros = std::move(Matrix::Create(WeightFormat::kF32, 8, 40, "test").value());
   for (std::size_t r = 0; r < 8; ++r) zeros.SetRow(r, std::vector<float>(40, 0.0f));
