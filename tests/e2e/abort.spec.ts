@@ -55,7 +55,11 @@ const states: Record<string, State> = {
   "before the first byte of a model": { file: /config\.json$/, answer: silent },
   "in config.json": { file: /config\.json$/, answer: half },
   "in weights.json": { file: /weights\.json$/, answer: half },
-  "in a piece": { file: /safetensors\.000$/, answer: slow, when: "reports.some((p) => p.loadedBytes > 200000)" },
+  "in a piece": {
+    file: /safetensors\.000$/,
+    answer: slow,
+    when: "reports.some((p) => p.loadedBytes > 200000)",
+  },
   "in a piece that is silent": {
     file: /safetensors\.000$/,
     answer: half,
@@ -194,7 +198,8 @@ test("an abort does not disturb another load that stores the same piece", async 
     undefined,
   );
   const options = { variant: "simd-relaxed" } as const;
-  const when = "reports.at(-1)?.stage === 'download' && (globalThis.looks = (globalThis.looks ?? 0) + 1) > 50";
+  const when =
+    "reports.at(-1)?.stage === 'download' && (globalThis.looks = (globalThis.looks ?? 0) + 1) > 50";
   await expectAbort(page, { model: "models/demo/", options, when }, 1);
   const size = await page.evaluate(async () => {
     const model = await (Reflect.get(globalThis, "first") as Promise<

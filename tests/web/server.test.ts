@@ -471,7 +471,11 @@ describe("generate", () => {
 
   it("generate sends the first token at once, and later tokens in batches of a few milliseconds", async () => {
     const events: { tokens: Token[] }[] = [];
-    await generate(asEngine(new FakeEngine()), { ...request, options: { maxNewTokens: 200 } }, around(events));
+    await generate(
+      asEngine(new FakeEngine()),
+      { ...request, options: { maxNewTokens: 200 } },
+      around(events),
+    );
     expect(events[0]?.tokens).toHaveLength(1);
     expect(events.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual(
       Array.from({ length: 200 }, (_, id) => id),

@@ -188,13 +188,17 @@ describe("isolate.js", () => {
   );
 
   it("isolate.js leaves other requests to the browser, except those that isolation would block", async () => {
-    const quiet = { request: requestOf("https://other.example/p", { destination: "image", mode: "no-cors" }) };
+    const quiet = {
+      request: requestOf("https://other.example/p", { destination: "image", mode: "no-cors" }),
+    };
     expect((await dispatch("fetch", quiet)).answer).toBeUndefined();
     vi.stubGlobal("navigator", safari);
     serve("https://other.example/p", "picture");
     const { answer } = await dispatch("fetch", quiet);
     expect(await (await answer)?.text()).toBe("picture");
-    expect((await dispatch("fetch", { request: requestOf("x", { destination: "script" }) })).answer).toBeUndefined();
+    expect(
+      (await dispatch("fetch", { request: requestOf("x", { destination: "script" }) })).answer,
+    ).toBeUndefined();
   });
 });
 
