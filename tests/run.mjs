@@ -249,7 +249,7 @@ const wanted = inAll.filter((name) => names.includes(name));
 
 const isWhole = args.length === 0 || args.includes("all");
 try {
-  // All at once: what runs beside each other must not install beside each other.
+  // Installs all packages first, because steps that run in parallel must not install in parallel.
   const others = isWhole && !findEmscripten().found ? [...buildPackages, ...emscriptenPackages] : [];
   const ofBundlers = wanted.includes("bundlers") ? bundlerPackages : [];
   const ofSteps = wanted.flatMap((name) => packagesOf[name] ?? testPackages);

@@ -1,5 +1,5 @@
-// How fast contenders read and write: this engine and others, in Chromium and natively. All that one table compares is measured
-// in turn, so that it sees the same machine.
+// Measures how fast contenders read and write: this engine and others, in Chromium and natively. The runs of one table are
+// interleaved, so that all of them see the same machine.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
