@@ -32,8 +32,8 @@ bool CanBegin(std::string_view bytes) {
   return false;
 }
 
-// The whole text with U+FFFD for bytes that belong to no character. One stands for a byte, or for as
-// many bytes as could begin a character.
+// The whole text with U+FFFD for bytes that belong to no character. One stands for a byte, or for
+// as many bytes as could begin a character.
 std::string PlainUtf8(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {
