@@ -8,7 +8,7 @@ import { linkedAddress, linkedText } from "../fuzz/web/links.js";
 
 const seconds = Number(process.env.SECONDS ?? 10);
 const seed = Number(process.env.SEED ?? 1);
-/** In UTF-16 code units: longer fragments are too long for an address. */
+/** The longest fragment that an address may have, in UTF-16 code units. */
 const mostUnits = 500_000;
 
 const link = fc.record({

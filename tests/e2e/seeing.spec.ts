@@ -20,7 +20,7 @@ import {
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
 const panel = (page: Page) => page.getByRole("dialog", { name: "What could stand here" });
-const told = (page: Page) => panel(page).locator(".token-head .name");
+const shownToken = (page: Page) => panel(page).locator(".token-head .name");
 const share = (page: Page) => panel(page).locator(".token-head .share");
 const fact = (page: Page, name: string) =>
   panel(page)
