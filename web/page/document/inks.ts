@@ -2,6 +2,7 @@
 import { Decoration, EditorView, ViewPlugin, WidgetType, type DecorationSet } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import type { TextLanguage } from "./kept-text.js";
+import { make } from "../dom/make.js";
 import { runField } from "./run.js";
 import { partsOf, writtenField } from "./written.js";
 
@@ -42,10 +43,7 @@ const ink = ViewPlugin.define(
 
 class Pen extends WidgetType {
   toDOM(): HTMLElement {
-    const pen = document.createElement("span");
-    pen.className = "pen";
-    pen.ariaHidden = "true";
-    return pen;
+    return make("span", { className: "pen", ariaHidden: "true" });
   }
 }
 

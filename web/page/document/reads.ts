@@ -1,6 +1,7 @@
 // Shows what the model reads: text that it does not read is grey, and the two fields stand where it reads them.
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
+import { make } from "../dom/make.js";
 import { setMode } from "./view-mode.js";
 
 export interface Reads {
@@ -28,12 +29,7 @@ class LineBeside extends WidgetType {
   }
 
   toDOM(): HTMLElement {
-    const line = document.createElement("span");
-    line.className = "beside";
-    const label = line.appendChild(document.createElement("span"));
-    label.textContent = this.label;
-    line.append(` ${this.text}`);
-    return line;
+    return make("span", { className: "beside" }, make("span", {}, this.label), ` ${this.text}`);
   }
 }
 

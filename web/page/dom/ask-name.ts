@@ -1,4 +1,5 @@
 // Renames an item of a list in its place.
+import { make } from "./make.js";
 
 /**
  * Replaces the contents of `item` by a field with `name`. `done` is called once. It gets the new name after Enter or when
@@ -10,9 +11,7 @@ export function askName(
   label: string,
   done: (name: string | undefined) => void,
 ): void {
-  const field = document.createElement("input");
-  field.value = name;
-  field.ariaLabel = label;
+  const field = make("input", { value: name, ariaLabel: label });
   let isDone = false;
   const finish = (isWanted: boolean) => {
     if (isDone) return;

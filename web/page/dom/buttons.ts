@@ -1,5 +1,6 @@
 // Buttons that keep the focus. A disabled or hidden button never drops the focus to the body, where a keyboard user
 // would have to start again.
+import { make } from "./make.js";
 
 /** Enables or disables a button. Unlike with `disabled`, a focused button keeps the focus. */
 export function setEnabled(button: HTMLButtonElement, isEnabled: boolean): void {
@@ -19,10 +20,7 @@ export function plainButton(
   action: () => void,
   className: "plain" | "bare" = "plain",
 ): HTMLButtonElement {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = className;
-  button.textContent = text;
+  const button = make("button", { type: "button", className, textContent: text });
   onPress(button, action);
   return button;
 }

@@ -14,7 +14,7 @@ it("the section is filled when it is opened, and says why the state could not be
   expect(ui.devicePanel.childElementCount).toBe(0);
   ui.device.open = true;
   ui.device.dispatchEvent(new Event("toggle"));
-  await vi.waitUntil(() => ui.devicePanel.querySelector("[role=status]"));
+  await vi.waitUntil(() => ui.devicePanel.querySelector("[role=status]"), 20_000);
   await settle();
   expect(ui.devicePanel.querySelector("dt")?.textContent).toBe("Engine");
   expect(ui.devicePanel.querySelector("[role=status]")?.textContent).toBe(

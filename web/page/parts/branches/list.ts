@@ -3,6 +3,7 @@
 import { childrenOf, type Branch, type Tree } from "../../document/tree.js";
 import { askName } from "../../dom/ask-name.js";
 import { plainButton } from "../../dom/buttons.js";
+import { make } from "../../dom/make.js";
 import { phrase } from "../../language/editor.js";
 import { sharedLength } from "../../library/alternatives.js";
 
@@ -42,20 +43,12 @@ function makeButton(text: string, label: string, action: () => void): HTMLButton
 function itemOf(tree: Tree, branch: Branch, actions: BranchActions): HTMLLIElement {
   const { id, name } = branch;
   const words = wordsOf(tree, branch) || phrase("endsThere");
-  const item = document.createElement("li");
   const walk = plainButton("", () => actions.walk(id), "bare");
   walk.dataset.branch = String(id);
   if (id === tree.current) walk.setAttribute("aria-current", "true");
-  const shown = document.createElement("span");
-  shown.className = "words";
-  shown.textContent = words;
-  const named = document.createElement("small");
-  named.className = "quiet";
-  named.textContent = name;
   walk.ariaLabel = `${phrase("go", { name })}: ${words}`;
-  walk.append(shown, named);
-  item.append(walk);
-  return item;
+  walk.append(make("span", { className: "words" }, words), make("small", { className: "quiet" }, name));
+  return make("li", {}, walk);
 }
 
 /** The branches in the order of the tree: each after its parent. */
@@ -66,10 +59,8 @@ function inOrder(tree: Tree, parent: number | null = null): Branch[] {
 /** Shows `tree` in `place`. If the focus was in the list, it stays on the current branch. */
 export function showBranches(place: HTMLElement, tree: Tree, actions: BranchActions): void {
   const hadFocus = place.contains(document.activeElement);
-  const list = document.createElement("ol");
-  list.append(...inOrder(tree).map((branch) => itemOf(tree, branch, actions)));
-  const buttons = document.createElement("div");
-  buttons.className = "buttons";
+  const list = make("ol", {}, ...inOrder(tree).map((branch) => itemOf(tree, branch, actions)));
+  const buttons = make("div", { className: "buttons" });
   const current = tree.branches.find(({ id }) => id === tree.current);
   if (current) {
     const { id, parent, name } = current;

@@ -5,6 +5,7 @@ import { plainButton } from "../../dom/buttons.js";
 import { namedModel } from "../../models/named-model.js";
 import type { ChosenModel } from "../../state/page-state.js";
 import type { Elements } from "../../dom/elements.js";
+import { make } from "../../dom/make.js";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
@@ -32,14 +33,8 @@ function button(text: string, label: string, action: () => Promise<void>): HTMLB
 function rowOf(ui: StoredElements, model: StoredModel, choose: (model: ChosenModel) => void): HTMLLIElement {
   const chosen = chosenOf(model);
   const { name } = chosen;
-  const row = document.createElement("li");
-  const title = document.createElement("span");
-  title.className = "name";
-  title.textContent = name;
-  title.title = model.id;
-  const size = document.createElement("span");
-  size.className = "quiet";
-  size.textContent = describe(model);
+  const size = make("span", { className: "quiet" }, describe(model));
+  const title = make("span", { className: "name", title: model.id }, name, " ", size);
   const load = button(phrase("load"), phrase("loadNamed", { name }), async () => choose(chosen));
   const keepLabel = phrase("keepNamed", { name });
   const keep = button(phrase(model.isKept ? "kept" : "keep"), keepLabel, async () => {
@@ -52,12 +47,7 @@ function rowOf(ui: StoredElements, model: StoredModel, choose: (model: ChosenMod
     await removeModel(model.id);
     await showStored(ui, choose, () => phrase("removed", { name }));
   });
-  title.append(" ", size);
-  const buttons = document.createElement("div");
-  buttons.className = "buttons";
-  buttons.append(load, keep, remove);
-  row.append(title, buttons);
-  return row;
+  return make("li", {}, title, make("div", { className: "buttons" }, load, keep, remove));
 }
 
 /**

@@ -3,6 +3,7 @@ import { explainEnvironment, listModels, storage } from "../../../src/client/ind
 import { release } from "../../../src/shared/release.js";
 import { plainButton, setEnabled } from "../../dom/buttons.js";
 import type { Elements } from "../../dom/elements.js";
+import { make } from "../../dom/make.js";
 import { phrase } from "../../language/device.js";
 import { formatRate } from "../../language/format.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
@@ -36,8 +37,8 @@ function otherHosts(): string[] {
 export class Panel {
   private readonly values: Readonly<Record<Row, HTMLElement>>;
   private readonly measure = plainButton("", () => void this.measureNow());
-  private readonly status = document.createElement("p");
-  private readonly given = document.createElement("div");
+  private readonly status = make("p", { className: "quiet", role: "status" });
+  private readonly given = make("div");
   private measuring: AbortController | undefined;
 
   private readonly state: PageState;
@@ -50,28 +51,20 @@ export class Panel {
   ) {
     this.state = state;
     this.showModel = showModel;
-    const list = document.createElement("dl");
+    const list = make("dl");
     const value = (name: Row) => {
-      const row = document.createElement("div");
-      const term = document.createElement("dt");
-      const definition = document.createElement("dd");
+      const term = make("dt");
+      const definition = make("dd", {}, "–");
       setTranslatedText(term, () => phrase(`row.${name}`));
-      definition.textContent = "–";
-      row.append(term, definition);
-      list.append(row);
+      list.append(make("div", {}, term, definition));
       return definition;
     };
     this.values = Object.fromEntries(rows.map((name) => [name, value(name)])) as Record<Row, HTMLElement>;
-    this.status.className = "quiet";
-    this.status.role = "status";
-    const buttons = document.createElement("div");
-    buttons.className = "row";
-    buttons.append(this.measure, this.status);
-    const title = document.createElement("h2");
+    const buttons = make("div", { className: "row" }, this.measure, this.status);
+    const title = make("h2");
     setTranslatedText(title, () => phrase("given"));
     setTranslatedText(this.measure, () => phrase("measure"));
-    const test = document.createElement("div");
-    test.className = "self-test";
+    const test = make("div", { className: "self-test" });
     const selfTest = new SelfTestPanel(test, state);
     devicePanel.replaceChildren(list, buttons, test, title, this.given);
     device.addEventListener("toggle", () => {

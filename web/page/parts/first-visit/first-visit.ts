@@ -5,6 +5,7 @@ import type { KeptText } from "../../document/kept-text.js";
 import type { Surface } from "../../document/surface.js";
 import { hideKeepingFocus, plainButton, setEnabled } from "../../dom/buttons.js";
 import type { Elements } from "../../dom/elements.js";
+import { make } from "../../dom/make.js";
 import { phrase } from "../../language/welcome.js";
 import { formatLeft } from "../../language/format.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
@@ -37,21 +38,13 @@ function exampleText(): KeptText {
 }
 
 function makeExample(goOn: () => void) {
-  const caption = document.createElement("figcaption");
-  caption.className = "quiet";
+  const caption = make("figcaption", { className: "quiet" });
   setTranslatedText(caption, () => phrase("writtenEarlier"));
-  const text = document.createElement("blockquote");
-  text.lang = "en";
-  const models = document.createElement("span");
-  models.className = "models";
-  models.textContent = continuation;
-  text.append(prompt, models);
+  const models = make("span", { className: "models" }, continuation);
+  const text = make("blockquote", { lang: "en" }, prompt, models);
   const button = plainButton("", goOn);
   setTranslatedText(button, () => phrase("goOnWith"));
-  const figure = document.createElement("figure");
-  figure.id = "example";
-  figure.append(caption, text, button);
-  return { figure, button };
+  return { figure: make("figure", { id: "example" }, caption, text, button), button };
 }
 
 /** Shows the example until the model has loaded and the visitor uses it, or until another model is chosen. */

@@ -6,12 +6,12 @@ import { showInside, type HeadPlace, type InsideView } from "../../../src/figure
 import { visible } from "../../../src/shared/visible.js";
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
+import { make } from "../../dom/make.js";
 import { coveredBy } from "../../document/follower.js";
 import { attentionBands, setAttention } from "../../document/attention.js";
 import { countTokens, scoredField, tokenAt, tokensBefore, type Scored } from "../../document/scored.js";
 import { phrase } from "../../language/inside.js";
 import { currentLanguage } from "../../language/translation.js";
-import { add } from "./add.js";
 import "./inside.css";
 
 export interface InsideSetting {
@@ -56,23 +56,21 @@ export class Inside {
       this.end(phrase("failed"));
       setting.fail(error);
     });
-    root.replaceChildren();
-    add(root, "h2", { textContent: phrase("title") });
-    add(root, "p", { className: "quiet", textContent: phrase("intro") });
-    const chosen = add(root, "div", { className: "row" });
-    this.token = add(chosen, "p", { className: "chosen-token" });
-    const buttons = add(chosen, "div", { className: "buttons" });
+    this.token = make("p", { className: "chosen-token" });
     this.before = plainButton(phrase("before"), () => this.step(-1));
-    buttons.append(
-      this.before,
-      plainButton(phrase("after"), () => this.step(1)),
-    );
-    const state = add(root, "div", { className: "row inside-state" });
-    this.status = add(state, "p", { className: "quiet", role: "status" });
-    this.progress = add(state, "progress", { ariaLabel: phrase("progress"), max: 1 });
+    const after = plainButton(phrase("after"), () => this.step(1));
+    const buttons = make("div", { className: "buttons" }, this.before, after);
+    this.status = make("p", { className: "quiet", role: "status" });
+    this.progress = make("progress", { ariaLabel: phrase("progress"), max: 1 });
     this.button = plainButton("", () => (this.isBusy ? this.cancel() : this.lookSoon(0)));
-    state.append(this.button);
-    this.element = add(root, "div", { className: "inside-figures" });
+    this.element = make("div", { className: "inside-figures" });
+    root.replaceChildren(
+      make("h2", {}, phrase("title")),
+      make("p", { className: "quiet" }, phrase("intro")),
+      make("div", { className: "row" }, this.token, buttons),
+      make("div", { className: "row inside-state" }, this.status, this.progress, this.button),
+      this.element,
+    );
     const { language, words } = currentLanguage.peek();
     this.figures = showInside(this.element, {
       language,
@@ -101,12 +99,10 @@ export class Inside {
 
   /** The legend of the text's tints. */
   private makeLegend(): HTMLElement {
-    const legend = document.createElement("p");
-    legend.className = "tints quiet";
-    legend.textContent = phrase("tints");
-    for (const band of attentionBands)
-      add(legend, "span", { className: `token look-${band}`, textContent: phrase(`band.${band}`) });
-    return legend;
+    const swatches = attentionBands.map((band) =>
+      make("span", { className: `token look-${band}` }, phrase(`band.${band}`)),
+    );
+    return make("p", { className: "tints quiet" }, phrase("tints"), ...swatches);
   }
 
   open(): void {

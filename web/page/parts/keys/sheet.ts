@@ -1,5 +1,6 @@
 // The list of keys that the page supports.
 import { plainButton } from "../../dom/buttons.js";
+import { make } from "../../dom/make.js";
 import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
@@ -25,27 +26,14 @@ function listKeys(): readonly (readonly [keys: string, action: string])[] {
   ];
 }
 
-function make(): HTMLDialogElement {
-  const dialog = document.createElement("dialog");
-  dialog.id = "keys-sheet";
-  dialog.setAttribute("aria-labelledby", "keys-title");
-  const title = document.createElement("h2");
-  title.id = "keys-title";
-  title.textContent = phrase("keys");
-  const list = document.createElement("dl");
-  for (const [name, action] of listKeys()) {
-    const row = document.createElement("div");
-    const term = document.createElement("dt");
-    const key = document.createElement("kbd");
-    key.textContent = name;
-    term.append(key);
-    const what = document.createElement("dd");
-    what.textContent = action;
-    row.append(term, what);
-    list.append(row);
-  }
+function makeSheet(): HTMLDialogElement {
+  const title = make("h2", { id: "keys-title", textContent: phrase("keys") });
+  const rows = listKeys().map(([name, action]) =>
+    make("div", {}, make("dt", {}, make("kbd", {}, name)), make("dd", {}, action)),
+  );
   const close = plainButton(phrase("close"), () => dialog.close());
-  dialog.append(title, list, close);
+  const dialog = make("dialog", { id: "keys-sheet" }, title, make("dl", {}, ...rows), close);
+  dialog.setAttribute("aria-labelledby", title.id);
   document.body.append(dialog);
   return dialog;
 }
@@ -55,7 +43,7 @@ export function offerKeys(button: HTMLButtonElement): void {
   let sheet: HTMLDialogElement | undefined;
   /** After closing, the focus returns to where it was. */
   const show = () => {
-    sheet ??= make();
+    sheet ??= makeSheet();
     if (!sheet.open) sheet.showModal();
   };
   button.classList.remove("later");

@@ -1,5 +1,6 @@
 // Lets the visitor change the language of the page.
 import type { Elements } from "../../dom/elements.js";
+import { make } from "../../dom/make.js";
 import type { PageState } from "../../state/page-state.js";
 import { messageOf } from "../../state/errors.js";
 import { languages, type Language } from "../../language/languages.js";
@@ -21,14 +22,9 @@ export function offerLanguages({ language: select }: Pick<Elements, "language">,
   const { language } = currentLanguage.peek();
   const names = Object.entries(languages) as [Language, string][];
   select.append(
-    ...names.map(([value, name]) => {
-      const option = document.createElement("option");
-      option.value = value;
-      option.text = name;
-      option.selected = value === language;
-      option.lang = value;
-      return option;
-    }),
+    ...names.map(([value, name]) =>
+      make("option", { value, lang: value, selected: value === language }, name),
+    ),
   );
   select.hidden = false;
   let changed = Promise.resolve();

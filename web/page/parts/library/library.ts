@@ -1,6 +1,7 @@
 // The library: lists all texts of this page, with their actions. Fetched when its section is opened.
 import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
 import { download } from "../../dom/download.js";
+import { make } from "../../dom/make.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { phrase as ofEditor } from "../../language/editor.js";
 import { phrase } from "../../language/library.js";
@@ -47,12 +48,12 @@ export class Library {
   private removal: (Removal & { text: ListedText }) | undefined;
   /** Settles when all requested actions are done: they run one at a time. */
   private done: Promise<void> = Promise.resolve();
-  private readonly search = document.createElement("input");
-  private readonly list = document.createElement("ul");
-  private readonly none = document.createElement("p");
-  private readonly status = document.createElement("p");
+  private readonly search = make("input", { type: "search" });
+  private readonly list = make("ul");
+  private readonly none = make("p", { className: "quiet" });
+  private readonly status = make("p", { className: "quiet", role: "status" });
   private readonly undo = plainButton("", () => this.restore());
-  private readonly files = document.createElement("input");
+  private readonly files = make("input", { type: "file", accept: ".json,application/json", hidden: true });
   private readonly exporting = plainButton("", () => this.act(() => this.exportAll()));
 
   private readonly actions: RowActions = {
@@ -72,7 +73,6 @@ export class Library {
     const { search, list, none, status, undo, files, exporting } = this;
     const begin = plainButton("", () => this.act(() => this.open(undefined)));
     const importing = plainButton("", () => files.click());
-    search.type = "search";
     let timer: ReturnType<typeof setTimeout> | undefined;
     search.addEventListener("input", () => {
       clearTimeout(timer);
@@ -88,22 +88,11 @@ export class Library {
     });
     // The second click of a double click was meant for the row that the first one has moved or removed.
     list.addEventListener("click", (event) => event.detail > 1 && event.stopPropagation(), true);
-    files.type = "file";
-    files.accept = ".json,application/json";
-    files.hidden = true;
     files.addEventListener("change", () => this.act(() => this.importAll()));
-    status.role = "status";
-    status.className = none.className = "quiet";
     undo.hidden = true;
-    const top = document.createElement("div");
-    top.className = "text-top";
-    top.append(begin, search);
-    const said = document.createElement("div");
-    said.className = "text-said";
-    said.append(status, undo);
-    const ends = document.createElement("div");
-    ends.className = "buttons";
-    ends.append(exporting, importing, files);
+    const top = make("div", { className: "text-top" }, begin, search);
+    const said = make("div", { className: "text-said" }, status, undo);
+    const ends = make("div", { className: "buttons" }, exporting, importing, files);
     setting.place.replaceChildren(top, said, list, none, ends);
     keepTranslated(this, () => {
       begin.textContent = phrase("newText");

@@ -1,6 +1,7 @@
 // One row of the list: a text's name, time of change, length and actions.
 import { askName } from "../../dom/ask-name.js";
 import { plainButton } from "../../dom/buttons.js";
+import { make } from "../../dom/make.js";
 import { formatAgo } from "../../language/ago.js";
 import { phrase as ofEditor } from "../../language/editor.js";
 import { phrase } from "../../language/library.js";
@@ -25,25 +26,18 @@ function factsOf({ changed, where }: ListedText, words: number): string {
   return facts.join(" · ");
 }
 
-function make(tag: string, className: string, ...parts: (string | Node)[]): HTMLElement {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.append(...parts);
-  return element;
-}
-
 export class Row {
-  readonly item = document.createElement("li");
+  readonly item = make("li");
   private text: ListedText;
   private words: number;
   private readonly actions: RowActions;
-  private readonly head = make("div", "text-head");
-  private readonly name = make("span", "text-name");
-  private readonly facts = make("small", "quiet");
-  private readonly passage = make("p", "quiet");
+  private readonly head = make("div", { className: "text-head" });
+  private readonly name = make("span", { className: "text-name" });
+  private readonly facts = make("small", { className: "quiet" });
+  private readonly passage = make("p", { className: "quiet" });
   private readonly open = plainButton("", () => this.actions.open(this.text), "bare");
   private readonly more = plainButton("⋯", () => this.showMore(this.buttons.hidden));
-  private readonly buttons = make("div", "buttons");
+  private readonly buttons = make("div", { className: "buttons", role: "group" });
   private readonly rename = plainButton("", () => this.askName());
   private readonly duplicate = plainButton("", () => this.actions.duplicate(this.text));
   private readonly remove = plainButton("", () => this.actions.remove(this.text));
@@ -55,7 +49,6 @@ export class Row {
     this.open.append(this.name, this.facts);
     this.more.className = "sign";
     this.head.append(this.open, this.more);
-    this.buttons.role = "group";
     this.buttons.append(this.rename, this.duplicate, this.remove);
     this.item.append(this.head, this.passage, this.buttons);
     this.showMore(false);
@@ -67,7 +60,7 @@ export class Row {
     this.text = text;
     this.facts.textContent = factsOf(text, this.words);
     this.passage.replaceChildren();
-    if (passage) this.passage.append(passage.before, make("mark", "", passage.match), passage.after);
+    if (passage) this.passage.append(passage.before, make("mark", {}, passage.match), passage.after);
     this.open.ariaCurrent = text.where === "here" ? "true" : null;
     this.showName();
     this.rename.textContent = phrase("rename");

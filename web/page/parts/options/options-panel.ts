@@ -1,14 +1,15 @@
 // The Options panel: its fields, the values that the user set, and why a value is refused.
 import type { GenerateOptions, GenerationDefaults } from "../../../src/client/index.js";
 import { initialOf, numberOptions, refusalOf, type NumberOption, type Preset } from "./option-list.js";
+import { make } from "../../dom/make.js";
 import { phrase } from "../../language/editor.js";
 
 /** A field with its caption, its help text, and the reason if its value is refused. */
 class Field {
-  readonly element = document.createElement("div");
-  private readonly caption = document.createElement("label");
-  private readonly hint = document.createElement("small");
-  private readonly refusal = document.createElement("small");
+  readonly element = make("div", { className: "control" });
+  private readonly caption = make("label");
+  private readonly hint = make("small");
+  private readonly refusal = make("small", { className: "refusal" });
 
   readonly name: NumberOption["name"] | "ignoreEos" | "stop";
   readonly input: HTMLInputElement;
@@ -23,11 +24,9 @@ class Field {
     this.input = input;
     this.check = check;
 
-    this.element.className = "control";
     this.caption.htmlFor = input.id = `option-${name}`;
     this.hint.id = `help-${name}`;
     this.refusal.id = `refusal-${name}`;
-    this.refusal.className = "refusal";
     input.setAttribute("aria-describedby", `${this.refusal.id} ${this.hint.id}`);
     input.addEventListener("input", () => this.refuse(this.isRefused ? this.check() : undefined));
     input.setAttribute("form", "form"); // Enter in the field submits the form, so the model writes
@@ -63,12 +62,8 @@ class Field {
   }
 }
 
-function makeInput(type: string): HTMLInputElement {
-  const input = document.createElement("input");
-  input.type = type;
-  input.autocomplete = "off"; // the page itself restores the value
-  return input;
-}
+/** The page itself restores the value. */
+const makeInput = (type: string) => make("input", { type, autocomplete: "off" });
 
 /** A numeric field. If the user sets no value, it shows the default. */
 class NumberField extends Field {

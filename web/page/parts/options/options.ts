@@ -1,6 +1,7 @@
 // Creates the page's Options panel.
 import { plainButton } from "../../dom/buttons.js";
 import type { Elements } from "../../dom/elements.js";
+import { make } from "../../dom/make.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
@@ -19,15 +20,12 @@ export function offerOptions(
   keepTranslated(options, () => options.label());
   const offered = presets.map((preset) => {
     const { name } = preset;
-    const item = document.createElement("div");
     const button = plainButton("", () => options.use(preset));
     setTranslatedText(button, () => phrase(`preset.${name}`));
-    const help = document.createElement("small");
-    help.id = `help-${name}`;
+    const help = make("small", { id: `help-${name}` });
     setTranslatedText(help, () => phrase(`preset.${name}.help`));
     button.setAttribute("aria-describedby", help.id);
-    item.append(button, help);
-    ui.presets.append(item);
+    ui.presets.append(make("div", {}, button, help));
     return { preset, button };
   });
   const showPreset = () => {

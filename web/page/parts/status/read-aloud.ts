@@ -1,4 +1,5 @@
 // The option that lets a screen reader announce the model's text while it is written. The browser keeps the choice.
+import { make } from "../../dom/make.js";
 import { phrase } from "../../language/editor.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { hasFlag, storeFlag } from "../../state/stored-flags.js";
@@ -6,17 +7,11 @@ import { silence, type Speech } from "./speech.js";
 
 /** Adds the option to `controls`; switching it off hushes `speech`, and so does Escape: the model is ahead of its reader. */
 export function offerReadingAloud(controls: HTMLElement, speech: Pick<Speech, "hush">): void {
-  const control = document.createElement("div");
-  control.className = "control";
-  const label = document.createElement("label");
+  const box = make("input", { type: "checkbox", id: "read-aloud", checked: !hasFlag(silence) });
+  const label = make("label", { htmlFor: box.id });
   setTranslatedText(label, () => phrase("readAloud"));
-  const help = document.createElement("small");
-  help.id = "read-aloud-help";
+  const help = make("small", { id: "read-aloud-help" });
   setTranslatedText(help, () => phrase("readAloudHelp"));
-  const box = document.createElement("input");
-  box.type = "checkbox";
-  box.checked = !hasFlag(silence);
-  box.id = label.htmlFor = "read-aloud";
   box.setAttribute("aria-describedby", help.id);
   box.addEventListener("input", () => {
     storeFlag(silence, !box.checked);
@@ -25,6 +20,5 @@ export function offerReadingAloud(controls: HTMLElement, speech: Pick<Speech, "h
   document.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") speech.hush();
   });
-  control.append(label, box, help);
-  controls.append(control);
+  controls.append(make("div", { className: "control" }, label, box, help));
 }

@@ -1,5 +1,6 @@
 // What a screen reader announces: whole sentences, one after another, at reading pace. A sentence that replaces another too
 // soon is never heard, and a second live region would be announced before the sentences that still wait.
+import { make } from "../../dom/make.js";
 import { hasFlag } from "../../state/stored-flags.js";
 
 const sentenceEnd = /[.!?…]["”’')\]]*\s|\n/g;
@@ -94,8 +95,7 @@ const mostShown = 20;
 
 /** Appends an utterance: a screen reader finishes one before it begins the next. */
 function show(spoken: HTMLElement, { text, kind }: Utterance): void {
-  const said = document.createElement("div");
-  said.textContent = text;
+  const said = make("div", {}, text);
   if (kind !== "text") said.lang = document.documentElement.lang; // the rest is in the model's
   spoken.append(said);
   while (spoken.childElementCount > mostShown) spoken.firstElementChild?.remove();

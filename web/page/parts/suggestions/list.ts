@@ -4,6 +4,7 @@ import type { Extension } from "@codemirror/state";
 import { lowestFree } from "../../document/follower.js";
 import { textOf, type Piece } from "../../document/pieces.js";
 import { chooseSuggestion, suggestionsField, type Suggestions } from "./field.js";
+import { make } from "../../dom/make.js";
 import { phrase } from "../../language/editor.js";
 
 /** A suggestion on one line, without its leading space. */
@@ -12,19 +13,12 @@ export const suggestionLabel = (item: readonly Piece[]): string => textOf(item).
 const optionId = (place: number) => `suggestion-${place}`;
 
 function addOption(list: HTMLElement, place: number): HTMLElement {
-  const option = document.createElement("li");
-  option.id = optionId(place);
-  option.role = "option";
-  list.append(option);
-  return option;
+  return list.appendChild(make("li", { id: optionId(place), role: "option" }));
 }
 
 function createList(view: EditorView, take: (view: EditorView) => void): TooltipView {
-  const dom = document.createElement("ul");
-  dom.className = "suggestions";
-  dom.id = "suggestions";
-  dom.role = "listbox";
-  dom.ariaLabel = phrase("suggestions");
+  const ariaLabel = phrase("suggestions");
+  const dom = make("ul", { id: "suggestions", className: "suggestions", role: "listbox", ariaLabel });
   /** The items of the list stay in place: one that is replaced during a press would not receive the click. */
   const options: HTMLElement[] = [];
   const placeOf = (target: EventTarget | null) =>

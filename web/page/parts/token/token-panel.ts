@@ -1,6 +1,7 @@
 // The details of one token: its id, bytes and probability, and the alternatives at its place.
 import type { TokenLogprob } from "../../../src/client/index.js";
 import { plainButton } from "../../dom/buttons.js";
+import { make } from "../../dom/make.js";
 import type { Prediction, RankedToken } from "../../assistant/predict.js";
 import type { Scored } from "../../document/scored.js";
 import { visible } from "../../../src/shared/visible.js";
@@ -13,41 +14,27 @@ const shownOfTop = 10;
 const bytesOf = (text: string): string =>
   [...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
 
-function fact(name: string, value: string): HTMLElement {
-  const row = document.createElement("div");
-  const term = document.createElement("dt");
-  term.textContent = name;
-  const what = document.createElement("dd");
-  what.textContent = value;
-  row.append(term, what);
-  return row;
-}
+const fact = (name: string, value: string): HTMLElement =>
+  make("div", {}, make("dt", {}, name), make("dd", {}, value));
 
 /** Tokens that cannot end a text: half a character, and the end-of-text token. */
 const isNoText = (text: string) => text.includes("\ufffd") || text === "<|endoftext|>";
 
 /** One alternative; `branch` puts it in the token's place. */
 function alternative(token: TokenLogprob, isThere: boolean, branch: () => void): HTMLElement {
-  const item = document.createElement("li");
   const button = plainButton("", branch, "bare");
   button.classList.add("alternative");
   button.ariaPressed = String(isThere);
   button.disabled = isNoText(token.text);
   const probability = Math.exp(token.logprob);
-  const bar = document.createElement("span");
-  bar.className = "bar";
-  const filled = document.createElement("span");
+  const filled = make("span");
   filled.style.width = `${probability * 100}%`;
-  bar.append(filled);
-  const name = document.createElement("span");
-  name.className = "name";
-  name.textContent = visible(token.text);
-  const share = document.createElement("span");
-  share.className = "share";
-  share.textContent = percent(probability, 1);
-  button.append(name, bar, share);
-  item.append(button);
-  return item;
+  button.append(
+    make("span", { className: "name" }, visible(token.text)),
+    make("span", { className: "bar" }, filled),
+    make("span", { className: "share" }, percent(probability, 1)),
+  );
+  return make("li", {}, button);
 }
 
 /** The token to show. */
@@ -74,16 +61,15 @@ function entropyOf(prediction: ShownToken["prediction"]): string {
   return prediction ? phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) }) : "–";
 }
 
-function factsOf({ text, scored: { ids, rank }, prediction }: ShownToken): HTMLElement {
-  const facts = document.createElement("dl");
-  facts.append(
+const factsOf = ({ text, scored: { ids, rank }, prediction }: ShownToken): HTMLElement =>
+  make(
+    "dl",
+    {},
     fact(phrase("rank"), rankOf(rank)),
     fact(phrase("entropy"), entropyOf(prediction)),
     fact(phrase("ids", { count: ids.length }), ids.join(", ")),
     fact(phrase("bytes"), bytesOf(text)),
   );
-  return facts;
-}
 
 /**
  * Replaces the children of `panel` by `parts`. A focused button passes its focus to the button at the same place. If
@@ -107,19 +93,12 @@ export interface TokenActions {
 }
 
 function headOf({ text, scored }: ShownToken, close: () => void): HTMLElement {
-  const head = document.createElement("div");
-  head.className = "token-head";
-  const name = document.createElement("strong");
-  name.className = "name";
-  name.textContent = visible(text);
-  const share = document.createElement("span");
-  share.className = "share quiet";
-  share.textContent = shareOf(scored.logprob);
+  const name = make("strong", { className: "name" }, visible(text));
+  const share = make("span", { className: "share quiet" }, shareOf(scored.logprob));
   const button = plainButton("✕", close);
   button.className = "sign";
   button.ariaLabel = phrase("close");
-  head.append(name, share, button);
-  return head;
+  return make("div", { className: "token-head" }, name, share, button);
 }
 
 /** Shows a token in `panel`, which can receive the focus: the alternatives come first. */
@@ -128,15 +107,12 @@ export function showToken(panel: HTMLElement, shown: ShownToken, { branch, close
   const facts = factsOf(shown);
   const { prediction, scored } = shown;
   if (prediction === undefined || prediction === "asked") return fill(panel, head, facts);
-  const list = document.createElement("ol");
-  list.ariaLabel = phrase("likeliest");
-  const likeliest = prediction.top.slice(0, shownOfTop);
-  list.append(
-    ...likeliest.map((token, place) =>
+  const likeliest = prediction.top
+    .slice(0, shownOfTop)
+    .map((token, place) =>
       alternative(token, token.id === scored.ids[0], () => branch({ ...token, rank: place + 1 })),
-    ),
-  );
-  fill(panel, head, list, facts);
+    );
+  fill(panel, head, make("ol", { ariaLabel: phrase("likeliest") }, ...likeliest), facts);
 }
 
 /** Moves the focus within the list if `key` is one of its keys; returns whether it is. */

@@ -1,6 +1,7 @@
 // The choice of views of the text, and their legends. The view inside the model has its own tab.
 import type { EditorView } from "@codemirror/view";
 import { setAttention } from "../../document/attention.js";
+import { make } from "../../dom/make.js";
 import { offerTabs, showTab } from "../../dom/tabs.js";
 import { keepView, nameIn } from "../../dom/view-address.js";
 import { bands, isTint, modeField, modes, setMode, type Mode } from "../../document/view-mode.js";
@@ -10,22 +11,15 @@ import type { ContextFields } from "../../state/context-fields.js";
 
 function legendOf(mode: Mode, hasFields: boolean): Node[] {
   if (mode === "text" || mode === "inside") return []; // inside the model, the panel explains everything
-  const sentence = document.createElement("span");
   const said = [phrase(`view.${mode}.help`)];
   if (hasFields && isTint(mode)) said.push(phrase("withoutFields"));
   if (mode !== "sees") said.push(phrase("pressWord"));
-  sentence.textContent = said.join(" ");
+  const sentence = make("span", {}, said.join(" "));
   if (!isTint(mode)) return [sentence];
-  const swatches = bands.map((band) => {
-    const swatch = document.createElement("span");
-    swatch.className = `token band-${band}`;
-    swatch.textContent = phrase(`band.${mode}.${band}`);
-    return swatch;
-  });
-  const onPaper = document.createElement("span");
-  onPaper.className = "on-paper";
-  onPaper.textContent = phrase(`view.${mode}.print`);
-  return [sentence, ...swatches, onPaper];
+  const swatches = bands.map((band) =>
+    make("span", { className: `token band-${band}` }, phrase(`band.${mode}.${band}`)),
+  );
+  return [sentence, ...swatches, make("span", { className: "on-paper" }, phrase(`view.${mode}.print`))];
 }
 
 export interface ViewParts {

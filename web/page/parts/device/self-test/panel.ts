@@ -3,6 +3,7 @@ import { explainEnvironment, loadModel, type Variant } from "../../../../src/cli
 import { release } from "../../../../src/shared/release.js";
 import { variants } from "../../../../src/shared/types.js";
 import { hideKeepingFocus, plainButton, setEnabled } from "../../../dom/buttons.js";
+import { make } from "../../../dom/make.js";
 import { phrase } from "../../../language/device.js";
 import { keepTranslated, setTranslatedText } from "../../../language/keep-translated.js";
 import { isAbort, messageOf } from "../../../state/errors.js";
@@ -24,30 +25,26 @@ async function runnable(): Promise<Variant[]> {
 export class SelfTestPanel {
   private readonly start = plainButton("", () => void this.run());
   private readonly copy = plainButton("", () => void this.copyReport());
-  private readonly status = document.createElement("p");
-  private readonly advice = document.createElement("p");
-  private readonly report = document.createElement("pre");
+  private readonly status = make("p", { className: "quiet", role: "status" });
+  private readonly advice = make("p", { hidden: true });
+  private readonly report = make("pre", {
+    id: "self-test-report",
+    role: "region",
+    tabIndex: 0, // so that the keyboard can scroll it
+    hidden: true,
+  });
   private running: AbortController | undefined;
 
   private readonly state: PageState;
 
   constructor(place: HTMLElement, state: PageState) {
     this.state = state;
-    const row = document.createElement("div");
-    row.className = "row";
-    this.status.className = "quiet";
-    this.status.role = "status";
     setTranslatedText(this.start, () => phrase("test"));
     setTranslatedText(this.copy, () => phrase("copyReport"));
     setTranslatedText(this.status, () => phrase("testHelp"));
-    this.advice.hidden = true;
     this.copy.hidden = true;
-    this.report.hidden = true;
-    this.report.tabIndex = 0; // so that the keyboard can scroll it
-    this.report.role = "region";
     keepTranslated(this.report, () => (this.report.ariaLabel = phrase("report")));
-    this.report.id = "self-test-report";
-    row.append(this.start, this.copy, this.status);
+    const row = make("div", { className: "row" }, this.start, this.copy, this.status);
     place.append(row, this.advice, this.report);
     this.showRest();
     onChange(state.activity, ({ kind }) => {
@@ -103,9 +100,7 @@ export class SelfTestPanel {
     }
     setTranslatedText(this.status, () => phrase("failed", { failed, count: checks.length }));
     const { name, address } = bugsOf(navigator.userAgent);
-    const link = document.createElement("a");
-    link.href = address;
-    link.rel = "noreferrer";
+    const link = make("a", { href: address, rel: "noreferrer" });
     keepTranslated(this.advice, () => {
       link.textContent = phrase("bugs", { name });
       this.advice.replaceChildren(`${phrase("likelyBug")} `, link);
