@@ -182,7 +182,7 @@ it("the search lists what it finds in texts and names, and keeps the rows", asyn
   type("CAT");
   await vi.waitFor(() => expect(rows()).toEqual(["Cats"]));
   expect(part("mark").textContent).toBe("cat");
-  expect(said()).toBe("1 text");
+  expect(status()).toBe("1 text");
   const [row] = place.querySelectorAll("li");
   type("cats"); // its name
   await vi.waitFor(() => expect(place.querySelector("mark")).toBeNull());
