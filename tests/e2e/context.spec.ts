@@ -213,7 +213,7 @@ test("the fields belong to one text of the library, and go with it into a file a
   writeFileSync(file, JSON.stringify({ ...whole, texts: damaged }));
   await library.locator("input[type=file]").setInputFiles(file);
   await expect(library.getByRole("status")).toContainText(
-    'texts[0].fields: expected two texts of at most 4,000 UTF-16 code units, found {"remember":1}',
+    'texts[0].fields: expected two texts of at most 4000 UTF-16 code units, found {"remember":1}',
   );
 });
 
