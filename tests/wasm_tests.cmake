@@ -34,35 +34,35 @@ gpt2_add_test_objects(engine_test_objects ${_shared} OPTIONS -pthread)
 gpt2_add_test_objects(memory_test_objects ${memory_test_sources} OPTIONS -pthread)
 gpt2_add_test_objects(thread_test_objects-threads ${thread_test_sources} OPTIONS -pthread)
 gpt2_add_test_objects(thread_test_objects-simd ${thread_test_sources})
-gpt2_add_test_objects(kernel_test_objects-simd128 ${_kernel_tests} OPTIONS -pthread)
+gpt2_add_test_objects(kernel_test_objects-simd ${_kernel_tests} OPTIONS -pthread)
 gpt2_add_test_objects(kernel_test_objects-relaxed ${_kernel_tests} OPTIONS -pthread -mrelaxed-simd)
 foreach(_objects engine_test_objects memory_test_objects thread_test_objects-threads)
   target_precompile_headers(${_objects} REUSE_FROM test_support)
 endforeach()
-foreach(_kernels simd128 relaxed)
-  target_compile_definitions(kernel_test_objects-${_kernels} PRIVATE GPT2_FASTEST_KERNELS="${_kernels}")
-endforeach()
+target_compile_definitions(kernel_test_objects-simd PRIVATE GPT2_FASTEST_KERNELS="simd128")
+target_compile_definitions(kernel_test_objects-relaxed PRIVATE GPT2_FASTEST_KERNELS="relaxed")
 
 # Link options of all programs. They have no more than -O1, because Binaryen 120 stops when it evaluates relaxed dot products of
 # constants.
 set(_links -O1 -sALLOW_MEMORY_GROWTH -sSTACK_SIZE=1MB -sEXIT_RUNTIME -Wno-pthreads-mem-growth)
 
-# gpt2_link_wasm_tests(TARGET ENGINE VARIANT OBJECTS...): a program of the tests in OBJECTS, with the libraries of ENGINE and the
-# kernels of VARIANT.
-function(gpt2_link_wasm_tests target engine variant)
+# gpt2_link_wasm_tests(TARGET ENGINE KERNELS OBJECTS...): a program of the tests in OBJECTS, with KERNELS, and with
+# threads if ENGINE is "threads".
+function(gpt2_link_wasm_tests target engine kernels)
   add_executable(${target})
   if(engine STREQUAL threads)
-    target_link_libraries(${target} PRIVATE system_threads)
+    target_link_libraries(${target} PRIVATE gpt2_thread_pool system_threads)
+  else()
+    target_link_libraries(${target} PRIVATE gpt2_no_threads)
   endif()
-  target_link_libraries(${target} PRIVATE ${ARGN} test_support gpt2_gtest
-    gpt2_api-${engine} gpt2_languages-${engine} gpt2_kernels-${variant})
+  target_link_libraries(${target} PRIVATE ${ARGN} test_support gpt2_gtest gpt2_api gpt2_languages gpt2_kernels-${kernels})
   target_link_options(${target} PRIVATE ${_links})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
 
-# gpt2_add_wasm_tests(TARGET ENGINE VARIANT KERNELS): the tests of one variant, whose fastest kernels are KERNELS.
-function(gpt2_add_wasm_tests target engine variant kernels)
-  gpt2_link_wasm_tests(${target} ${engine} ${variant}
+# gpt2_add_wasm_tests(TARGET ENGINE KERNELS): the tests of one variant.
+function(gpt2_add_wasm_tests target engine kernels)
+  gpt2_link_wasm_tests(${target} ${engine} ${kernels}
     engine_test_objects thread_test_objects-${engine} kernel_test_objects-${kernels})
 endfunction()
 
@@ -77,20 +77,20 @@ endfunction()
 # tests/browsers/engine-tests-worker.js runs it. main() waits for threads, so it runs in a separate thread.
 function(gpt2_add_browser_tests engine variant kernels)
   set(target engine_tests-${variant})
-  gpt2_add_wasm_tests(${target} ${engine} ${variant} ${kernels})
+  gpt2_add_wasm_tests(${target} ${engine} ${kernels})
   set_target_properties(${target} PROPERTIES SUFFIX .mjs)
   target_link_options(${target} PRIVATE ${ARGN} -sMODULARIZE -sEXPORT_ES6 -sENVIRONMENT=worker
     -sEXPORTED_RUNTIME_METHODS=FS $<$<IN_LIST:-pthread,${ARGN}>:-sPROXY_TO_PTHREAD>)
 endfunction()
 
-gpt2_add_wasm_tests(engine_tests simd simd simd128)
+gpt2_add_wasm_tests(engine_tests simd simd)
 gpt2_run_in_node(engine_tests)
 
 gpt2_link_wasm_tests(out_of_memory_tests simd simd memory_test_objects)
 target_link_options(out_of_memory_tests PRIVATE ${memory_test_links})
 gpt2_run_in_node(out_of_memory_tests)
 
-gpt2_add_browser_tests(simd simd simd128)
+gpt2_add_browser_tests(simd simd simd)
 gpt2_add_browser_tests(simd simd-relaxed relaxed -mrelaxed-simd)
-gpt2_add_browser_tests(threads threads simd128 -pthread)
+gpt2_add_browser_tests(threads threads simd -pthread)
 gpt2_add_browser_tests(threads threads-relaxed relaxed -pthread -mrelaxed-simd)

@@ -18,12 +18,25 @@ function(gpt2_read_exports variable header)
   set(${variable} ${exports} PARENT_SCOPE)
 endfunction()
 
-gpt2_read_exports(_engine_exports api.h)
+# Relaxed SIMD affects only the kernels, and shared memory only the threads: the linker translates the other libraries,
+# and uses atomic instructions where the memory is shared. They are optimized for size, since they rarely run: optimized
+# as a whole, they are a tenth smaller.
+set(_small -msimd128 -Oz -flto)
+gpt2_add_engine(${_small})
+gpt2_add_kernels(-simd -msimd128 -O3)
+gpt2_add_kernels(-relaxed -msimd128 -O3 -mrelaxed-simd)
 
-# Relaxed SIMD affects only the kernels. The other libraries are built with and without threads. They are optimized for
-# size, since they rarely run: optimized as a whole, they are a tenth smaller.
-gpt2_add_engine(-simd -msimd128 -Oz -flto)
-gpt2_add_engine(-threads -msimd128 -Oz -flto -sSHARED_MEMORY)
+# gpt2_add_wasm_threads(FILE OPTIONS...): one file of engine/base, for the modules that choose it.
+function(gpt2_add_wasm_threads file)
+  add_library(gpt2_${file} OBJECT ${PROJECT_SOURCE_DIR}/engine/base/${file}.cc)
+  target_link_libraries(gpt2_${file} PRIVATE gpt2_flags)
+  target_compile_options(gpt2_${file} PRIVATE ${ARGN})
+endfunction()
+
+gpt2_add_wasm_threads(no_threads -fno-rtti ${_small})
+gpt2_add_wasm_threads(thread_pool -fno-rtti ${_small} -sSHARED_MEMORY)
+gpt2_add_wasm_threads(worker_threads -sSHARED_MEMORY)
+
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
@@ -37,50 +50,37 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/convert/quantize_q4.cc
   ${PROJECT_SOURCE_DIR}/engine/convert/low_rank.cc PROPERTIES COMPILE_OPTIONS "-O2;-fno-unroll-loops")
 
 # A small strtod and snprintf for the JSON library.
-foreach(_engine simd threads)
-  target_sources(gpt2_format-${_engine} PRIVATE ${PROJECT_SOURCE_DIR}/engine/format/wasm_libc.cc)
-  target_link_options(gpt2_format-${_engine} INTERFACE -Wl,--wrap=strtod)
-endforeach()
+target_sources(gpt2_format PRIVATE ${PROJECT_SOURCE_DIR}/engine/format/wasm_libc.cc)
+target_link_options(gpt2_format INTERFACE -Wl,--wrap=strtod)
 
-# gpt2_add_wasm_module(NAME EXPORTS MAXIMUM): gpt2-NAME.wasm, with a memory of at most MAXIMUM.
+# gpt2_add_wasm_module(NAME EXPORTS MAXIMUM LIBRARIES...): gpt2-NAME.wasm, with a memory of at most MAXIMUM.
 # web/src/shared/wasm-module.ts starts it instead of Emscripten's own script. So -lexports.js keeps the names of imports
 # and exports.
 function(gpt2_add_wasm_module name exports maximum)
-  add_executable(gpt2-${name} api/module.cc)
-  set_target_properties(gpt2-${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
+  add_executable(gpt2-${name})
+  target_link_libraries(gpt2-${name} PRIVATE gpt2_api ${ARGN})
+  set_target_properties(gpt2-${name} PROPERTIES LINKER_LANGUAGE CXX SUFFIX .js
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
   target_link_options(gpt2-${name} PRIVATE -Oz -Wl,--wrap=snprintf --no-entry -lexports.js
     -sEXPORTED_FUNCTIONS=${exports} -sIMPORTED_MEMORY -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=${maximum}
     -sBINARYEN_EXTRA_PASSES=--converge -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sSTRICT -sENVIRONMENT=worker)
 endfunction()
 
-# gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): a build of the engine.
-function(gpt2_add_wasm_variant engine name)
-  gpt2_add_kernels(-${name} -msimd128 -O3 ${ARGN})
-  set(exports ${_engine_exports})
-  if("-sSHARED_MEMORY" IN_LIST ARGN)
-    string(APPEND exports ",_gpt2_run_thread,_gpt2_thread_trapped")
-  endif()
-  gpt2_add_wasm_module(${name} ${exports} 4GB)
-  target_link_libraries(gpt2-${name} PRIVATE gpt2_api-${engine} gpt2_kernels-${name})
-  target_link_options(gpt2-${name} PRIVATE ${ARGN})
-  if("-sSHARED_MEMORY" IN_LIST ARGN)
-    target_sources(gpt2-${name} PRIVATE base/worker_threads.cc)
-    target_compile_options(gpt2-${name} PRIVATE ${ARGN})
-    target_link_options(gpt2-${name} PRIVATE -sWASM_WORKERS)  # picks the libraries for shared memory without pthreads
-  endif()
-endfunction()
+gpt2_read_exports(_exports api.h)
+gpt2_add_wasm_module(simd ${_exports} 4GB gpt2_kernels-simd gpt2_no_threads)
+gpt2_add_wasm_module(simd-relaxed ${_exports} 4GB gpt2_kernels-relaxed gpt2_no_threads)
+string(APPEND _exports ",_gpt2_run_thread,_gpt2_thread_trapped")
+gpt2_add_wasm_module(threads ${_exports} 4GB gpt2_kernels-simd gpt2_thread_pool gpt2_worker_threads)
+gpt2_add_wasm_module(threads-relaxed ${_exports} 4GB gpt2_kernels-relaxed gpt2_thread_pool gpt2_worker_threads)
+foreach(_name simd-relaxed threads-relaxed)
+  target_link_options(gpt2-${_name} PRIVATE -mrelaxed-simd)
+endforeach()
+foreach(_name threads threads-relaxed)
+  # The second picks the libraries for shared memory without pthreads.
+  target_link_options(gpt2-${_name} PRIVATE -sSHARED_MEMORY -sWASM_WORKERS)
+endforeach()
 
-gpt2_add_wasm_variant(simd simd)
-gpt2_add_wasm_variant(simd simd-relaxed -mrelaxed-simd)
-gpt2_add_wasm_variant(threads threads -sSHARED_MEMORY)
-gpt2_add_wasm_variant(threads threads-relaxed -sSHARED_MEMORY -mrelaxed-simd)
-
-# gpt2_add_wasm_part(NAME HEADER): a module that exports the functions of HEADER.
-function(gpt2_add_wasm_part name header)
-  gpt2_read_exports(exports ${header})
-  gpt2_add_wasm_module(${name} ${exports} 1GB)
-  target_link_libraries(gpt2-${name} PRIVATE gpt2_api-simd)
-endfunction()
-
-gpt2_add_wasm_part(convert convert.h)
-gpt2_add_wasm_part(languages languages.h)
+foreach(_part convert languages)
+  gpt2_read_exports(_exports ${_part}.h)
+  gpt2_add_wasm_module(${_part} ${_exports} 1GB gpt2_no_threads)
+endforeach()

@@ -4,8 +4,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ensureEmscripten } from "./emscripten.mjs";
-import { aptInstall, buildPackages, isOnPath, wasmPackages } from "./system-packages.mjs";
+import { ensureEmscripten, findEmscripten } from "./emscripten.mjs";
+import { aptInstall, buildPackages, emscriptenPackages, isOnPath, wasmPackages } from "./system-packages.mjs";
 
 export const root = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 
@@ -81,7 +81,8 @@ function isConfigured(preset, tests) {
 /** What the WebAssembly build needs; where it cannot be installed, all that is missing is said at once. */
 function prepareWasm() {
   if (isOnPath("apt-get")) {
-    aptInstall(wasmPackages);
+    // Together: each installation begins with an update of apt's lists.
+    aptInstall([...wasmPackages, ...(findEmscripten().found ? [] : emscriptenPackages)]);
     ensureEmscripten();
     return;
   }

@@ -1,2 +1,0 @@
-// The only source of every WebAssembly module: the linker takes the exported functions from the
-// libraries.
