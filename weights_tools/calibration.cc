@@ -1,19 +1,16 @@
 #include "weights_tools/calibration.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <system_error>
 
 #include "engine/base/mat_view.h"
 #include "engine/base/thread_pool.h"
 #include "engine/generate/context.h"
 #include "engine/model/forward.h"
+#include "engine/model/weights.h"
 #include "weights_tools/progress.h"
 
 namespace gpt2::tools {
@@ -42,30 +39,21 @@ void AddGram(ThreadPool& pool, MatView<const float> x, Gram& gram) {
 
 }  // namespace
 
-std::optional<std::size_t> LayerOf(std::string_view name) {
-  constexpr std::string_view kPrefix = "h.";
-  std::size_t layer = 0;
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  const char* end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + kPrefix.size(), end, layer);
-  if (error != std::errc() || rest == end || *rest != '.') return std::nullopt;
-  return layer;
-}
-
 GramByMatrix MeasureGrams(Context& context, std::span<const std::int32_t> ids,
-                          std::size_t first_layer, std::size_t last_layer) {
+                          std::span<const TensorSpec> specs, const std::string& label) {
   GramByMatrix all;
+  for (const TensorSpec& spec : specs) {
+    if (spec.is_block_matrix()) all[spec.name];
+  }
   const auto add = [&](const std::string& stage, MatView<const float> x) {
     if (!stage.ends_with(kInputStage)) return;
-    const std::size_t layer = LayerOf(stage).value_or(last_layer);
-    if (layer < first_layer || layer >= last_layer) return;
     const std::string matrix = stage.substr(0, stage.size() - kInputStage.size());
-    AddGram(*context.compute().pool, x, all[matrix + ".weight"]);
+    const auto found = all.find(matrix + ".weight");
+    if (found != all.end()) AddGram(*context.compute().pool, x, found->second);
   };
   const Trace trace = add;
   const std::size_t capacity = context.config().n_positions;
-  Progress progress("calibrating layers " + std::to_string(first_layer) + " to " +
-                    std::to_string(last_layer - 1));
+  Progress progress(label);
   for (std::size_t start = 0; start < ids.size(); start += capacity) {
     context.sequence().ClearCache();
     context.sequence().SetWindow(ids.subspan(start, std::min(capacity, ids.size() - start)));

@@ -5,14 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "engine/base/result.h"
 #include "engine/generate/context.h"
+#include "engine/model/weights.h"
 
 namespace gpt2::tools {
 
@@ -29,14 +27,9 @@ struct Gram {
 // By the matrix' name (TensorSpec), "h.0.attn.c_attn.weight".
 using GramByMatrix = std::map<std::string, Gram>;
 
-// The layer in the name of a tensor or a trace stage: 3 for "h.3.attn.c_attn.weight"; nothing for
-// others.
-std::optional<std::size_t> LayerOf(std::string_view name);
-
 // Runs `ids` through the model in windows of its context and sums up the inputs of the matrices of
-// layers [first_layer, last_layer). The sums of a whole model may not fit in memory. Needs at least
-// one id.
+// blocks among `specs`. The sums of a whole model may not fit in memory. Needs at least one id.
 GramByMatrix MeasureGrams(Context& context, std::span<const std::int32_t> ids,
-                          std::size_t first_layer, std::size_t last_layer);
+                          std::span<const TensorSpec> specs, const std::string& label);
 
 }  // namespace gpt2::tools

@@ -141,17 +141,15 @@ Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
   const std::size_t layers = std::max<std::size_t>(1, kGramBudget / LayerGramBytes(config));
   for (std::size_t first = 0; first < config.n_layer; first += layers) {
     const std::size_t last = std::min(config.n_layer, first + layers);
-    GramByMatrix grams;
-    if (!ids.empty()) grams = MeasureGrams(context, ids, first, last);
     std::vector<TensorSpec> chosen;
     for (const TensorSpec& spec : specs) {
-      const std::optional<std::size_t> layer = LayerOf(spec.name);
-      const bool is_here = layer ? *layer >= first && *layer < last : last == config.n_layer;
-      if (is_here) chosen.push_back(spec);
+      const std::size_t layer = spec.is_block_matrix() ? spec.layer : config.n_layer - 1;
+      if (layer >= first && layer < last) chosen.push_back(spec);
     }
-    const std::string label =
-        "quantizing layers " + std::to_string(first) + " to " + std::to_string(last - 1);
-    GPT2_TRY(QuantizeMatrices(chosen, grams, pool, *model.weights, label));
+    const std::string label = "layers " + std::to_string(first) + " to " + std::to_string(last - 1);
+    GramByMatrix grams;
+    if (!ids.empty()) grams = MeasureGrams(context, ids, chosen, "calibrating " + label);
+    GPT2_TRY(QuantizeMatrices(chosen, grams, pool, *model.weights, "quantizing " + label));
   }
   return Done{};
 }
