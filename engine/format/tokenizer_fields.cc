@@ -149,11 +149,7 @@ Result<AddedToken> ReadAddedToken(const Json& json, const std::string& field) {
   }
   AddedToken token{.content = content->get<std::string>(),
                    .id = static_cast<std::int32_t>(*number)};
-  if (token.content.empty() || token.content.size() > kMostAddedBytes) {
-    return field::Bad(ErrorCode::kUnsupported,
-                      Concat("\"", field, ".content\" is ", token.content.size(),
-                             " bytes, expected 1 to ", kMostAddedBytes));
-  }
+  GPT2_TRY(field::CheckPatternBytes(Concat(field, ".content"), token.content));
   GPT2_ASSIGN(token.is_special, field::ReadFlag(json, field, "special", false));
   GPT2_ASSIGN(token.is_single_word, field::ReadFlag(json, field, "single_word", false));
   GPT2_ASSIGN(token.strips_left, field::ReadFlag(json, field, "lstrip", false));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/text/unicode_class.h"
 
 namespace gpt2 {
 
@@ -35,6 +36,9 @@ class Pattern {
  private:
   friend class PatternReader;
 
+  static constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kMostSteps = 1024;  // of an expression
+
   // A set of characters.
   struct Set {
     struct Range {
@@ -46,6 +50,7 @@ class Pattern {
     unsigned not_classes = 0;  // the negations of those
     bool is_negated = false;
     bool Has(char32_t character) const;
+    static unsigned Bit(CharacterClass one) { return 1u << static_cast<unsigned>(one); }
   };
 
   // A step. The match continues at `next` unless stated otherwise.
