@@ -54,31 +54,12 @@ test.describe("a value outside its range", () => {
     await expect(page.locator("#finish")).toContainText("Finished");
   });
 
-  for (const [label, typed, sentence] of [
-    ["Temperature", "-0.1", "Expected a number from 0 to 5, found -0.1."],
-    ["Top k", "1.5", "Expected a whole number from 0 to 100000, found 1.5."],
-    ["Top p", "1.5", "Expected a number from 0 to 1, found 1.5."],
-    ["Repetition penalty", "0", "Expected a number from 0.1 to 10, found 0."],
-    ["Seed", "-1", "Expected a whole number from 0 to 9007199254740991, found -1."],
-    ["Seed", "1e", "Expected a whole number from 0 to 9007199254740991."],
-  ] as const) {
-    test(`a value outside its range is explained: ${label} of ${typed}`, async ({ page }) => {
-      await page.goto("./?model=none");
-      await setOption(page, label, "");
-      await page.getByLabel(label, { exact: true }).pressSequentially(typed);
-      await writeOn(page);
-      await expect(page.getByText(sentence, { exact: true })).toBeVisible();
-      await expect(page.getByLabel(label, { exact: true })).toBeFocused();
-    });
-  }
-
-  test("two invalid values are both explained, and the first gets the focus", async ({ page }) => {
+  test("what is no number is explained", async ({ page }) => {
     await page.goto("./?model=none");
-    await setOption(page, "Min p", "2");
-    await setOption(page, "Top p", "3");
+    await setOption(page, "Seed", "");
+    await page.getByLabel("Seed", { exact: true }).pressSequentially("1e");
     await writeOn(page);
-    await expect(page.getByLabel("Top p", { exact: true })).toBeFocused();
-    await expect(page.getByText("from 0 to 1, found")).toHaveCount(2);
+    await expect(page.getByText("Expected a whole number from 0 to 9007199254740991.")).toBeVisible();
   });
 });
 
@@ -225,11 +206,6 @@ test("without network, loading fails with an explanation, and works when the net
 });
 
 for (const [query, sentence] of [
-  [
-    "?threads=abc",
-    /In the address of this page \(\?threads=abc\), threads is NaN, expected a whole number from 1 to 64/,
-  ],
-  ["?threads=0", /threads is 0, expected a whole number from 1 to 64/],
   [
     "?variant=nonsense",
     /In the address of this page \(\?variant=nonsense\), variant is "?nonsense"?, expected one of "?threads-relaxed/,

@@ -2,7 +2,7 @@
 // and damage.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { expect, test, type Page } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import { withoutHash } from "../../web/scripts/hash-files.mjs";
 import { CountingHost, demoBytes, load, write } from "./counting-host.js";
 import { inPage, root } from "./model.js";
@@ -16,17 +16,6 @@ test.beforeEach(async ({ page }) => {
   await page.goto(host.page);
 });
 test.afterEach(() => host.stop());
-
-/** The result of `use` with the folder of the store's files. */
-function inStore(page: Page, use: (blobs: FileSystemDirectoryHandle) => Promise<void>) {
-  return page.evaluate(async (source) => {
-    const top = await navigator.storage.getDirectory();
-    const blobs = await (await top.getDirectoryHandle("gpt2-wasm")).getDirectoryHandle("blobs");
-    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a function reaches the page as its source
-    const body = new Function(`return (${source})`)() as (folder: FileSystemDirectoryHandle) => Promise<void>;
-    await body(blobs);
-  }, use.toString());
-}
 
 test("the second visit fetches no weights and needs no host", async ({ page }) => {
   const first = await write(page);
@@ -74,9 +63,9 @@ test("if a tab dies during a download, another tab downloads only the rest", asy
 
 test("reloads during a download fetch no byte twice", async ({ page }) => {
   host.bytesPerSecond = 6e6;
-  for (let cut = 1; cut <= 10; ++cut) {
+  for (let cut = 1; cut <= 4; ++cut) {
     void write(page).catch(() => undefined);
-    const until = (demoBytes() * cut) / 12;
+    const until = (demoBytes() * cut) / 5;
     await expect.poll(() => host.weightBytes, { timeout: 30_000, intervals: [10] }).toBeGreaterThan(until);
     await page.reload();
   }
@@ -84,48 +73,9 @@ test("reloads during a download fetch no byte twice", async ({ page }) => {
   const { written } = await write(page);
   expect(written).toBe((await write(page, { ...load, cache: false })).written);
   const sent = host.weightBytes - demoBytes();
-  console.log(`10 reloads: ${(sent / demoBytes()).toFixed(4)} x the bytes were sent`);
   // `sent` includes bytes in socket buffers that were never read: up to a megabyte per reload on a busy machine.
-  // If each load started from the beginning, it would be more than five times the bytes.
-  expect(sent).toBeLessThan(demoBytes() * 2);
-});
-
-test("damaged and truncated stored pieces are fetched again", async ({ page }) => {
-  const { written } = await write(page);
-  const damages: ((blobs: FileSystemDirectoryHandle) => Promise<void>)[] = [
-    async (blobs) => {
-      for await (const [name] of blobs.entries()) {
-        const handle = await blobs.getFileHandle(name);
-        const { size } = await handle.getFile();
-        const writable = await handle.createWritable({ keepExistingData: true });
-        await writable.write({
-          type: "write",
-          position: Math.floor(size / 2),
-          data: new Uint8Array([0xaa, 0x55]),
-        });
-        await writable.close();
-      }
-    },
-    async (blobs) => {
-      for await (const [name] of blobs.entries()) {
-        const handle = await blobs.getFileHandle(name);
-        const { size } = await handle.getFile();
-        const writable = await handle.createWritable({ keepExistingData: true });
-        await writable.truncate(Math.floor(size / 3));
-        await writable.close();
-      }
-    },
-    async (blobs) => {
-      for await (const [name] of blobs.entries()) await blobs.removeEntry(name);
-    },
-  ];
-  for (const damage of damages) {
-    await inStore(page, damage);
-    expect((await write(page)).written).toBe(written);
-    const before = host.weightBytes;
-    expect((await write(page)).sources).toContain("cache"); // and stays repaired
-    expect(host.weightBytes).toBe(before);
-  }
+  // If the last load started from the beginning, it would be 1.8 times the bytes.
+  expect(sent).toBeLessThan(demoBytes() * 1.6);
 });
 
 test("without room the model streams and a notice says so; with little room nothing breaks", async ({

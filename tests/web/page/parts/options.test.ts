@@ -20,7 +20,8 @@ const defaults: GenerationDefaults = {
 let panel: OptionsPanel;
 let opened = 0;
 beforeEach(() => {
-  panel = new OptionsPanel(() => (opened += 1), document.createElement("div"));
+  document.body.replaceChildren();
+  panel = new OptionsPanel(() => (opened += 1), document.body);
   panel.label();
 });
 
@@ -53,6 +54,30 @@ it("the options panel shows a refused value, and returns none", () => {
   expect(panel.read()).toBeUndefined();
   expect(opened).toBe(1);
 });
+
+it.each([
+  ["temperature", "-0.1", "Expected a number from 0 to 5, found -0.1."],
+  ["topK", "1.5", "Expected a whole number from 0 to 100000, found 1.5."],
+  ["topP", "1.5", "Expected a number from 0 to 1, found 1.5."],
+  ["repetitionPenalty", "0", "Expected a number from 0.1 to 10, found 0."],
+  ["seed", "-1", "Expected a whole number from 0 to 9007199254740991, found -1."],
+])(
+  "the options panel explains the value of %s %s, also beside another, and focuses it",
+  (name, typed, why) => {
+    for (const [field, value] of [
+      [name, typed],
+      ["noRepeatNgramSize", "-1"],
+    ]) {
+      const input = document.querySelector<HTMLInputElement>(`#option-${field}`);
+      if (input) input.value = value ?? "";
+    }
+    expect(panel.read()).toBeUndefined();
+    expect(document.querySelector(`#refusal-${name}`)?.textContent).toBe(why);
+    expect(document.querySelector("#refusal-noRepeatNgramSize")?.textContent).toMatch(/found -1\.$/);
+    const isFirst = name !== "repetitionPenalty" && name !== "seed"; // in the order of the fields
+    expect(document.activeElement?.id).toBe(`option-${isFirst ? name : "noRepeatNgramSize"}`);
+  },
+);
 
 it("the options panel recognizes a preset, however its numbers were set", () => {
   panel.showDefaults(defaults);
