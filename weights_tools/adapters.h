@@ -19,7 +19,7 @@ struct AdapterFolder {
 // "PATH" or "PATH=WEIGHT". If the text after the last "=" is no number, it belongs to the path.
 Result<AdapterFolder> ParseAdapter(std::string_view text);
 
-// In the given order. An error names the folder.
+// The adapters in `folders`, in the same order. An error names the folder.
 Result<std::vector<Adapter>> ReadAdapters(const std::vector<AdapterFolder>& folders);
 
 }  // namespace gpt2::tools

@@ -73,8 +73,9 @@ CLI::Option* AddNumber(CLI::App* command, const std::string& flag, const NumberR
 CLI::Option* AddCount(CLI::App* command, const std::string& flag, std::size_t& count, double most,
                       const std::string& help) {
   return AddNumber(
-      command, flag, {.is_whole = true, .least = 0, .most = most},
-      [&count](double value) { count = static_cast<std::size_t>(value); }, help);
+             command, flag, {.is_whole = true, .least = 0, .most = most},
+             [&count](double value) { count = static_cast<std::size_t>(value); }, help)
+      ->default_str(std::to_string(count));
 }
 
 // A file or folder. The empty path would mean the current folder.
@@ -109,39 +110,44 @@ void AddAdapters(CLI::App* command, std::vector<AdapterFolder>& adapters) {
   };
   command
       ->add_option("--adapter", read,
-                   "Folder of a LoRA adapter to merge into MODEL, times WEIGHT (1); may be given "
-                   "more than once")
+                   "Merge the LoRA adapter in the folder PATH into the model, multiplied by WEIGHT "
+                   "(1 if left out); you can give it more than once")
       ->type_name("PATH[=WEIGHT]")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void AddRun(CLI::App* command, Arguments& a) {
+// `default_weights`: the format to which the command converts a float model.
+void AddRun(CLI::App* command, Arguments& a, const char* default_weights = "q8") {
   AddAdapters(command, a.run.adapters);
   std::vector<std::string> kernels;
   for (const KernelTable* table : KernelTables()) kernels.emplace_back(table->name);
-  AddCount(command, "--threads", a.run.threads, kMostThreads, "Threads; 0: one per core");
+  AddCount(command, "--threads", a.run.threads, kMostThreads,
+           "Number of threads; 0 uses one per core");
   command
-      ->add_option(
-          "--weights", a.run.weights,
-          "Format to which a float model is converted: q8, q4 or f32; by default q8, as on "
-          "the page, "
-          "and f32 in verify. A converted folder keeps its format")
-      ->check(CLI::IsMember({"q8", "q4", "f32"}));
+      ->add_option("--weights", a.run.weights,
+                   "Convert a float model to this format while it loads; a converted folder keeps "
+                   "its own format")
+      ->check(CLI::IsMember({"q8", "q4", "f32"}))
+      ->default_str(default_weights);
   command
-      ->add_option("--kv", a.run.kv, "Format of the KV cache: q8 or f32; by default as the weights")
+      ->add_option("--kv", a.run.kv,
+                   "Format of the KV cache; by default f32 for float weights, and q8 for others")
       ->check(CLI::IsMember({"q8", "f32"}));
-  command->add_option("--kernels", a.run.kernels, "Kernel implementation to use")
+  command
+      ->add_option("--kernels", a.run.kernels,
+                   "Implementation of the kernels; by default the fastest one")
       ->check(CLI::IsMember(kernels));
 }
 
 void AddPrompt(CLI::App* command, const std::string& text_flag, Arguments& a) {
   CLI::App* group = command->add_option_group("prompt", "The prompt, as text or as token ids");
   AddText(
-      group, text_flag, [&a](const std::string& text) { a.prompt.text = text; }, "Text", "TEXT");
+      group, text_flag, [&a](const std::string& text) { a.prompt.text = text; },
+      "The prompt as text", "TEXT");
   AddText(
       group, "--ids",
       [&a](const std::string& text) { a.prompt.ids = ValueOrWrongUsage(ParseIds("--ids", text)); },
-      "Token ids: 1,2,3", "IDS");
+      "The prompt as token ids, such as 1,2,3", "IDS");
   group->require_option(1);
 }
 
@@ -165,7 +171,7 @@ void AddGenerateOptions(CLI::App* command, Arguments& a) {
         [&a, &option] {
           a.options.emplace_back([&option](GenerateOptions& o) { option.set(o, !option.is_on); });
         },
-        (option.is_on ? "do not " : "") + std::string(option.help));
+        std::string(option.help));
   }
   const auto read_stop = [&a](const CLI::results_t& stop) {
     GenerateOptions checked;
@@ -174,7 +180,9 @@ void AddGenerateOptions(CLI::App* command, Arguments& a) {
     a.options.emplace_back([stop = checked.stop](GenerateOptions& o) { o.stop = stop; });
     return true;
   };
-  command->add_option("--stop", read_stop, "End before this text; you can give it more than once")
+  command
+      ->add_option("--stop", read_stop,
+                   "End the text before this string; you can give it more than once")
       ->type_name("TEXT")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -186,39 +194,43 @@ void AddOut(CLI::App* command, Arguments& a) {
   for (const StoredWeights weights : kConvertedWeights) {
     names.emplace_back(StoredWeightsName(weights));
   }
-  command->add_option("--weights", a.format, "Format of the matrices")
+  command->add_option("--weights", a.format, "Format in which the matrices are stored")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
   command->add_flag("--force", a.force, "Replace the model folder at OUT");
 }
 
 void AddConvert(CLI::App& app, Arguments& a) {
-  CLI::App* command = AddCommand(app, a, "convert", "Make a model folder for a site to host", [&a] {
-    a.convert.format = FormatOf(a.format);
-    a.convert.force = a.force;
-    return Convert(a.model, a.out, a.convert, a.json);
-  });
-  AddPath(command, "IN", a.model, "Hugging Face GPT-2 folder, or a GGUF file of one")->required();
+  CLI::App* command =
+      AddCommand(app, a, "convert", "Convert a model to a folder that any static host serves", [&a] {
+        a.convert.format = FormatOf(a.format);
+        a.convert.force = a.force;
+        return Convert(a.model, a.out, a.convert, a.json);
+      });
+  AddPath(command, "IN", a.model, "Folder of a GPT-2 from the Hugging Face Hub, or a GGUF file")
+      ->required();
   AddOut(command, a);
   AddAdapters(command, a.convert.adapters);
   AddPath(command, "--calibrate", a.convert.calibration_file,
-          "Calibration text for q4; by default the model writes its own");
+          "UTF-8 text that calibrates q4; by default the model generates one");
   AddCount(command, "--calibration-tokens", a.convert.calibration_tokens, kMostTokens,
-           "Use at most this many of its tokens; 0: do not calibrate")
-      ->default_str(std::to_string(a.convert.calibration_tokens));
+           "Calibrate q4 with at most this many tokens; 0 turns calibration off");
 }
 
 void AddInspect(CLI::App& app, Arguments& a) {
-  CLI::App* command = AddCommand(app, a, "inspect", "Show config, parameters, bytes and errors",
-                                 [&a] { return Inspect(a.model, a.adapters, a.original, a.json); });
+  CLI::App* command =
+      AddCommand(app, a, "inspect", "Show the config, parameters and bytes of a model",
+                 [&a] { return Inspect(a.model, a.adapters, a.original, a.json); });
   AddModel(command, a);
   AddAdapters(command, a.adapters);
-  AddPath(command, "--original", a.original, "Original folder: shows the error per tensor");
+  AddPath(command, "--original", a.original,
+          "Also show the error of each tensor, compared with the original model in this folder");
 }
 
 void AddGenerate(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "generate", "Continue a prompt; generation_config.json has the defaults",
+      AddCommand(app, a, "generate",
+                 "Continue a prompt; the model's generation_config.json may set other defaults",
                  [&a] { return Generate(a.model, a.prompt, a.options, a.run, a.json); });
   AddModel(command, a);
   AddPrompt(command, "--prompt", a);
@@ -228,28 +240,30 @@ void AddGenerate(CLI::App& app, Arguments& a) {
 
 void AddEval(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "eval", "Measure the perplexity of a text, and tokens per second",
+      AddCommand(app, a, "eval", "Measure the perplexity of a text, and the tokens per second",
                  [&a] { return Evaluate(a.model, a.file, a.original, a.stride, a.run, a.json); });
   AddModel(command, a);
-  AddPath(command, "FILE", a.file, "UTF-8 text, documents separated by <|endoftext|>")->required();
+  AddPath(command, "FILE", a.file, "UTF-8 text; <|endoftext|> separates its documents")->required();
   AddCount(command, "--stride", a.stride, kMostTokens,
-           "Tokens between windows; 0: half the context");
-  AddPath(command, "--original", a.original, "Original folder: adds the KL divergence from it");
+           "Tokens by which each window advances; 0 means half the context");
+  AddPath(command, "--original", a.original,
+          "Also measure the KL divergence from the original model in this folder");
   AddRun(command, a);
 }
 
 void AddVerify(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "verify", "Compare with published results of the released GPT-2",
+      AddCommand(app, a, "verify", "Compare a copy of OpenAI's GPT-2 with its published results",
                  [&a] { return Verify(a.model, a.file, a.run, a.json); });
   AddModel(command, a);
-  AddPath(command, "--text", a.file, "Text with a published perplexity: WikiText-2, raw, test");
-  AddRun(command, a);
+  AddPath(command, "--text", a.file,
+          "Also compare the perplexity of this text: the raw test split of WikiText-2");
+  AddRun(command, a, "f32");
 }
 
 void AddTrace(CLI::App& app, Arguments& a) {
   CLI::App* command = AddCommand(
-      app, a, "trace", "Print the residual stream and the logits, layer by layer, as JSON",
+      app, a, "trace", "Print the residual stream after each layer, and the logits, as JSON",
       [&a] { return TraceLayers(a.model, a.prompt, a.run); });
   AddModel(command, a);
   AddPrompt(command, "--text", a);
@@ -278,10 +292,10 @@ void AddDetokenize(CLI::App& app, Arguments& a) {
 
 void AddRandom(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "random", "Make a folder of random weights, for benchmarks", [&a] {
+      AddCommand(app, a, "random", "Make a model folder of random weights, for benchmarks", [&a] {
         return MakeRandomModel(a.file, a.out, FormatOf(a.format), a.seed, a.echo, a.force, a.json);
       });
-  AddPath(command, "CONFIG", a.file, "config.json with the shape")->required();
+  AddPath(command, "CONFIG", a.file, "config.json with the shape of the model")->required();
   AddOut(command, a);
   AddText(
       command, "--seed",

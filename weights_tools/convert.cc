@@ -1,4 +1,4 @@
-// `gpt2-weights convert`: writes a model in another format, quantized if asked.
+// `gpt2-weights convert`: writes a model in another format, quantized if requested.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -86,7 +86,9 @@ Result<std::vector<std::int32_t>> CalibrationIds(const LoadedModel& model, Conte
   }
   GPT2_ASSIGN(const std::string text, ReadFile(options.calibration_file));
   if (!model.tokenizer) {
-    return Error{ErrorCode::kNotFound, "--calibrate needs the model's vocab.json and merges.txt"};
+    return Error{ErrorCode::kNotFound,
+                 "--calibrate needs a tokenizer, and the model has none: add vocab.json and "
+                 "merges.txt, or leave out --calibrate"};
   }
   GPT2_ASSIGN(auto ids, model.tokenizer->Encode(text, SpecialTokens::kAllowed));
   ids.resize(std::min(ids.size(), options.calibration_tokens));
@@ -174,7 +176,9 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
                                                   ": convert the original model instead"};
   }
   if (!options.calibration_file.empty() && options.format != StoredWeights::kQ4) {
-    return Error{ErrorCode::kInvalidArgument, "--calibrate is for --weights q4"};
+    return Error{ErrorCode::kInvalidArgument,
+                 "--calibrate works only with --weights q4, found " +
+                     std::string(StoredWeightsName(options.format)) + ": leave it out"};
   }
   if (options.format == StoredWeights::kQ4) GPT2_TRY(QuantizeModel(model, options));
   const std::set<std::string> present = PresentTensors(model);

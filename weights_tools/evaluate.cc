@@ -1,4 +1,4 @@
-// `gpt2-weights evaluate`: perplexity on a text, and KL divergence from another model.
+// `gpt2-weights eval`: the perplexity of a text, and the KL divergence from another model.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "engine/format/json.h"
 #include "engine/generate/context.h"
 #include "engine/generate/scorer.h"
+#include "engine/model/config.h"
 #include "engine/model/weight_format.h"
 #include "engine/text/quoted.h"
 #include "engine/text/text_encoder.h"
@@ -26,8 +27,8 @@ namespace gpt2::tools {
 
 namespace {
 
-// KL divergence in nats per token, summed over the vocabulary: how many more nats texts of the
-// original cost under the model. Both in double.
+// KL divergence in nats per token, summed over the vocabulary in double: how many more nats a token
+// of the original's text costs under the model.
 double KlDivergence(std::span<const float> original, std::span<const float> model) {
   const auto log_sum = [](std::span<const float> logits) {
     const double most = *std::max_element(logits.begin(), logits.end());
@@ -51,16 +52,22 @@ struct Difference {
 };
 
 Result<Difference> Compare(Context& model, Context& original, std::span<const std::int32_t> ids) {
-  if (model.config().vocab_size != original.config().vocab_size ||
-      model.config().n_positions != original.config().n_positions) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "--original is another model: vocab_size or n_positions differ"};
+  const Config& config = model.config();
+  const Config& other_config = original.config();
+  if (config.vocab_size != other_config.vocab_size ||
+      config.n_positions != other_config.n_positions) {
+    const auto sizes = [](const Config& c) {
+      return "vocab_size " + std::to_string(c.vocab_size) + " and n_positions " +
+             std::to_string(c.n_positions);
+    };
+    return Error{ErrorCode::kInvalidArgument, "--original is another model: expected " +
+                                                  sizes(config) + ", found " + sizes(other_config)};
   }
   const auto top1 = [](std::span<const float> x) {
     return std::max_element(x.begin(), x.end()) - x.begin();
   };
   Difference sum;
-  const std::size_t capacity = model.config().n_positions;
+  const std::size_t capacity = config.n_positions;
   Progress progress("comparing with the original");
   for (std::size_t start = 0; start < ids.size(); start += capacity) {
     const auto window = ids.subspan(start, std::min(capacity, ids.size() - start));
@@ -95,7 +102,7 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
                                         TextEnds::kWith));
   if (ids.size() < 2) {
     return Error{ErrorCode::kInvalidArgument,
-                 file + " has " + std::to_string(ids.size()) + " tokens, at least 2 are needed"};
+                 file + " has " + std::to_string(ids.size()) + " tokens, expected at least 2"};
   }
   if (stride == 0) stride = std::max<std::size_t>(1, runner->context->config().n_positions / 2);
   const auto start = std::chrono::steady_clock::now();
@@ -113,9 +120,9 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
   const auto count = static_cast<double>(ids.size() - 1);
   const double perplexity = std::exp(sum / count);
   if (!std::isfinite(perplexity)) {
-    return Error{ErrorCode::kUnsupported, "the perplexity of " + file + " is e^" +
-                                              std::to_string(sum / count) +
-                                              ", more than a number can hold"};
+    return Error{ErrorCode::kUnsupported,
+                 "the perplexity of " + file + " is e^" + std::to_string(sum / count) +
+                     ", too large for a number: check whether the weights are damaged"};
   }
   Json result = {{"tokens", ids.size()},
                  {"stride", stride},
@@ -144,7 +151,7 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
         runner->context->config().n_positions, stride, count / seconds.count(),
         runner->pool->threads());
     if (difference) {
-      std::printf("against %s: KL divergence %.6f nats per token, top-1 agreement %.2f %%\n",
+      std::printf("compared with %s: KL divergence %.6f nats per token, top-1 agreement %.2f %%\n",
                   Visible(original).c_str(), difference->kl_divergence,
                   100 * difference->top1_agreement);
     }

@@ -41,6 +41,8 @@ constexpr double kPerplexityTolerance = 0.05;  // published with two decimals, f
 constexpr std::size_t kQuantizedRank = 3;
 constexpr double kMoreInQ8 = 0.005, kMoreInQ4 = 0.05;
 
+constexpr const char* kNoTokenizer = "the model has no tokenizer";
+
 std::string Rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4f", value);
@@ -90,10 +92,10 @@ class Comparison {
   // Why a fact of `release` does not apply to this model; nothing if it does.
   std::optional<std::string> Misfit(std::string_view release, bool is_of_float32) const {
     if (release_ == nullptr || release_->name != release) {
-      return "it was published for " + std::string(release) + " only";
+      return "the fact is about " + std::string(release) + " only";
     }
-    if (model_->tokenizer() == nullptr) return "the folder has no vocab.json and merges.txt";
-    if (is_of_float32 && is_quantized_) return "it holds for float32 weights only";
+    if (model_->tokenizer() == nullptr) return kNoTokenizer;
+    if (is_of_float32 && is_quantized_) return "the fact is about float32 weights only";
     return std::nullopt;
   }
 
@@ -125,8 +127,7 @@ class Comparison {
     for (const TokenFact& fact : facts_->tokens) {
       const std::string what = "tokens of " + Quoted(fact.text);
       if (model_->tokenizer() == nullptr) {
-        Add(Verdict::kNotApplicable, what, ShownIds(fact.ids),
-            "the folder has no vocab.json and merges.txt", fact.source);
+        Add(Verdict::kNotApplicable, what, ShownIds(fact.ids), kNoTokenizer, fact.source);
         continue;
       }
       GPT2_ASSIGN(const Ids ids, Encode(fact.text));
@@ -172,9 +173,9 @@ class Comparison {
     }));
     const bool is_right = is_quantized_ ? lowest < kQuantizedRank : lowest == 0;
     Add(is_right, what, Quoted(fact.continuation),
-        lowest == 0 ? "all " + std::to_string(ids.size() - prompt.size()) + " tokens come first"
-                    : "token " + std::to_string(lowest_at) + " is " + std::to_string(lowest) +
-                          " places below the most probable one",
+        lowest == 0 ? "all " + std::to_string(ids.size() - prompt.size()) + " tokens have rank 1"
+                    : "token " + std::to_string(lowest_at) + " has only rank " +
+                          std::to_string(lowest + 1),
         fact.source);
     return Done{};
   }
@@ -256,7 +257,7 @@ class Comparison {
       const std::string what = "perplexity of " + std::string(fact.text) + ", windows advance by " +
                                std::to_string(fact.stride);
       std::optional<std::string> why = Misfit(fact.release, /*is_of_float32=*/false);
-      if (!why && !text) why = "give the text with --text FILE";
+      if (!why && !text) why = "the text is missing: give it with --text FILE";
       if (!why && ids.size() != fact.tokens) {
         why = text->name + " has " + std::to_string(ids.size()) +
               " tokens, the published text has " + std::to_string(fact.tokens);

@@ -51,8 +51,9 @@ Status Generate(const std::string& folder, const Prompt& prompt,
     }
     if (streams) std::printf("\n");
     if (session.dropped_tokens() > 0) {
-      std::fprintf(stderr, "the first %zu tokens no longer fit the context of %zu\n",
-                   session.dropped_tokens(), runner->context->config().n_positions);
+      PrintNotes({"the model no longer reads the first " +
+                  std::to_string(session.dropped_tokens()) + " tokens, because its context holds " +
+                  std::to_string(runner->context->config().n_positions)});
     }
     return Done{};
   }

@@ -65,19 +65,26 @@ std::string FormatOf(const Matrix* matrix) {
   return is_quantized ? std::string(WeightFormatName(matrix->format())) : "float";
 }
 
+std::string ShownShape(const TensorSpec& spec) {
+  return "[" + std::to_string(spec.rows) + ", " + std::to_string(spec.cols) + "]";
+}
+
 Result<Json> CompareTensors(const LoadedModel& model, const std::string& original_folder) {
   GPT2_ASSIGN(const LoadedModel original, LoadModel(original_folder, WeightFormat::kF32));
   const std::vector<TensorSpec> specs = TensorSpecs(model.weights->config);
   const std::vector<TensorSpec> others = TensorSpecs(original.weights->config);
   if (specs.size() != others.size()) {
-    return Error{ErrorCode::kInvalidArgument, original_folder + " is another model"};
+    return Error{ErrorCode::kInvalidArgument,
+                 original_folder + " is another model: expected " + std::to_string(specs.size()) +
+                     " tensors, found " + std::to_string(others.size())};
   }
   Json errors = Json::array();
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const TensorSpec& spec = specs[i];
     if (spec.rows != others[i].rows || spec.cols != others[i].cols) {
       return Error{ErrorCode::kInvalidArgument,
-                   original_folder + " is another model: " + spec.name + " has another shape"};
+                   original_folder + " is another model: " + spec.name + " has the shape " +
+                       ShownShape(others[i]) + ", expected " + ShownShape(spec)};
     }
     const TensorError error = Compare(spec, *model.weights, *original.weights);
     errors.push_back({{"tensor", spec.name},
@@ -159,7 +166,7 @@ Status Inspect(const std::string& folder, const std::vector<AdapterFolder>& adap
   std::printf("bytes\n  %-20s %14llu\n  %-20s %14zu\n", "file",
               static_cast<unsigned long long>(model.file_bytes), "memory", model.weights->bytes);
   if (result.contains("errors")) {
-    std::printf("error against %s\n  %-28s %-6s %12s %12s\n", Visible(original).c_str(), "tensor",
+    std::printf("difference from %s\n  %-28s %-6s %12s %12s\n", Visible(original).c_str(), "tensor",
                 "format", "relative rms", "largest");
     for (const Json& row : result["errors"]) {
       std::printf("  %-28s %-6s %12.3e %12.3e\n", row["tensor"].get<std::string>().c_str(),

@@ -6,7 +6,7 @@
 namespace gpt2::tools {
 
 // While an object exists, SIGINT, SIGTERM and SIGHUP are only recorded, and end the process when it
-// is destroyed. A second signal of the same kind ends it at once. Only one object at a time.
+// is destroyed. A second signal of the same kind ends it at once. At most one object may exist.
 class Interruption {
  public:
   Interruption();

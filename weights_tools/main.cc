@@ -27,7 +27,7 @@ int Fail(const char* message) {
 }
 
 int Run(int argc, char** argv) {
-  CLI::App app("Makes, checks and runs GPT-2 model folders.", "gpt2-weights");
+  CLI::App app("Make, check and run GPT-2 model folders", "gpt2-weights");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return Visible(error.what()) + "\nRun with --help for more information.\n";
   });
@@ -56,12 +56,12 @@ int main(int argc, char** argv) {
   try {
     return gpt2::tools::Run(argc, argv);
   } catch (const std::bad_alloc&) {
-    return Fail("out of memory");
+    return Fail("out of memory: close other programs, or use a smaller model");
   } catch (const std::system_error& error) {  // no more threads; std::filesystem errors, too
-    return Fail((std::string("the system refused: ") + error.what()).c_str());
+    return Fail((std::string("a system call failed: ") + error.what()).c_str());
   } catch (const std::exception& error) {
     return Fail(error.what());
   } catch (...) {
-    return Fail("an unknown exception");
+    return Fail("an unknown exception: this is a bug in the program");
   }
 }

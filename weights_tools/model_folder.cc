@@ -118,7 +118,9 @@ Result<std::vector<Piece>> ReadPieces(const Json& json, const char* key,
                                       std::set<std::string>& names) {
   const Json* const list = FindMember(json, key);
   if (list == nullptr || !list->is_array()) {
-    return Error{ErrorCode::kCorrupt, std::string("weights.json: expected a list \"") + key + "\""};
+    return Error{ErrorCode::kCorrupt, std::string("weights.json: expected a list \"") + key +
+                                          "\", found " +
+                                          (list == nullptr ? "nothing" : Shown(*list))};
   }
   std::vector<Piece> pieces;
   for (const Json& entry : *list) {
@@ -239,14 +241,15 @@ Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
   std::uint64_t total = 0;
   for (const Piece& piece : index.pieces) {
     if (piece.size > index.size - total) {
-      return Error{ErrorCode::kCorrupt, "weights.json: its pieces are larger than its size, " +
-                                            std::to_string(index.size) + " bytes"};
+      return Error{ErrorCode::kCorrupt, "weights.json: its pieces have more bytes together than "
+                                        "its size, " +
+                                            std::to_string(index.size)};
     }
     total += piece.size;
   }
   if (total != index.size) {
-    return Error{ErrorCode::kCorrupt, "weights.json: its pieces are " + std::to_string(total) +
-                                          " bytes together, its size is " +
+    return Error{ErrorCode::kCorrupt, "weights.json: its pieces have " + std::to_string(total) +
+                                          " bytes together, but its size is " +
                                           std::to_string(index.size)};
   }
   return index;
@@ -278,7 +281,7 @@ Result<VocabularyFiles> ReadVocabularyFiles(const TextFiles& texts) {
   if (texts.Has(kTokenizerFile)) {
     GPT2_ASSIGN(files.tokenizer_json, texts.Read(kTokenizerFile));
     if (!files.tokenizer_json.empty()) return files;
-    return Error{ErrorCode::kCorrupt, "tokenizer.json is empty"};
+    return Error{ErrorCode::kCorrupt, "tokenizer.json is empty, expected JSON"};
   }
   const char* const sentence_piece = SentencePieceFileIn(texts);
   const bool has_pairs = texts.Has(kVocabFile) || texts.Has(kMergesFile);
@@ -454,7 +457,8 @@ Result<Tokenizer> LoadTokenizer(const fs::path& path) {
   if (IsGgufName(path) && !fs::is_directory(path)) {
     GPT2_ASSIGN(LoadedModel model, LoadGguf(path, WeightFormat::kQ8));
     if (model.tokenizer) return std::move(*model.tokenizer);
-    return Error{ErrorCode::kNotFound, path.string() + " has no tokenizer"};
+    return Error{ErrorCode::kNotFound,
+                 path.string() + " has no tokenizer, which this command needs"};
   }
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));

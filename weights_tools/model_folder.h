@@ -90,7 +90,7 @@ struct LoadedModel {
   std::optional<Tokenizer> tokenizer;            // of `vocabulary`
   std::optional<std::string> generation_config;  // generation_config.json, unchanged
   std::vector<std::string> warnings;             // ignored settings of that file and of the model
-  GenerateOptions defaults;                      // from that file, and our own for the rest
+  GenerateOptions defaults;                      // those of that file, else our own
   SafetensorsHeader header;
   std::uint64_t file_bytes = 0;  // of the weights
 };
@@ -98,16 +98,15 @@ struct LoadedModel {
 // The names (TensorSpec) of the tensors in the checkpoint. A bias that it lacks is zero in memory.
 std::set<std::string> PresentTensors(const LoadedModel& model);
 
-// Loads the folder or GGUF file at `path`, checking every size and SHA-256 that weights.json
-// states. Matrices that are stored as floats become `float_format`; its kQ4 is a page's, which is
-// not calibrated. Those of a folder that `convert` wrote become `converted_format`, if given, which
-// is not kQ4. Quantized ones stay unchanged. Adapters are merged first, into a model that is not
-// converted.
+// Loads the folder or GGUF file at `path`, and checks every size and SHA-256 that weights.json
+// states. Matrices of floats become `float_format`; kQ4 is not calibrated then, as on the page. In
+// a folder that `convert` wrote, they become `converted_format` if it is given; it may not be kQ4.
+// Quantized matrices stay unchanged. Adapters are merged first; the model may not be converted.
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
                               std::optional<WeightFormat> converted_format = std::nullopt,
                               const std::vector<AdapterFolder>& adapters = {});
 
-// Only the vocabulary; an error if the folder has none.
+// Only the tokenizer; an error if the folder has none.
 Result<Tokenizer> LoadTokenizer(const fs::path& path);
 
 }  // namespace gpt2::tools

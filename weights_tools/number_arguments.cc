@@ -16,7 +16,7 @@
 namespace gpt2::tools {
 namespace {
 
-// All of `text` as a T; nothing if it is anything else, or too large.
+// `text` as a T; nothing if it is not a number from its first character to its last, or too large.
 template <typename T>
 std::optional<T> Parse(std::string_view text) {
   T value{};

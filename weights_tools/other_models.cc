@@ -77,7 +77,8 @@ Result<std::set<std::string>> ShardNames(const Folder& folder, const char* index
   if (!names.empty()) return names;
   return Error{
       ErrorCode::kCorrupt,
-      Concat(index_file, ": expected \"weight_map\" with the name of a file for each tensor")};
+      Concat(index_file, ": expected \"weight_map\" with the name of a file for each tensor, found ",
+             map == nullptr ? "nothing" : Shown(*map))};
 }
 
 // All bytes before the tensors of a safetensors file.
@@ -85,7 +86,8 @@ Result<std::string> ReadHead(const Folder& folder, const std::string& name) {
   GPT2_ASSIGN(const std::string prefix, folder.ReadPart(name, 0, kSafetensorsPrefix));
   const auto length = ReadSafetensorsPrefix(prefix);
   if (!length.ok()) {
-    return Error{length.error().code, Concat(name, ", as ", length.error().message)};
+    return Error{length.error().code,
+                 Concat("the shard ", name, " is not valid as ", length.error().message)};
   }
   return folder.ReadPart(name, 0, kSafetensorsPrefix + length.value());
 }

@@ -18,7 +18,7 @@ namespace {
 constexpr double kBetweenDrawings = 0.1;  // seconds: the bar moves smoothly and costs nothing
 constexpr std::chrono::seconds kBetweenLines{30};
 
-// The bar and the line show no time before.
+// Below either of these, the bar and the line show no remaining time.
 constexpr double kLeastPart = 0.02, kLeastSeconds = 2;
 
 // ", 20 s left", or nothing.

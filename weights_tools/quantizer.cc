@@ -158,7 +158,7 @@ Result<Matrix> QuantizeToQ4(const Matrix& original, const Gram& gram, ThreadPool
   for (std::size_t r = 0; r < rows; ++r) original.ReadRow(r, {&weights[r * cols], cols});
   // Group by group, so that its columns of U serve all rows from the cache.
   for (std::size_t group = 0; group < original.groups(); ++group) {
-    // Rows that a thread claims at once: of each, 54 scales are tried.
+    // Rows that a thread claims at once. It tries 54 scales for each group of a row.
     constexpr std::size_t kGrain = 16;
     pool.ParallelFor(rows, kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) {

@@ -37,12 +37,11 @@ float NextNormal(Random& random) {
   return static_cast<float>(0.02 * sum);
 }
 
-// Embeddings this much larger drown what the blocks add to them: the head finds the last token
-// again.
+// With embeddings this much larger, what the blocks add to them hardly matters: the head predicts
+// the last token again.
 constexpr float kEchoScale = 50.0f;
 
-// Rows that are made between two looks at the progress, and of them those that a thread claims at
-// once.
+// kSlab: rows between two updates of the progress. kGrain: rows that a thread claims at once.
 constexpr std::size_t kSlab = 1024, kGrain = 8;
 
 // Fills the matrix with the next values of `random`, and advances it by as many. Rows are made in
@@ -69,7 +68,7 @@ Status FillRandomly(Weights& weights, StoredWeights format, std::uint64_t seed, 
   ThreadPool pool(CoreCount());
   Random random(seed);
   const std::vector<TensorSpec> specs = TensorSpecs(weights.config);
-  // What quantizing a weight takes beside making it, measured.
+  // The work to quantize a weight, as a multiple of the work to make it; measured.
   constexpr std::size_t kQuantizing = 2;
   const auto is_quantized = [&](const TensorSpec& spec) {
     return MatrixFormat(format, spec) == WeightFormat::kQ4;

@@ -33,7 +33,7 @@ std::size_t CoreCount() {
 Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options,
                                            WeightFormat hub_format) {
   auto runner = std::make_unique<Runner>();
-  WeightFormat converted_format = WeightFormat::kF32;  // what was made floats on purpose stays so
+  WeightFormat converted_format = WeightFormat::kF32;  // a folder converted to floats keeps them
   for (const WeightFormatInfo& info : kWeightFormats) {
     if (options.weights == info.name) hub_format = converted_format = info.format;
   }

@@ -24,7 +24,7 @@ struct Runner {
   const Tokenizer* tokenizer() const { return model.tokenizer ? &*model.tokenizer : nullptr; }
 };
 
-// Threads to use where no option says how many: one per core.
+// The default number of threads: one per core.
 std::size_t CoreCount();
 
 // Prints the ignored settings of the model. A float model gets the format of the options, or else
@@ -32,7 +32,7 @@ std::size_t CoreCount();
 Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options,
                                            WeightFormat hub_format = WeightFormat::kQ8);
 
-// The prompt's ids; an error where text meets a folder without vocabulary.
+// The prompt's ids. A text is an error if the folder has no tokenizer.
 Result<std::vector<std::int32_t>> PromptIds(const Runner& runner, const Prompt& prompt,
                                             bool allow_special, TextEnds ends);
 

@@ -25,9 +25,8 @@
 namespace gpt2::tools {
 namespace {
 
-constexpr int kAttempts = 100;  // before names that are taken, or that come and go, are an error
-// A run locks the folder that it has made at once, but may have to wait for the processor in
-// between.
+constexpr int kAttempts = 100;  // to find a free name, or to replace a folder that keeps changing
+// A run locks its folder right after it makes it, but may wait for the processor in between.
 constexpr std::chrono::milliseconds kBetweenLooks{200};
 constexpr char kPartial[] = ".partial-";  // written, or to be removed
 constexpr char kOld[] = ".old-";          // moved aside
@@ -48,15 +47,15 @@ Result<std::string> MakeFolder(const Folder& parent, const Destination& destinat
   return FileError("create", parent.path() / (destination.name + infix));
 }
 
-// Gives the folder `from` the name `to`, in the same parent, if there is nothing of that name.
-// False, with errno, if that failed.
+// Gives the folder `from` the name `to`, in the same parent, if nothing has that name yet. Returns
+// false and sets errno on failure.
 bool MoveToFreeName(const Folder& parent, const char* from, const char* to) {
 #ifdef RENAME_NOREPLACE
   if (renameat2(parent.descriptor(), from, parent.descriptor(), to, RENAME_NOREPLACE) == 0)
     return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
 #endif
-  // A folder takes no name but a free one or that of an empty folder (POSIX, rename).
+  // rename gives a folder only a free name, or the name of an empty folder (POSIX).
   if (faccessat(parent.descriptor(), to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
     errno = EEXIST;
     return false;
@@ -64,7 +63,7 @@ bool MoveToFreeName(const Folder& parent, const char* from, const char* to) {
   return renameat(parent.descriptor(), from, parent.descriptor(), to) == 0;
 }
 
-// Exchanges two names in one step. False, with errno, if that failed.
+// Exchanges two names in one step. Returns false and sets errno on failure.
 bool ExchangeNames(const Folder& parent, const char* a, const char* b) {
 #ifdef RENAME_EXCHANGE
   return renameat2(parent.descriptor(), a, parent.descriptor(), b, RENAME_EXCHANGE) == 0;
@@ -77,7 +76,7 @@ bool ExchangeNames(const Folder& parent, const char* a, const char* b) {
 // The folder that was at the destination, under another name now.
 struct Displaced {
   std::string name;
-  bool is_exchanged;  // its name was the new folder's
+  bool is_exchanged;  // `name` is the new folder's former name
 };
 
 // Replaces `destination` by the folder `fresh`.
@@ -89,8 +88,8 @@ Result<Displaced> Displace(const Folder& parent, const std::string& fresh,
     if (errno != EINVAL && errno != ENOSYS) return FileError("replace", destination.path);
   }
   GPT2_ASSIGN(const std::string aside, MakeFolder(parent, destination, kOld));
-  if (renameat(parent.descriptor(), out, parent.descriptor(), aside.c_str()) !=
-      0) {  // the empty folder gives way
+  // Replaces the empty folder.
+  if (renameat(parent.descriptor(), out, parent.descriptor(), aside.c_str()) != 0) {
     const Error error = FileError("replace", destination.path);
     unlinkat(parent.descriptor(), aside.c_str(), AT_REMOVEDIR);
     return error;
@@ -99,10 +98,10 @@ Result<Displaced> Displace(const Folder& parent, const std::string& fresh,
   const Error error = FileError("replace", destination.path);
   if (MoveToFreeName(parent, aside.c_str(), out)) return error;
   return Error{error.code,
-               error.message + "; the old folder is " + (parent.path() / aside).string() + " now"};
+               error.message + "; the old folder is now " + (parent.path() / aside).string()};
 }
 
-// Undoes Displace. False if that failed.
+// Undoes Displace. Returns false on failure.
 bool PutBack(const Folder& parent, const std::string& fresh, const Destination& destination,
              const Displaced& displaced) {
   const char* out = destination.name.c_str();
@@ -111,7 +110,7 @@ bool PutBack(const Folder& parent, const std::string& fresh, const Destination& 
          MoveToFreeName(parent, displaced.name.c_str(), out);
 }
 
-// Removes a folder and of its files only `names`: where there are others, it stays.
+// Removes the files `names` of a folder, and then the folder. It stays if it has other files.
 bool RemoveFolder(const Folder& parent, const std::string& name, const Folder& folder,
                   const std::vector<std::string>& names) {
   for (const std::string& file : names) unlinkat(folder.descriptor(), file.c_str(), 0);
@@ -134,8 +133,7 @@ bool IsUnlocked(const Folder& parent, const std::string& entry) {
   return folder.ok() && flock(folder.value().descriptor(), LOCK_SH | LOCK_NB) == 0;
 }
 
-// Folders beside `destination` that runs which were killed have left behind: no process holds their
-// lock.
+// Folders that killed runs have left beside `destination`: no process holds their locks.
 StagedFolder::Leftovers FindLeftovers(const Folder& parent, const Destination& destination) {
   StagedFolder::Leftovers found;
   const auto entries = parent.Entries();
@@ -143,18 +141,18 @@ StagedFolder::Leftovers FindLeftovers(const Folder& parent, const Destination& d
   bool has_waited = false;
   for (const std::string& entry : entries.value()) {
     if (!IsStagedName(entry, destination.name) || !IsUnlocked(parent, entry)) continue;
-    // Another run may have made it only just now, and lock it next.
+    // Another run may have just made it, and not locked it yet.
     if (!std::exchange(has_waited, true)) std::this_thread::sleep_for(kBetweenLooks);
     if (!IsUnlocked(parent, entry)) continue;
-    found.push_back((parent.path() / entry).string() +
-                    " was left behind when a run was killed; remove it if you do not need it");
+    found.push_back("a killed run left " + (parent.path() / entry).string() +
+                    " behind: remove it if you do not need it");
   }
   return found;
 }
 
-// The folder `name`, locked: other runs that replace it wait, so that none takes what this one has
-// displaced for something that was left behind. Not locked where the file
-// system has no locks, or another program keeps one.
+// Opens the folder `name` and locks it. Other runs that replace it wait, so that none reports the
+// folder that this run displaces as a leftover. It stays unlocked if the file system has no locks,
+// or if another program keeps one.
 Result<Folder> OpenLocked(const Folder& parent, const std::string& name) {
   for (int attempt = 0;; ++attempt) {
     GPT2_ASSIGN(Folder folder, parent.OpenInside(name));
@@ -183,7 +181,7 @@ Result<StagedFolder> StagedFolder::Make(Destination destination) {
   GPT2_ASSIGN(staged.parent_, Folder::Open(parent));
   GPT2_ASSIGN(staged.name_, MakeFolder(*staged.parent_, staged.destination_, kPartial));
   GPT2_ASSIGN(staged.folder_, staged.parent_->OpenInside(staged.name_));
-  flock(staged.folder_->descriptor(), LOCK_EX);  // others hold it for no longer than a look takes
+  flock(staged.folder_->descriptor(), LOCK_EX);  // other runs hold it only while they look for it
   return staged;
 }
 
@@ -197,7 +195,7 @@ StagedFolder::StagedFolder(StagedFolder&& other) noexcept
 
 StagedFolder::~StagedFolder() {
   if (!name_.empty() && folder_) RemoveFolder(*parent_, name_, *folder_, files_);
-  // Those in which something is by now stay.
+  // rmdir keeps those that are no longer empty.
   for (const fs::path& path : made_parents_) rmdir(path.c_str());
 }
 
@@ -225,8 +223,8 @@ Result<StagedFolder::Leftovers> StagedFolder::Commit(bool force, const Identitie
     if (!replaced.ok() && replaced.error().code == ErrorCode::kNotFound) continue;
     return replaced;
   }
-  return Error{ErrorCode::kIo, destination_.path.string() +
-                                   " is created and removed again and again by another program"};
+  return Error{ErrorCode::kIo, "another program repeatedly creates and removes " +
+                                   destination_.path.string() + ": end it, or choose another OUT"};
 }
 
 Result<StagedFolder::Leftovers> StagedFolder::Replace(const Identities& inputs,
@@ -234,14 +232,15 @@ Result<StagedFolder::Leftovers> StagedFolder::Replace(const Identities& inputs,
   const Folder& parent = *parent_;
   GPT2_ASSIGN(const Folder locked, OpenLocked(parent, destination_.name));
   GPT2_ASSIGN(const Displaced displaced, Displace(parent, name_, destination_, replacement));
-  // Looked at again: it may be another than the one that CheckDestination saw.
+  // Checked again: the folder may differ from the one that CheckDestination saw.
   const fs::path path = parent.path() / displaced.name;
   const auto old = parent.OpenInside(displaced.name);
   const Status is_replaceable = old.ok() ? CheckReplaceable(old.value(), inputs) : old.error();
   if (!is_replaceable.ok()) {
     if (PutBack(parent, name_, destination_, displaced)) return is_replaceable.error();
     name_.clear();
-    return Error{ErrorCode::kIo, is_replaceable.error().message + "; it is now " + path.string()};
+    return Error{ErrorCode::kIo,
+                 is_replaceable.error().message + "; the folder is now " + path.string()};
   }
   name_.clear();
   GPT2_TRY(SyncFolder(parent.descriptor(), parent.path()));
@@ -250,7 +249,7 @@ Result<StagedFolder::Leftovers> StagedFolder::Replace(const Identities& inputs,
   Leftovers leftovers = FindLeftovers(*parent_, destination_);
   if (!RemoveFolder(parent, displaced.name, old.value(), names)) {
     leftovers.push_back(path.string() +
-                        " is the replaced model; it could not be removed: " + SystemReason());
+                        " is the replaced model, which could not be removed: " + SystemReason());
   }
   return leftovers;
 }

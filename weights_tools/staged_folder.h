@@ -1,4 +1,4 @@
-// A folder that is written beside its destination and takes its place in one step.
+// A folder that is written beside its destination, and moved there in one step.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ namespace gpt2::tools {
 // the file system cannot exchange names, the old folder is moved aside first.
 enum class Replacement { kExchangeIfPossible, kMoveAside };
 
-// "<out>.partial-<8 hexadecimal digits>" in the parent of `out`, which is made if it is missing.
-// Removed, with what was created in it, unless committed. Locked (flock) while in use: one that is
-// not was left behind when a run was killed.
+// "<out>.partial-<8 hexadecimal digits>" in the parent of `out`. A missing parent is created.
+// Removed with its files, unless committed. Locked (flock) while in use; an unlocked one was left
+// by a killed run.
 class StagedFolder {
  public:
   static Result<StagedFolder> Make(Destination destination);

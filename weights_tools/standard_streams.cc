@@ -30,7 +30,7 @@ Error CannotReadInput() {
 void HoldStandardDescriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
-    // The lowest free number is taken, which is this one.
+    // open() returns the lowest free number, which is this one.
     const int opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (opened != -1 && opened != descriptor) close(opened);
   }
@@ -77,7 +77,7 @@ Status CheckPrintable(const char* what, const std::string& text) {
     if (next.code_point == kInvalidCodePoint) {
       return Error{ErrorCode::kInvalidArgument, std::string(what) + " is " + text +
                                                     ", which is not UTF-8 at byte " +
-                                                    std::to_string(i) + ": --json cannot print it"};
+                                                    std::to_string(i) + ": leave out --json"};
     }
     i += next.size;
   }
@@ -104,7 +104,7 @@ Status FlushStandardOutput() {
   errno = 0;
   const bool is_flushed = std::fflush(stdout) == 0;
   if (is_flushed && std::ferror(stdout) == 0) return Done{};
-  // What failed at an earlier write has left its mark, but not its reason.
+  // An earlier failed write has set the stream's error flag, but its errno is lost.
   const std::string reason = is_flushed ? "" : std::string(": ") + SystemReason();
   return Error{ErrorCode::kIo, "cannot write standard output" + reason};
 }

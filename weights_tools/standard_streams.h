@@ -10,14 +10,14 @@
 
 namespace gpt2::tools {
 
-// Opens what the caller closed of standard input, output and error, so that no file takes its
-// number and is then printed into. Using it stays an error: it is open the wrong way round.
+// Opens each standard stream that the caller closed, so that no other file gets its number and is
+// printed into. Using such a stream is still an error, because it is opened in the wrong direction.
 void HoldStandardDescriptors();
 
 Result<std::string> ReadStandardInput();
 
-// Applies `answer` to each line of standard input, without its end, and names the line where it
-// fails. Ends early, with an error, once standard output takes nothing more.
+// Applies `answer` to each line of standard input, without its line break. An error names the line.
+// Ends early, with an error, if standard output can no longer be written.
 Status ForLinesOfStandardInput(FunctionRef<Status(const std::string& line)> answer);
 
 // Fails unless `text`, which `what` names, is UTF-8, as JSON must be.
@@ -33,7 +33,7 @@ void PrintModelText(const std::string& text);
 // Prints what the user should know, though nothing failed, on standard error.
 void PrintNotes(const std::vector<std::string>& notes);
 
-// Hands on what was printed, and fails if any of it so far did not reach standard output.
+// Flushes standard output. Fails if anything printed so far did not reach it.
 Status FlushStandardOutput();
 
 }  // namespace gpt2::tools

@@ -40,7 +40,9 @@ Status Tokenize(const std::string& model, bool lines, bool allow_special) {
   }
   return ForLinesOfStandardInput([&](const std::string& line) -> Status {
     GPT2_ASSIGN(const ParsedJson text, ParseJson(line, "the input"));
-    if (!text->is_string()) return Error{ErrorCode::kInvalidArgument, "expected a JSON string"};
+    if (!text->is_string()) {
+      return Error{ErrorCode::kInvalidArgument, "expected a JSON string, found " + Shown(*text)};
+    }
     return print(text->get<std::string>());
   });
 }
@@ -53,7 +55,7 @@ Status Detokenize(const std::string& model, bool lines, bool json) {
     if (json) {
       std::printf("%s\n", JsonText(bytes).c_str());
     } else {
-      std::fwrite(bytes.data(), 1, bytes.size(), stdout);  // the very bytes, and no more
+      std::fwrite(bytes.data(), 1, bytes.size(), stdout);  // exactly these bytes, without a line break
     }
     return Done{};
   }

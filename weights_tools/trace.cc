@@ -1,4 +1,4 @@
-// `gpt2-weights trace`: prints what each layer gives, to compare with a reference.
+// `gpt2-weights trace`: prints the output of each layer, to compare with a reference.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -25,7 +25,7 @@ namespace {
 using FloatJson = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
                                        std::int64_t, std::uint64_t, float>;
 
-// Notes in `status` the first value that JSON has no number for.
+// Records in `status` the first value that JSON cannot represent.
 void AppendRows(const std::string& stage, MatView<const float> rows, FloatJson& json,
                 Status& status) {
   for (std::size_t r = 0; r < rows.rows; ++r) {
@@ -48,9 +48,9 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
   const Config& config = runner->context->config();
   GPT2_TRY(CheckTokenIds(config, ids));
   if (ids.empty() || ids.size() > config.n_positions) {
-    return Error{ErrorCode::kCapacity, "sequence longer than model capacity: trace takes 1 to " +
-                                           std::to_string(config.n_positions) + " tokens, found " +
-                                           std::to_string(ids.size())};
+    return Error{ErrorCode::kCapacity, "the prompt has " + std::to_string(ids.size()) +
+                                           " tokens, expected 1 to " +
+                                           std::to_string(config.n_positions)};
   }
   FloatJson result = {{"ids", ids}, {"trace", FloatJson::object()}, {"logits", FloatJson::array()}};
   Status is_finite = Done{};

@@ -1,4 +1,4 @@
-// `gpt2-weights verify`: what is published of GPT-2, on a copy of the released weights.
+// `gpt2-weights verify`: compares a copy of the released weights with published results of GPT-2.
 #include <cstddef>
 #include <cstdio>
 #include <iterator>
@@ -42,7 +42,7 @@ Status Verify(const std::string& folder, const std::string& text_file, const Run
     GPT2_ASSIGN(std::string content, ReadFile(text_file));
     text = NamedText{text_file, std::move(content)};
   }
-  // Most of what is published was measured in float32.
+  // Most published results were measured in float32.
   GPT2_ASSIGN(const auto runner, MakeRunner(folder, run, WeightFormat::kF32));
   GPT2_ASSIGN(const std::vector<Finding> findings,
               CompareWithFacts(*runner, PublishedFacts(), text));

@@ -37,40 +37,41 @@ void Set(GenerateOptions& options, T GenerateOptions::* field, double value) {
 
 constexpr NumberOption kNumbers[] = {
     GPT2_NUMBER("maxNewTokens", "max_new_tokens", true, 0, kMostTokens, max_new_tokens,
-                "the most tokens to write"),
+                "Generate at most this many tokens"),
     GPT2_NUMBER("temperature", "temperature", false, 0, 100, temperature,
-                "randomness: 0 takes the most probable token, 1 the model's own distribution"),
+                "Randomness: 0 takes the most probable token, 1 samples as the model predicts"),
     GPT2_NUMBER("topK", "top_k", true, 0, kMostTokens, top_k,
-                "keep the k most probable tokens; 0 keeps all"),
+                "Keep this many of the most probable tokens; 0 keeps all"),
     GPT2_NUMBER("topP", "top_p", false, 0, 1, top_p,
-                "keep the fewest tokens with this much probability"),
+                "Keep the fewest tokens with this much probability together; 1 keeps all"),
     GPT2_NUMBER("minP", "min_p", false, 0, 1, min_p,
-                "keep tokens with this share of the top token's probability"),
+                "Keep tokens with at least this share of the top token's probability; 0 keeps all"),
     GPT2_NUMBER("typicalP", "typical_p", false, 0, 1, typical_p,
-                "keep the tokens closest to the expected surprise, up to this much probability"),
+                "Keep the tokens closest to the expected surprise, with this much probability "
+                "together; 1 keeps all"),
     GPT2_NUMBER("noRepeatNgramSize", "no_repeat_ngram_size", true, 0, kMostTokens,
                 no_repeat_ngram_size,
-                "never write the same sequence of this many tokens twice; 0 allows it"),
+                "Never generate the same sequence of this many tokens twice; 0 allows it"),
     GPT2_NUMBER("repetitionPenalty", "repetition_penalty", false, 0.01, 100, repetition_penalty,
-                "above 1 makes tokens of the text so far less likely"),
+                "Above 1, make tokens of the text so far less likely"),
     GPT2_NUMBER("n", "", true, 1, kMostContinuations, n,
-                "continuations to write at once, each with its own seed: seed, seed + 1, ..."),
-    GPT2_NUMBER("seed", "", true, 0, kMostExact, seed, "the same seed gives the same text"),
-    GPT2_NUMBER("logprobs", "", true, 0, 100, logprobs, "alternatives to report with each token"),
+                "Generate this many continuations at once, with the seeds SEED, SEED + 1, ..."),
+    GPT2_NUMBER("seed", "", true, 0, kMostExact, seed, "The same seed gives the same text"),
+    GPT2_NUMBER("logprobs", "", true, 0, 100, logprobs, "Alternatives to report with each token"),
 };
 
 #undef GPT2_NUMBER
 
 constexpr FlagOption kFlags[] = {
-    {"lookup", "draft tokens from earlier text: same output, faster", true,
+    {"lookup", "Do not draft tokens from earlier text: the same output, but more slowly", true,
      [](GenerateOptions& o, bool on) { o.lookup = on; }},
-    {"heal", "complete the last word of the prompt: its last tokens are chosen again", false,
+    {"heal", "Complete the last word of the prompt: choose its last tokens again", false,
      [](GenerateOptions& o, bool on) { o.heal = on; }},
-    {"ignoreEos", "continue after the end-of-text token", false,
+    {"ignoreEos", "Continue after the end-of-text token", false,
      [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},
-    {"strict", "refuse a text that does not fit the context instead of cutting it", false,
+    {"strict", "Refuse a text that does not fit the context instead of cutting it", false,
      [](GenerateOptions& o, bool on) { o.strict = on; }},
-    {"allowSpecial", "read <|endoftext|> in the prompt as the token, not as text", false,
+    {"allowSpecial", "Read <|endoftext|> in the prompt as the token, not as text", false,
      [](GenerateOptions& o, bool on) { o.allow_special = on; }},
 };
 

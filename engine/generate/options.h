@@ -61,9 +61,9 @@ struct NumberOption {
 
 // A boolean option.
 struct FlagOption {
-  std::string_view name;  // on the command line, --name enables it and --no-name disables it
-  std::string_view help;
-  bool is_on;  // by default
+  std::string_view name;  // on the command line --name, or --no-name if it is on by default
+  std::string_view help;  // what that argument does
+  bool is_on;             // by default
   void (*set)(GenerateOptions&, bool);
 };
 

@@ -105,7 +105,7 @@ describe("convert", () => {
     );
     expect(
       weights(["convert", join(tiny, "tied"), join(scratch, "q8c"), "--calibrate", text]).stderr,
-    ).toContain("--calibrate is for --weights q4");
+    ).toContain("--calibrate works only with --weights q4, found q8: leave it out");
     expect(
       weights(["convert", join(tiny, "tied"), join(scratch, "q4c"), "--weights", "q4", "--calibrate", text])
         .stderr,

@@ -73,7 +73,7 @@ it("fetch requests no file that already exists", async () => {
   hub.asked.length = 0;
   const { status, stderr } = await fetchModel();
   expect(status).toBe(0);
-  expect(stderr).toContain("model.safetensors: 457 kB, is there, hash verified");
+  expect(stderr).toContain("model.safetensors: 457 kB, already there, hash verified");
   expect(hub.asked.filter(({ path }) => path.includes("/resolve/"))).toEqual([]);
 });
 

@@ -199,7 +199,7 @@ describe("folders of other programs", () => {
     const { status, stderr } = weights(["convert", tied, join(folder, "out")]);
     expect(status).toBe(0);
     // Folders that a killed run may have left are named, and not removed.
-    expect(stderr.match(/note: .*out\.(partial|old)-12345678 was left behind/g)).toHaveLength(2);
+    expect(stderr.match(/note: a killed run left .*out\.(partial|old)-12345678 behind/g)).toHaveLength(2);
     expect(stderr).not.toContain("backup");
     for (const name of ["out.partial", "out.partial-12345678", "out.old-12345678", "out.partial-backup"]) {
       expect(readFileSync(join(folder, name, "thesis.txt"), "utf8")).toBe("dear");

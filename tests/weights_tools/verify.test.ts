@@ -43,7 +43,7 @@ it("verify checks the tokenizer's facts, and applies no facts of other models", 
     found: "1 layers, 2 heads, width 8, context 48, vocabulary 50257",
   });
   const greedy = facts.find(({ fact }) => fact.includes("Alan Turing"));
-  expect(greedy).toMatchObject({ verdict: "not applicable", found: "it was published for GPT-2 124M only" });
+  expect(greedy).toMatchObject({ verdict: "not applicable", found: "the fact is about GPT-2 124M only" });
   expect(greedy?.source).toContain("picoGPT");
 });
 

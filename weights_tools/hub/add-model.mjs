@@ -10,18 +10,21 @@ import { fetchModel } from "./fetch.mjs";
 import { FetchError, print, quoted, reasonOf, runCommand, UsageError, visible } from "./messages.mjs";
 import { parseId } from "./repository.mjs";
 
-const usage = `npm run model -- ID [OPTIONS]
+const usage = `Usage: npm run model -- [OPTIONS] ID
 
-Downloads a GPT-2 from the Hugging Face Hub, converts it, and adds it to the page's list of models.
-To use it: npm start, then "Model" on the page, or http://localhost:4173/?model=models/NAME/
+Download a GPT-2 from the Hugging Face Hub, convert it, and add it to the page's list of models. To use it, run npm start,
+then press "Model" on the page, or open http://localhost:4173/?model=models/NAME/.
 
-  ID                   user/name, or user/name@revision: openai-community/gpt2
-  --weights FORMAT     q8, q4, f16 or f32 [q8]
-  --name NAME          name of the folder [the model's name and the format]
-  --hub URL            another hub [HF_ENDPOINT, or ${usualHub}]
-  --models FOLDER      where to put it [web/models]
-  --originals FOLDER   where to keep the downloaded files [build/hub]
-  -h, --help           this text`;
+Positionals:
+  ID                   Model id: user/name or user/name@revision, such as openai-community/gpt2
+
+Options:
+  -h, --help           Print this help message and exit
+  --weights FORMAT     Format of the converted weights: q8, q4, f16 or f32 [q8]
+  --name NAME          Name of the model's folder [the model's name and the format]
+  --hub URL            Address of the hub [HF_ENDPOINT, or ${usualHub}]
+  --models FOLDER      Folder that holds the models' folders [web/models]
+  --originals FOLDER   Folder that keeps the downloaded files [build/hub]`;
 
 const formats = ["q8", "q4", "f16", "f32"];
 
@@ -35,8 +38,8 @@ function runTool(...args) {
     stdio: ["ignore", "pipe", 2],
     encoding: "utf8",
   });
-  if (signal) throw new FetchError(`gpt2-weights ${args[0]} was killed by ${signal}`);
-  if (status !== 0) throw new FetchError(`gpt2-weights ${args.join(" ")} failed`);
+  if (signal) throw new FetchError(`the signal ${signal} ended gpt2-weights ${args[0]}`);
+  if (status !== 0) throw new FetchError(`gpt2-weights ${args.join(" ")} failed, for the reason above`);
   return JSON.parse(stdout);
 }
 
@@ -68,7 +71,7 @@ function readJson(path) {
 function readIndex(path) {
   const list = existsSync(path) ? readJson(path) : [];
   if (Array.isArray(list) && list.every((model) => typeof Object(model).folder === "string")) return list;
-  throw new FetchError(`${path} is not a list of models: remove the file`);
+  throw new FetchError(`${path} is not a list of models with a folder each: remove the file`);
 }
 
 /**
@@ -142,7 +145,8 @@ async function addModel() {
   });
   if (values.help) return print(usage);
   const [wanted, ...more] = positionals;
-  if (wanted === undefined || more.length > 0) throw new UsageError("expected one ID; see --help");
+  if (wanted === undefined || more.length > 0)
+    throw new UsageError(`expected one ID, found ${positionals.length}: see npm run model -- --help`);
   const { id, revision } = parseId(wanted);
   const format = values.weights;
   if (!formats.includes(format))
@@ -167,7 +171,9 @@ async function addModel() {
   addToIndex(models, { ...model, ...measure(folder) });
   const address = `?model=models/${encodeURIComponent(model.folder)}/`;
   await print(
-    visible(`${id} is in ${folder}: npm start, then choose it on the page, or add ${address} to the address`),
+    visible(
+      `${id} is in ${folder}. Run npm start, then choose it on the page, or add ${address} to the page's address`,
+    ),
   );
 }
 

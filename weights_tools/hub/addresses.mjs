@@ -1,4 +1,4 @@
-// Which addresses a request may go to: the hub that the user named, and its redirects, within the rules below.
+// Checks the addresses of requests: the hub that the user named, and where it redirects.
 import { BlockList, isIP } from "node:net";
 import { FetchError, quoted, UsageError } from "./messages.mjs";
 
@@ -31,7 +31,7 @@ export function parseHub(text) {
   const url = parseAddress(text);
   if (url && isWeb(url) && !hasUser(url) && !/[?#]/.test(url.href)) return url.href.replace(/\/+$/, "");
   throw new UsageError(
-    "--hub or HF_ENDPOINT is not the address of a hub: expected http(s)://host, without user, password or query",
+    "--hub or HF_ENDPOINT is not the address of a hub: expected https://host or http://host, without user, password and query",
   );
 }
 
@@ -43,7 +43,7 @@ export function parseToken(text) {
   if (text === undefined || text === "") return undefined;
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new UsageError(
-    "HF_TOKEN contains a character that no token has, such as a space or a line break: set it again",
+    "HF_TOKEN contains a character that no token has, such as a space or a line break: copy your token again",
   );
 }
 

@@ -1,4 +1,4 @@
-// Which files of a repository a model folder is made from.
+// Chooses the files of a repository that a model folder needs.
 import { problemOfFileName, tokenizerFiles } from "../../web/src/shared/file-names.mjs";
 import { FetchError, quoted, reasonOf } from "./messages.mjs";
 
@@ -26,7 +26,7 @@ const optionalFiles = [
   "added_tokens.json",
   "generation_config.json",
 ];
-/** In bytes, with room to spare: the largest GPT-2 has 6.2 GB of weights in all, and its other files about 1 MB each. */
+/** In bytes, and generous: the largest GPT-2 has 6.2 GB of weights, and each of its other files has about 1 MB. */
 const mostWeights = 64e9;
 const mostText = 64e6;
 
@@ -103,7 +103,7 @@ export function chooseShards({ id, files }, listName, list) {
 }
 
 /**
- * The end of a message: which other weights the repository has, and the Python that converts them; "" if it has none.
+ * The end of a message: it names the repository's other weights, and the Python that converts them; "" if it has none.
  * @param {string} id
  * @param {string[]} names
  */
@@ -112,7 +112,7 @@ function insteadOf(id, names) {
   if (!found) return "";
   const how = /^tf_/.test(found) ? ", from_tf=True" : /^flax_/.test(found) ? ", from_flax=True" : "";
   return (
-    `, but ${found}. To convert it with Python and transformers: python3 -c 'from transformers import GPT2LMHeadModel as M; ` +
+    `, but ${found}. Convert it with Python and transformers: python3 -c 'from transformers import GPT2LMHeadModel as M; ` +
     `M.from_pretrained("${id}"${how}).save_pretrained("FOLDER", max_shard_size="100GB")'`
   );
 }

@@ -171,7 +171,7 @@ async function appendPatiently(file, path, access, onBytes) {
     most = Math.max(most, size);
     if (attempts === mostAttempts || (pauseMs ?? 0) > longestPauseMs) {
       throw new FetchError(
-        `${file.name}: ${reason}; the bytes so far are stored, run the command again to resume`,
+        `${file.name}: ${reason}; the downloaded bytes are stored. Run the command again to resume`,
       );
     }
     pauseMs ??= firstPauseMs * 2 ** (attempts - 1) * (0.5 + Math.random());
@@ -199,14 +199,16 @@ export async function download(file, path, access, onBytes) {
   }
   // The hash in the name distinguishes it from every other file.
   const partial = `${path}.${file.hash.digest.slice(0, 16)}.partial`;
-  // The rest of an earlier run may be damaged: then the download starts again, once.
+  // What an earlier run left may be damaged. Then the download starts again, once.
   let found = "";
   for (let attempt = 0; attempt < 2; attempt += 1) {
     await appendPatiently(file, partial, access, onBytes);
     found = await digestOf(partial, file);
     if (found === file.hash.digest) {
       if (await unlessMissing(lstat(path))) {
-        throw new FetchError(`another program has written ${path}: the download is in ${partial}`);
+        throw new FetchError(
+          `another program has written ${path}: move that file, then give ${partial} its name`,
+        );
       }
       await rename(partial, path);
       return "fetched";
@@ -214,6 +216,6 @@ export async function download(file, path, access, onBytes) {
     await rm(partial);
   }
   throw new FetchError(
-    `${file.name} has the hash ${found}, but the hub states ${file.hash.digest} (${file.hash.algorithm})`,
+    `${file.name} has the hash ${found}, but the hub states ${file.hash.digest} (${file.hash.algorithm}): try again later`,
   );
 }

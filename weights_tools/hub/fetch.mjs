@@ -12,19 +12,19 @@ import { openAccess } from "./requests.mjs";
 
 const usage = `Usage: gpt2-weights fetch [OPTIONS] ID [OUT]
 
-Downloads a GPT-2 from the Hugging Face Hub into the folder OUT, for convert: openai-community/gpt2, user/fine-tune@revision.
-An interrupted download resumes. Each file's hash is compared with the Hub's.
+Download a GPT-2 from the Hugging Face Hub, for convert. An interrupted download resumes, and the hash of each file is
+compared with the Hub's.
 
 Positionals:
-  ID                   user/name, or user/name@revision
+  ID                   Model id: user/name or user/name@revision, such as openai-community/gpt2
   OUT                  Folder to write [the model's name, in the current folder]
 
 Options:
   -h, --help           Print this help message and exit
   --json               Print the result as JSON
-  --hub URL            Another hub [HF_ENDPOINT, or ${usualHub}]
+  --hub URL            Address of the hub [HF_ENDPOINT, or ${usualHub}]
 
-Private models, and models with conditions, need HF_TOKEN. It is sent to the hub and to no other host.`;
+For a private model, or one with conditions, set HF_TOKEN to your token. Only the hub receives it.`;
 
 /** @param {number} bytes */
 const inWords = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
@@ -66,7 +66,7 @@ class Progress {
  */
 function lock(folder) {
   const onCompromised = () => {
-    say(`another fetch is now writing to ${folder}: run the command again`);
+    say(`another fetch now writes to ${folder}: wait until it ends, then run the command again`);
     process.exit(1);
   };
   try {
@@ -98,7 +98,7 @@ export async function fetchModel(wanted, out, hub) {
       const progress = new Progress(file.name, file.size);
       const how = await download(file, join(folder, file.name), access, (bytes) => progress.show(bytes));
       progress.end();
-      const done = how === "there" ? "is there" : "fetched";
+      const done = how === "there" ? "already there" : "fetched";
       say(`${file.name}: ${inWords(file.size)}, ${done}, hash verified`);
       // The loop downloads the added files, too.
       if (isShardList(file.name))
@@ -129,7 +129,9 @@ async function fetchCommand(args) {
   if (values.help) return print(usage);
   const [id, out, ...more] = positionals;
   if (id === undefined || more.length > 0) {
-    throw new UsageError("expected ID and at most OUT; see gpt2-weights fetch --help");
+    throw new UsageError(
+      `expected ID and at most OUT, found ${positionals.length} arguments: see gpt2-weights fetch --help`,
+    );
   }
   const result = await fetchModel(id, out, values.hub);
   await print(

@@ -6,7 +6,7 @@ import { HubApi } from "./requests.mjs";
 /**
  * @typedef {object} HubFile
  * @property {string} name
- * @property {string} url The hub's own address: each attempt asks it again, because the address it redirects to expires.
+ * @property {string} url The hub's own address. Each attempt requests it, because the address of its redirect expires.
  * @property {number} size in bytes
  * @property {{algorithm: "sha256" | "git-sha1", digest: string}} hash lower-case hexadecimal; Git's covers a header, too
  */

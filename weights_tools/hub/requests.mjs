@@ -1,4 +1,4 @@
-// Requests to a hub: which host gets the token, which redirects are followed, how long and how large an answer may be.
+// Sends requests to a hub. Only the hub gets the token; redirects, and the time and size of answers, have limits.
 import { lookup } from "node:dns/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseAddress, parseHub, parseToken, redirectTarget } from "./addresses.mjs";
@@ -45,11 +45,11 @@ export const openAccess = (hub, token) => ({
 export function refusal(status, what, hub) {
   switch (status) {
     case 401:
-      return `${hub} does not give access to ${what}: it does not exist, or it is private. Set HF_TOKEN to a token that may read it`;
+      return `${hub} does not give access to ${what}: it does not exist, or it is private. If it is private, set HF_TOKEN to a token that may read it`;
     case 403:
       return `${hub} restricts access to ${what}: accept its conditions on its page, and set HF_TOKEN to your token`;
     case 404:
-      return `${hub} has no ${what}`;
+      return `${hub} has no ${what}: check the name and the revision`;
     case 429:
       return `${hub} received too many requests from this network: try again later, or set HF_TOKEN`;
     default:
@@ -58,7 +58,7 @@ export function refusal(status, what, hub) {
 }
 
 /**
- * Waits for `answer`. After a few seconds it says what it waits for.
+ * Waits for `answer`. After a few seconds, it prints a line that names `what`.
  * @template T
  * @param {Promise<T>} answer
  * @param {string} what
@@ -115,7 +115,9 @@ export class HubApi {
   constructor(access) {
     this.access = access;
     const { hub, listingMs } = access;
-    this.late = new FetchError(`${hub} has not listed the model's files within ${listingMs / 1000} s`);
+    this.late = new FetchError(
+      `${hub} has not listed the model's files within ${listingMs / 1000} s: try again later`,
+    );
     this.timer = setTimeout(() => this.controller.abort(this.late), listingMs);
   }
 
@@ -140,7 +142,7 @@ export class HubApi {
       if (!response.ok) throw new FetchError(refusal(response.status, what, access.hub));
       const text = await saying(
         this.text(response, what),
-        `the rest of the answer of ${access.hub} for ${what}`,
+        `the rest of the answer from ${access.hub} for ${what}`,
       );
       return { value: this.parse(text, response, what), next: this.next(response, address, what) };
     } catch (error) {
@@ -157,7 +159,9 @@ export class HubApi {
     for await (const chunk of response.body ?? []) {
       this.bytes += chunk.length;
       if (this.bytes > mostBytes)
-        throw new FetchError(`${this.access.hub} sent more than ${mostBytes >> 20} MiB for ${what}`);
+        throw new FetchError(
+          `${this.access.hub} sent more than ${mostBytes >> 20} MiB for ${what}: check that it is a Hugging Face hub`,
+        );
       text += decoder.decode(chunk, { stream: true });
     }
     return text + decoder.decode();
