@@ -578,7 +578,7 @@ describe("the field and the model of a suggestion element", () => {
     expect(ghost.textContent).toBe(" to bed");
     expect(other.shadowRoot?.querySelector(".ghost")?.textContent).toBe("");
     expect(warn.mock.calls).toEqual([
-      ["gpt2-autocomplete: another <gpt2-autocomplete> suggests in the same field"],
+      ["gpt2-autocomplete: another <gpt2-autocomplete> suggests in the same field: remove one of them"],
     ]);
     element.remove();
     field.blur();

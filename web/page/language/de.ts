@@ -80,7 +80,7 @@ export const page: Translated<Sections["page"]> = {
   firstToken: "Erstes Token",
   engine: "Variante",
   model: "Modell",
-  textSaving: "Der Text, mit seinen Zweigen, als Datei.",
+  textSaving: "Sichert den Text mit seinen Zweigen als Datei.",
   saveText: "Sichern",
   saveItem: "Sichern…",
   share: "Teilen",
@@ -120,7 +120,7 @@ export const start: Translated<Sections["start"]> = {
   cancelled: "Das Laden wurde abgebrochen.",
   notLoaded: "Das Modell konnte nicht geladen werden: {why}.",
   damagedFile:
-    "Diese HTML-Datei ist beschädigt: kopiere sie noch einmal, oder sichere sie noch einmal von der Seite, von der du sie hast",
+    "Diese HTML-Datei ist beschädigt: Kopiere oder sichere sie noch einmal von der Seite, von der du sie hast",
   badAddress: "Die Adresse dieser Seite ({address}) ist falsch: {why}.",
 
   generate: "Weiter",
@@ -173,9 +173,9 @@ export const models: Translated<Sections["models"]> = {
   elsewhere:
     "Die Adresse dieser Seite verweist auf {name} bei {host}. Von dort wird nichts geladen, bis du nachsiehst.",
   forbiddenHost:
-    "diese Seite darf keine Verbindung zu {host} aufbauen: connect-src in ihrer Content-Security-Policy nennt diesen Host nicht",
+    "Diese Seite darf keine Verbindung zu {host} aufbauen: connect-src in ihrer Content-Security-Policy nennt diesen Server nicht",
   noAddress:
-    "erwartet wird die Adresse eines Modells, die mit https:// oder http:// beginnt und keinen Benutzernamen enthält, oder ein Pfad auf diesem Server",
+    "Erwartet wird die Adresse eines Modells, die mit https:// oder http:// beginnt und keinen Benutzernamen enthält, oder ein Pfad auf diesem Server",
   asking: "Frage bei huggingface.co nach…",
   size: "{name}: Download von {bytes} von huggingface.co.",
   sizeUnknown: "{host} gibt nicht an, wie groß der Download von {name} ist.",
@@ -186,10 +186,10 @@ export const models: Translated<Sections["models"]> = {
   otherKind: "{name} ist ein Modell vom Typ „{kind}“; auf dieser Seite läuft nur GPT-2.",
   noGguf: "{name} ist keine GGUF-Datei, auch wenn sie so heißt",
   noConfig: "config.json kann nicht gelesen werden: Sie ist beschädigt oder enthält etwas anderes",
-  otherFiles: "sie gehören zu einem Modell vom Typ „{kind}“; auf dieser Seite läuft nur GPT-2",
-  noWeights: "neben config.json liegen keine Gewichte; erwartet wird model.safetensors, ganz oder in Stücken",
+  otherFiles: "Sie gehören zu einem Modell vom Typ „{kind}“; auf dieser Seite läuft nur GPT-2",
+  noWeights: "Neben config.json liegen keine Gewichte; erwartet wird model.safetensors, ganz oder in Stücken",
   severalModels:
-    "das sind {count} Modelle ({list}), aber nur eines kann geladen werden: Zieh eines davon hierher",
+    "Das sind {count} Modelle ({list}), aber nur eines kann geladen werden: Zieh eines davon hierher",
   looseFiles: "Dateien ohne Ordner",
   gpt2Expected: "124 Millionen Parameter, 548 MB von huggingface.co, hier etwa {rate}",
   demoName: "Demo, Kindergeschichten",
@@ -237,11 +237,11 @@ export const editor: Translated<Sections["editor"]> = {
 
   pressWord: "Tippe auf ein Wort, um zu sehen, was dort noch stehen könnte.",
   "view.probability.help":
-    "Wie wahrscheinlich das Modell jedes Token fand, nachdem es den Text davor gelesen hatte.",
+    "Diese Ansicht zeigt, wie wahrscheinlich jedes Token nach dem Text davor war.",
   "view.probability.print": "Die kleinen Zahlen sind Prozente.",
-  "view.rank.help": "Der Rang jedes Tokens unter allen, die das Modell dort hätte schreiben können.",
+  "view.rank.help": "Diese Ansicht zeigt den Rang jedes Tokens unter allen möglichen Token.",
   "view.rank.print": "Die kleinen Zahlen sind Ränge.",
-  "view.tokens.help": "Wie der Text in Token zerlegt ist: die Stücke, die das Modell liest und schreibt.",
+  "view.tokens.help": "Diese Ansicht zeigt die Token: die Stücke, die das Modell liest und schreibt.",
   "view.sees.help": "Grauen Text liest das Modell nicht.",
   withoutFields: "„Immer merken“ und die Notiz werden hier nicht gelesen.",
   reads: "Gelesene Wörter: {words} von {total}. Token: {tokens} von höchstens {most}.",
@@ -330,7 +330,7 @@ export const editor: Translated<Sections["editor"]> = {
   "option.noRepeatNgramSize": "Nie wiederholen",
   "option.noRepeatNgramSize.help": "Keine Folge von so vielen Token zweimal schreiben; 0 erlaubt es",
   "option.repetitionPenalty": "Wiederholungsmalus",
-  "option.repetitionPenalty.help": "Über 1 macht Token des bisherigen Texts unwahrscheinlicher",
+  "option.repetitionPenalty.help": "Über 1 werden Token des bisherigen Texts unwahrscheinlicher",
   "option.seed": "Startwert",
   "option.seed.help": "Derselbe Startwert ergibt denselben Text; leer: jedes Mal ein neuer",
   "option.ignoreEos": "Textende ignorieren",
@@ -362,7 +362,7 @@ export const editor: Translated<Sections["editor"]> = {
     "Diese Seite darf die Zwischenablage nicht benutzen. Der Link steht jetzt in der Adresszeile.",
   noLink: "Es konnte kein Link erstellt werden: {why}.",
   busyForLink:
-    "Ein Link wurde geöffnet, während das Modell schreibt: Halte es an und lade dann die Seite neu.",
+    "Ein Link wurde geöffnet, während das Modell schrieb: Halte es an und lade dann die Seite neu.",
   linkAwaits: "Der Text dieses Links wird neu geschrieben, sobald das Modell geladen ist.",
   linkShown: "Das ist der verlinkte Text: Er wurde weder neu geschrieben noch verglichen.",
   linkLeft: "Der Link wurde nicht geöffnet, weil sich der Text geändert hat: Lade dafür die Seite neu.",
@@ -442,7 +442,7 @@ export const library: Translated<Sections["library"]> = {
   undo: "Rückgängig",
   restored: "Wiederhergestellt: {name}",
   opened: "Geöffnet: {name}",
-  inOtherTab: "{name} ist in einem anderen Tab geöffnet: Schließ den Text erst dort.",
+  inOtherTab: "{name} ist in einem anderen Tab geöffnet: Schließ den Text zuerst dort.",
   exportAll: "Alle exportieren",
   exported: "Exportiert: {file}",
   importAll: "Importieren…",
@@ -583,11 +583,11 @@ export const figures: InsideWords = {
   "part.mlp": "MLP",
   "part.unembedding": "Unembedding",
   "part.embedding.help":
-    "Jedes der {vocabSize} Token hat eine Zeile von {nEmbd} Zahlen, die das Modell gelernt hat. „{token}“, Nummer {id}, geht als seine Zeile in das Modell ein.",
+    "Jedes der {vocabSize} Token hat eine Zeile aus {nEmbd} gelernten Zahlen. „{token}“, Nummer {id}, geht als seine Zeile in das Modell ein.",
   "part.positions.help":
-    "Auch jeder der {nPositions} Plätze hat {nEmbd} Zahlen. Die von Platz {place} werden zu denen des Tokens addiert: So kennt das Modell die Reihenfolge der Token.",
+    "Auch jeder der {nPositions} Plätze hat {nEmbd} Zahlen. Die von Platz {place} werden zu denen des Tokens addiert: So geht die Reihenfolge der Token ein.",
   "part.residual.help":
-    "Die {nEmbd} Zahlen eines Tokens auf ihrem Weg durch die Schichten. Attention und MLP lesen sie und addieren ihre Ergebnisse; nie wird etwas überschrieben.",
+    "Er trägt die {nEmbd} Zahlen eines Tokens durch die Schichten. Attention und MLP lesen sie und addieren ihre Ergebnisse; nie wird etwas überschrieben.",
   "part.attention.help":
     "Hier tauschen Token Informationen aus. Jeder der {nHead} Köpfe einer Schicht gewichtet die Token bis zu diesem und summiert ihre Informationen nach diesen Gewichten.",
   "part.mlp.help":
@@ -599,20 +599,20 @@ export const figures: InsideWords = {
 
   lens: "Die Vermutung des Modells nach jeder Schicht",
   "lens.help":
-    "Der {residual} nach jeder Schicht, durch das {unembedding} gelesen, als wäre es die letzte: die beste Vermutung, was als Nächstes kommt, und wie wahrscheinlich das ist. Er beginnt als {embedding} und {positions}, vor der ersten Schicht.",
-  settledAtOnce: "Vom Embedding an ist es „{guess}“.",
-  settled: "Von Schicht {layer} an ist es „{guess}“.",
-  settledLast: "Erst in der letzten Schicht wird es „{guess}“.",
+    "Hier liest das {unembedding} den {residual} nach jeder Schicht, als wäre sie die letzte. Du siehst die beste Vermutung, was als Nächstes kommt, und wie wahrscheinlich das ist. Vor der ersten Schicht ist er {embedding} plus {positions}.",
+  settledAtOnce: "Vom Embedding an lautet sie „{guess}“.",
+  settled: "Von Schicht {layer} an lautet sie „{guess}“.",
+  settledLast: "Erst in der letzten Schicht lautet sie „{guess}“.",
   follows: "Im Text kommt danach „{token}“.",
   stageOfEmbedding: "Embedding",
   stageOfLayer: "Schicht {layer}",
   guess: "Vermutung",
   probability: "Wahrscheinlichkeit",
-  others: "Danach",
+  others: "Weitere",
 
   attention: "Wo ein Kopf hinsieht",
   "attention.help":
-    "Wie sich ein Kopf der {attention} über den Text verteilt, vom gewählten Token rechts aus gesehen: Je dicker ein Bogen, desto mehr davon geht dorthin.",
+    "Ein Kopf verteilt seine {attention} vom gewählten Token rechts aus über den Text: Je dicker ein Bogen, desto mehr davon geht dorthin.",
   layer: "Schicht",
   head: "Kopf",
   looksAt: "Schicht {layer}, Kopf {head}, sieht auf {list}.",
@@ -631,7 +631,7 @@ export const figures: InsideWords = {
   "glance.self": "das Token selbst",
   "glance.elsewhere": "ein anderes Token",
   headSees: "Schicht {layer}, Kopf {head}: {share} auf {name}",
-  headAwaited: "Schicht {layer}, Kopf {head}: noch nicht angesehen",
+  headAwaited: "Schicht {layer}, Kopf {head}: noch nicht berechnet",
 
   asTable: "Als Tabelle",
   asList: "Als Liste",

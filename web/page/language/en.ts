@@ -20,7 +20,7 @@ export const page = {
   useGpt2: "Use GPT-2 itself",
   gpt2Facts: "124 million parameters, 548 MB from huggingface.co",
   onThisSite: "On this site",
-  fromHub: "From the Hugging Face hub",
+  fromHub: "From the Hugging Face Hub",
   lookUp: "Look up",
   hubHelp: "Any GPT-2 model, by its id. Its files come from huggingface.co; only the id is sent there.",
   fromDevice: "From this device",
@@ -81,7 +81,7 @@ export const page = {
   firstToken: "First token",
   engine: "Build",
   model: "Model",
-  textSaving: "The text, with its branches, as a file.",
+  textSaving: "Saves the text with its branches as a file.",
   saveText: "Save",
   saveItem: "Save…",
   share: "Share",
@@ -97,7 +97,7 @@ export const page = {
   language: "Language",
 } as const;
 
-/** What stands in index.html for those whose scripts do not run: nothing could put another language in its place. */
+/** The text of index.html if scripts do not run. Without them, no other language can replace it. */
 export const scriptless = {
   starting: "Starting…",
   stuck: "If this does not go away, the page's scripts could not run:",
@@ -117,7 +117,7 @@ export const scriptless = {
     "The model is in this file: a large one takes some seconds to read. If this does not go away, JavaScript is switched off here, or the browser is too old.",
 } as const;
 
-/** What the page says as soon as it runs. */
+/** What the page shows as soon as it runs. */
 export const start = {
   count: "{value} parameters",
   ms: "{value} ms",
@@ -173,14 +173,14 @@ export const start = {
   noEditor: "The editor could not be loaded: {why}. Your text is kept.",
 } as const;
 
-/** Of a first visit, while the model downloads. */
+/** On a first visit, while the model downloads. */
 export const welcome = {
   writtenEarlier: "Written by this model earlier",
   goOnWith: "Go on with this text",
   comesIn: "The model is ready in about {time}. Until then you see a text that it wrote earlier.",
 } as const;
 
-/** Of storing the texts. */
+/** Why texts are not stored. */
 export const texts = {
   unstored: "Your text is not stored: {why}. Save it as a file before you close this tab.",
   refused: "this browser, or this window, does not allow it",
@@ -189,7 +189,7 @@ export const texts = {
   unreadable: "the stored text is damaged",
 } as const;
 
-/** Of models that can be chosen, and of one that comes. */
+/** For the choice of a model, and for a model that is loading. */
 export const models = {
   elsewhere:
     "The address of this page asks for {name}, which is on {host}. Nothing is fetched from there until you look it up.",
@@ -243,7 +243,7 @@ export const models = {
 
 /** What comes with the editor: suggestions, views, branches, links, keys. */
 export const editor = {
-  // How a question to somebody begins, and a request.
+  // The beginnings of questions and requests.
   asks: "who|whom|whose|what|when|where|which|why|how|can|could|will|would|do|does|did|is|are|was|were|should|may|please|tell me|explain|translate|summarize|summarise|write me|write a|write an|give me|help me",
   writesOn:
     "GPT-2 does not answer questions: it continues a text, as a book would. Begin the answer yourself, and it continues.",
@@ -257,11 +257,11 @@ export const editor = {
   suggest: "Suggest words",
 
   pressWord: "Press a word to see what else could stand there.",
-  "view.probability.help": "How probable the model found each token, given the text before it.",
+  "view.probability.help": "This view shows how probable each token was after the text before it.",
   "view.probability.print": "The small numbers are percentages.",
-  "view.rank.help": "The rank of each token among all that the model could have written there.",
+  "view.rank.help": "This view shows the rank of each token among all possible tokens.",
   "view.rank.print": "The small numbers are ranks.",
-  "view.tokens.help": "How the text is cut into tokens: the pieces that the model reads and writes.",
+  "view.tokens.help": "This view shows the tokens: the pieces of text that the model reads and writes.",
   "view.sees.help": "The model does not read grey text.",
   withoutFields: "“Always remember” and the note are not read here.",
   reads: "Words read: {words} of {total}. Tokens: {tokens} of at most {most}.",
@@ -335,7 +335,7 @@ export const editor = {
   "preset.wild": "Wild",
   "preset.wild.help": "also takes unlikely tokens",
   "option.maxNewTokens": "Tokens",
-  "option.maxNewTokens.help": "How many to write at most",
+  "option.maxNewTokens.help": "The most tokens to write",
   "option.temperature": "Temperature",
   "option.temperature.help": "0 takes the most probable token; higher values vary more",
   "option.topK": "Top k",
@@ -349,7 +349,7 @@ export const editor = {
   "option.noRepeatNgramSize": "Never repeat",
   "option.noRepeatNgramSize.help": "Never write the same sequence of this many tokens twice; 0 allows it",
   "option.repetitionPenalty": "Repetition penalty",
-  "option.repetitionPenalty.help": "Above 1 makes tokens of the text so far less likely",
+  "option.repetitionPenalty.help": "Above 1, tokens of the text so far become less likely",
   "option.seed": "Seed",
   "option.seed.help": "The same seed gives the same text; empty for a new one each time",
   "option.ignoreEos": "Ignore end of text",
@@ -379,7 +379,7 @@ export const editor = {
   linkCopied: "Copied: a link of {count} characters that contains the whole text.",
   linkInAddress: "This page may not use the clipboard. The link is now in the address bar.",
   noLink: "No link could be made: {why}.",
-  busyForLink: "A link was opened while the model writes: stop it, then load the page again.",
+  busyForLink: "A link was opened while the model was writing: stop it, then load the page again.",
   linkAwaits: "The text of this link is written again once the model is loaded.",
   linkShown: "This is the linked text, unchanged: it was neither written again nor checked.",
   linkLeft: "The link was not opened, because the text has changed since: reload the page to open it.",

@@ -34,45 +34,45 @@ const attributes = [...loadAttributes, ...callAttributes, "for", "delay", "disab
 /** Properties that may be set before the element is defined. */
 const early = [...attributes.map(propertyOf), "words"];
 
-/** The element that suggests in each field. Of two elements for one field, the first one does. */
+/** The element that suggests in each field: the first one, if two elements name the same field. */
 const suggesting = new WeakMap<Element, Gpt2Autocomplete>();
 
 /**
- * Suggests a continuation in a field of yours, after a pause in typing. Tab takes the suggestion. Ctrl (on a Mac also Alt) and
- * the right arrow take one word of it. Esc, or any change to the text before it, dismisses it.
+ * Suggests how the text in a field of yours continues, after a pause in typing. Tab takes the suggestion. Ctrl (on a Mac also
+ * Alt) and the right arrow take one word of it. Esc, or any change to the text before it, dismisses it.
  *
  * On a touch screen, a tap takes the suggestion. Without a suggestion, every key works as usual. Password fields, and fields
- * whose `autocomplete` names a secret, get none. The model is loaded when the field first gets the focus; elements with the
- * same load options share one.
+ * whose `autocomplete` names a secret, get none. The model loads when the field first gets the focus. Elements with the same
+ * load options share one model.
  *
  * @tagname gpt2-autocomplete
  *
- * @attr {string} for - The id of a `<textarea>`, or an `<input>` of type text, search, tel or url, in the same document or shadow tree
- * @attr {string} model - Address of the model's folder, relative to the page
- * @attr {number} delay - Pause in typing before a suggestion, in milliseconds; 400
- * @attr {number} max-new-tokens - Most tokens of a suggestion; 12
- * @attr {number} temperature - 0, the default, takes the most probable token
- * @attr {number} top-k - Keep the k most probable tokens; 40
- * @attr {number} top-p - Keep the fewest tokens with this much probability; 0.95
- * @attr {number} min-p - Keep tokens with this share of the top token's probability; 0
- * @attr {number} typical-p - Keep the tokens whose surprise is closest to the entropy, up to this much probability; 1
- * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; 0 allows it
- * @attr {number} repetition-penalty - Above 1 makes tokens that were seen less likely; 1
- * @attr {number} seed - The same seed gives the same text
- * @attr {string} stop - End before this text; by default the end of the line
- * @attr {number} threads - Threads to compute with
- * @attr {string} variant - Build of the engine
- * @attr {string} kv - Format of the KV cache
- * @attr {string} base-url - Folder of worker and engine
- * @attr {boolean} disabled - Suggests nothing
- * @attr {string} hint - What screen readers say after the suggestion; "Tab takes it, Escape dismisses it."
- * @attr {string} lang - Language of its words, as of any element around it; "en" and "de" are built in
+ * @attr {string} for - Id of a `<textarea>`, or of an `<input>` of type text, search, tel or url, in the same document or shadow tree
+ * @attr {string} model - URL of the model's folder, relative to the page
+ * @attr {number} delay - Pause in typing before a suggestion, in milliseconds; default 400
+ * @attr {number} max-new-tokens - Most tokens of a suggestion; default 12
+ * @attr {number} temperature - Randomness: default 0, which takes the most probable token
+ * @attr {number} top-k - Keep this many of the most probable tokens; 0 keeps all; default 40
+ * @attr {number} top-p - Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95
+ * @attr {number} min-p - Keep tokens with at least this share of the top token's probability; default 0, which keeps all
+ * @attr {number} typical-p - Keep the tokens closest to the expected surprise, with this much probability together; default 1, which keeps all
+ * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; default 0, which allows it
+ * @attr {number} repetition-penalty - Above 1, tokens of the text so far become less likely; default 1
+ * @attr {number} seed - The same seed gives the same text; by default a random one
+ * @attr {string} stop - End the suggestion before this string; by default at the end of the line
+ * @attr {number} threads - Number of threads; by default the fastest number on this device
+ * @attr {string} variant - Build of the engine; by default the fastest that the browser supports
+ * @attr {string} kv - Format of the KV cache, "q8" or "f32"; by default "f32" for float weights and "q8" for others
+ * @attr {string} base-url - Folder that holds the worker and the engine; by default the module's own
+ * @attr {boolean} disabled - The element suggests nothing
+ * @attr {string} hint - What screen readers say after the suggestion; default "Tab takes it, Escape dismisses it."
+ * @attr {string} lang - Language of the element's words, which it inherits from elements around it; "en" and "de" are built in
  *
- * @fires {CustomEvent<LoadProgress>} gpt2-progress - While the model is loaded
- * @fires {CustomEvent<Token>} gpt2-token - For each token of a suggestion
+ * @fires {CustomEvent<LoadProgress>} gpt2-progress - The model is loading
+ * @fires {CustomEvent<Token>} gpt2-token - A token of a suggestion was written
  * @fires {CustomEvent<Gpt2Done>} gpt2-done - A suggestion is shown
- * @fires {CustomEvent<Gpt2Accept>} gpt2-accept - The user took the suggestion, or a word of it; `text` is what the field took
- * @fires {CustomEvent<Gpt2Failure>} gpt2-error - The model could not be loaded, or failed; logged unless it is prevented
+ * @fires {CustomEvent<Gpt2Accept>} gpt2-accept - The user took the suggestion, or a word of it; `text` is the inserted text
+ * @fires {CustomEvent<Gpt2Failure>} gpt2-error - The model could not be loaded, or failed. The element logs the error unless the event is prevented
  *
  * @csspart ghost - The suggestion
  *
@@ -102,7 +102,7 @@ export class Gpt2Autocomplete extends Base {
     }),
     (progress) => void emit(this, "gpt2-progress", progress),
   );
-  /** The field that has the focus, while it has it. */
+  /** The field, while it has the focus. */
   private active: SuggestionField | undefined;
   private whileFocused: AbortController | undefined;
   private scope: Document | ShadowRoot | undefined;
@@ -115,7 +115,7 @@ export class Gpt2Autocomplete extends Base {
   /** The load failed since the field got the focus. The next focus tries again. */
   private hasFailed = false;
   /** Warnings that were already logged. */
-  private readonly told = new Set<string>();
+  private readonly warned = new Set<string>();
 
   constructor() {
     super();
@@ -123,7 +123,7 @@ export class Gpt2Autocomplete extends Base {
     this.root.append(this.spoken);
   }
 
-  /** Words of this element alone, in place of those of its language. */
+  /** Words of this element alone, which override those of its language. */
   get words(): Partial<Words> {
     return this.ownWords.overrides;
   }
@@ -177,15 +177,15 @@ export class Gpt2Autocomplete extends Base {
     const named = id === null ? null : (this.scope?.getElementById(id) ?? null);
     const problem = named ? ControlField.problemOf(named) : undefined;
     if (id === null)
-      this.tell('expected the attribute "for" with the id of a field, or the property "field"');
-    else if (!named) this.tell(`"for" is "${id}", but no element has this id`);
-    else if (problem) this.tell(`there are no suggestions in <${named.localName} id="${id}">: ${problem}`);
+      this.warnOnce('expected the attribute "for" with the id of a field, or the property "field"');
+    else if (!named) this.warnOnce(`"for" is "${id}", but no element has this id`);
+    else if (problem) this.warnOnce(`there are no suggestions in <${named.localName} id="${id}">: ${problem}`);
     return named === target ? ControlField.of(named) : undefined;
   }
 
-  private tell(problem: string): void {
-    if (this.told.has(problem)) return;
-    this.told.add(problem);
+  private warnOnce(problem: string): void {
+    if (this.warned.has(problem)) return;
+    this.warned.add(problem);
     console.warn(`gpt2-autocomplete: ${problem}`);
   }
 
@@ -197,11 +197,11 @@ export class Gpt2Autocomplete extends Base {
     if (this.hasAttribute("disabled")) return;
     const layer = field.element.closest(topLayer);
     if (layer && !layer.contains(this))
-      return this.tell(
+      return this.warnOnce(
         "an open dialog or popover with the field in it covers suggestions: put the element into it, too",
       );
     if (suggesting.has(field.element))
-      return this.tell("another <gpt2-autocomplete> suggests in the same field");
+      return this.warnOnce("another <gpt2-autocomplete> suggests in the same field: remove one of them");
     suggesting.set(field.element, this);
     this.active = field;
     this.listen(field);

@@ -1,4 +1,4 @@
-// The events of the elements: all bubble and leave shadow trees.
+// The events of the elements. All bubble, also out of shadow trees.
 import type { GenerateSummary, LoadProgress, Token } from "../client/index.js";
 
 /** The detail of `gpt2-done`. */
@@ -17,7 +17,7 @@ export interface Gpt2Failure {
 
 /** The detail of `gpt2-accept`. */
 export interface Gpt2Accept {
-  /** The text that the field took. */
+  /** The inserted text. */
   text: string;
 }
 
@@ -27,7 +27,7 @@ export interface Gpt2EventMap {
   "gpt2-progress": CustomEvent<LoadProgress>;
   /** A token was written. */
   "gpt2-token": CustomEvent<Token>;
-  /** The text is finished, or was stopped; of the autocomplete, a suggestion is shown. */
+  /** The writer's text is finished or was stopped, or the autocomplete shows a suggestion. */
   "gpt2-done": CustomEvent<Gpt2Done>;
   /** The model could not be loaded, or failed. */
   "gpt2-error": CustomEvent<Gpt2Failure>;

@@ -43,7 +43,7 @@ export abstract class FormControl extends Base {
   set required(isRequired: boolean) {
     setAttribute(this, "required", isRequired);
   }
-  /** The name of the element, as other controls have a type. */
+  /** The tag name of the element, in place of a control's type. */
   get type(): string {
     return this.localName;
   }
@@ -76,7 +76,7 @@ export abstract class FormControl extends Base {
   checkValidity(): boolean {
     return this.internals.checkValidity();
   }
-  /** As checkValidity, and shows the message to the user. */
+  /** Like checkValidity, and also shows the message to the user. */
   reportValidity(): boolean {
     return this.internals.reportValidity();
   }

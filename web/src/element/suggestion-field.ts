@@ -1,25 +1,25 @@
 // Where suggestions appear: an <input> or <textarea> of the page, or an editor that the page adapts.
 
-/** What `<gpt2-autocomplete>` needs of an editor. Give it to the element's property `field`. */
+/** What `<gpt2-autocomplete>` needs from an editor. Assign it to the element's property `field`. */
 export interface SuggestionField {
   /** The element that has the focus. Its key and `input` events are handled. */
   readonly element: HTMLElement;
   /**
-   * The text before the caret. undefined where no suggestion may appear: something is selected, the line goes on after
-   * the caret, or the editor is read-only.
+   * The text before the caret. undefined if no suggestion may appear: text is selected, the line continues after the
+   * caret, or the editor is read-only.
    */
   textBefore(): string | undefined;
   /** Inserts `text` at the caret, as one step to undo. Returns what it inserted: "" for nothing. */
   insert(text: string): string;
-  /** Where the caret is, in the viewport. The suggestion is drawn to its right. */
+  /** The position of the caret in the viewport. The suggestion is drawn to its right. */
   caret(): DOMRectReadOnly;
-  /** How many more UTF-16 units the editor takes; unlimited by default. */
+  /** How many more UTF-16 units the editor accepts; unlimited by default. */
   room?(): number;
 }
 
 export type TextControl = HTMLTextAreaElement | HTMLInputElement;
 
-/** Types of `<input>` that hold text and tell where their caret is. */
+/** Types of `<input>` that hold text and have a caret position. */
 const textTypes = new Set(["text", "search", "tel", "url"]);
 /** Fields whose `autocomplete` names one of these hold secrets. They are neither read nor get suggestions. */
 const secret = /(?:^|\s)(?:(?:current|new)-password|one-time-code|cc-\S+)(?:\s|$)/i;

@@ -15,23 +15,23 @@ export interface Words {
   loading: string;
   /** The status, once the size is known: `{size}`. */
   loadingSize: string;
-  /** Beside the progress bar: `{rate}` per second, and the `{time}` that is left. */
+  /** The text beside the progress bar: `{rate}` per second, and the remaining `{time}`. */
   pace: string;
-  /** The status after an error, and its `{message}`, which is English. */
+  /** The status after an error. Its `{message}` is English. */
   failed: string;
-  /** The name of the writer's field for screen readers, where it has no label. */
+  /** The name of the writer's field for screen readers, if it has no label. */
   field: string;
-  /** Why a required writer that is empty is not valid. */
+  /** The browser's message for a required writer that is empty. */
   required: string;
-  /** What screen readers say of a suggestion: its `{text}`, and the `{hint}`. */
+  /** What screen readers say when a suggestion appears: its `{text}`, and the `{hint}`. */
   suggestion: string;
-  /** What keys do with a suggestion. */
+  /** Which keys take or dismiss a suggestion. */
   hint: string;
-  /** In place of `failed`, by the code of the error: `{ network: "…" }`. */
+  /** Texts that replace `failed`, by the code of the error: `{ network: "…" }`. */
   failures: Readonly<Record<string, string>>;
 }
 
-/** The words that have one text each. */
+/** The names of the words that are single texts. */
 export type Word = Exclude<keyof Words, "failures">;
 
 const english: Words = {
@@ -102,8 +102,8 @@ export function readWords(where: string, words: unknown): Partial<Words> {
 }
 
 /**
- * Sets words of all elements in a language, such as "fr" or "de-AT". Those that are not set are English; with "en" and
- * "de", the built-in ones.
+ * Sets words of all elements in a language, such as "fr" or "de-AT". Words that you do not set stay as built in for "en"
+ * and "de", and are English for other languages.
  */
 export function setWords(language: string, words: Partial<Words>): void {
   given.set(language.toLowerCase(), readWords("words", words));

@@ -25,58 +25,58 @@ const attributes = [...loadAttributes, ...callAttributes, ...own, "name", "form"
 const early = [...attributes.map(propertyOf), "defaultValue", "value", "readOnly", "words"];
 
 /**
- * A field in which GPT-2 writes on from where you stop. In a form it is a control of its own: its value is the whole
- * text. The model is loaded when the element is first seen or used; those that are loaded alike share one. What a
- * model's generation_config.json says of how to write comes before the defaults of the attributes.
+ * A text field that GPT-2 continues. In a form it is one control, whose value is the whole text. The model loads when the
+ * element first becomes visible or is used. Elements with the same load options share one model. The settings of a
+ * model's generation_config.json replace the defaults of the attributes.
  *
  * @tagname gpt2-writer
  *
- * @attr {string} model - Address of the model's folder, relative to the page
- * @attr {string} prompt - The text at first, and after its form is reset
- * @attr {number} max-new-tokens - Tokens to write at most; 64
- * @attr {number} temperature - 0 takes the most probable token; 0.8
- * @attr {number} top-k - Keep the k most probable tokens; 40
- * @attr {number} top-p - Keep the fewest tokens with this much probability; 0.95
- * @attr {number} min-p - Keep tokens with this share of the top token's probability; 0
- * @attr {number} typical-p - Keep the tokens whose surprise is closest to the entropy, up to this much probability; 1
- * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; 0 allows it
- * @attr {number} repetition-penalty - Above 1 makes tokens that were seen less likely; 1
- * @attr {number} seed - The same seed gives the same text
- * @attr {string} stop - End before this text
- * @attr {"lazy" | "use" | "eager"} loading - When the model is loaded: once the element is seen ("lazy", the default), once it is used, or at once
- * @attr {number} threads - Threads to compute with
- * @attr {string} variant - Build of the engine
- * @attr {string} kv - Format of the KV cache
- * @attr {string} base-url - Folder of worker and engine
- * @attr {string} label - Name of the field for screen readers, where no `<label>` names the element
- * @attr {string} placeholder - What the field shows while it is empty
- * @attr {number} rows - Height in lines of text; 6
- * @attr {string} name - Of its value in a form
- * @attr {boolean} disabled - Neither edits nor writes, and is not sent with its form
- * @attr {boolean} readonly - Neither the user nor the model changes the text
- * @attr {boolean} required - Its form is not sent while it is empty
- * @attr {boolean} autofocus - The field gets the focus when the page is loaded
- * @attr {string} lang - Language of its words, as of any element around it; "en" and "de" are built in
+ * @attr {string} model - URL of the model's folder, relative to the page
+ * @attr {string} prompt - The initial text, which a reset of the form restores
+ * @attr {number} max-new-tokens - Most tokens to write at a time; default 64
+ * @attr {number} temperature - Randomness: 0 takes the most probable token; default 0.8
+ * @attr {number} top-k - Keep this many of the most probable tokens; 0 keeps all; default 40
+ * @attr {number} top-p - Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95
+ * @attr {number} min-p - Keep tokens with at least this share of the top token's probability; default 0, which keeps all
+ * @attr {number} typical-p - Keep the tokens closest to the expected surprise, with this much probability together; default 1, which keeps all
+ * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; default 0, which allows it
+ * @attr {number} repetition-penalty - Above 1, tokens of the text so far become less likely; default 1
+ * @attr {number} seed - The same seed gives the same text; by default a random one
+ * @attr {string} stop - End the text before this string
+ * @attr {"lazy" | "use" | "eager"} loading - When the model loads: once the element is visible ("lazy", the default), once it is used ("use"), or at once ("eager")
+ * @attr {number} threads - Number of threads; by default the fastest number on this device
+ * @attr {string} variant - Build of the engine; by default the fastest that the browser supports
+ * @attr {string} kv - Format of the KV cache, "q8" or "f32"; by default "f32" for float weights and "q8" for others
+ * @attr {string} base-url - Folder that holds the worker and the engine; by default the module's own
+ * @attr {string} label - Name of the field for screen readers, if no `<label>` names the element
+ * @attr {string} placeholder - Text that an empty field shows
+ * @attr {number} rows - Height of the field in lines of text; default 6
+ * @attr {string} name - Name of the element's value in a form
+ * @attr {boolean} disabled - The text cannot change, and the form does not send it
+ * @attr {boolean} readonly - Neither the user nor the model can change the text
+ * @attr {boolean} required - The form is not sent while the text is empty
+ * @attr {boolean} autofocus - The field gets the focus when the page loads
+ * @attr {string} lang - Language of the element's words, which it inherits from elements around it; "en" and "de" are built in
  *
- * @fires {CustomEvent<LoadProgress>} gpt2-progress - While the model is loaded
- * @fires {CustomEvent<Token>} gpt2-token - For each token that was written
- * @fires {CustomEvent<Gpt2Done>} gpt2-done - The text is finished, or was stopped
- * @fires {CustomEvent<Gpt2Failure>} gpt2-error - The model could not be loaded, or failed; the element says so, too; logged unless it is prevented
+ * @fires {CustomEvent<LoadProgress>} gpt2-progress - The model is loading
+ * @fires {CustomEvent<Token>} gpt2-token - A token was written
+ * @fires {CustomEvent<Gpt2Done>} gpt2-done - The text is finished, or the writing was stopped
+ * @fires {CustomEvent<Gpt2Failure>} gpt2-error - The model could not be loaded, or failed. The element shows the error, and logs it unless the event is prevented
  * @fires {InputEvent} input - The user or the model changed the text
- * @fires {Event} change - The user changed the text and left the field, or the model has written
+ * @fires {Event} change - The user changed the text and left the field, or the model ended its writing
  *
- * @csspart text - The field
- * @csspart footer - What is below it
- * @csspart button - Write, or Stop
- * @csspart status - What is going on, in words
- * @csspart progress - How far the model is loaded
+ * @csspart text - The text field
+ * @csspart footer - The row below the field
+ * @csspart button - The button Write or Stop
+ * @csspart status - The status, as text
+ * @csspart progress - The progress bar of the load
  *
- * @cssprop [--gpt2-accent=#1f5fbf] - Colour of the button, of what has the focus and of progress
+ * @cssprop [--gpt2-accent=#1f5fbf] - Colour of the button, the focus ring and the progress bar
  * @cssprop [--gpt2-on-accent=#fff] - Colour of the button's text
  * @cssprop [--gpt2-ink=inherit] - Colour of the text
  * @cssprop [--gpt2-surface=transparent] - Background of the field
- * @cssprop [--gpt2-line] - Colour of the field's border
- * @cssprop [--gpt2-radius=0.5rem] - Of the corners
+ * @cssprop [--gpt2-line] - Colour of the field's border; by default the text's, paler
+ * @cssprop [--gpt2-radius=0.5rem] - Radius of the corners
  */
 export class Gpt2Writer extends FormControl {
   static readonly observedAttributes = [...loadAttributes, ...own];
@@ -121,7 +121,7 @@ export class Gpt2Writer extends FormControl {
     this.root.append(this.text, footer, this.written);
     this.button.addEventListener("click", () => (this.running ? this.stop() : void this.write()));
     this.text.addEventListener("input", () => this.setChanged());
-    this.text.addEventListener("change", () => this.tellChange());
+    this.text.addEventListener("change", () => this.fireChange());
     this.text.addEventListener("focus", () => this.nameField());
   }
 
@@ -146,7 +146,7 @@ export class Gpt2Writer extends FormControl {
   set readOnly(isReadOnly: boolean) {
     setAttribute(this, "readonly", isReadOnly);
   }
-  /** Words of this element alone, in place of those of its language. */
+  /** Words of this element alone, which override those of its language. */
   get words(): Partial<Words> {
     return this.ownWords.overrides;
   }
@@ -172,14 +172,14 @@ export class Gpt2Writer extends FormControl {
     return this.ownWords.get("required");
   }
 
-  /** Writes on. Resolves when the text is finished, was stopped, or has failed. */
+  /** Continues the text. Resolves when the text is finished, was stopped, or has failed. */
   async write(): Promise<void> {
     if (this.running || this.disabled || this.readOnly) return;
     const { signal } = (this.running = new AbortController());
     const prompt = this.value;
     let text = "";
     let summary: GenerateSummary | null = null;
-    let tellEnd: () => void;
+    let reportEnd: () => void;
     this.reported = undefined;
     this.written.textContent = "";
     this.showRunning();
@@ -200,17 +200,17 @@ export class Gpt2Writer extends FormControl {
         if (token.index === 0) text += this.add(token.text);
         emit(this, "gpt2-token", token);
       }
-      tellEnd = () => this.finish(text, summary);
+      reportEnd = () => this.finish(text, summary);
     } catch (error) {
-      tellEnd = () => (signal.aborted ? this.finish(text, null) : this.fail(error));
+      reportEnd = () => (signal.aborted ? this.finish(text, null) : this.fail(error));
     }
     this.running = undefined;
     this.isGenerating = false;
     this.showRunning();
-    tellEnd(); // last, because a listener may call write again
+    reportEnd(); // last, because a listener may call write again
   }
 
-  /** Ends the writing. What has been written stays. */
+  /** Ends the writing. The text written so far stays. */
   stop(): void {
     this.running?.abort();
   }
@@ -311,7 +311,7 @@ export class Gpt2Writer extends FormControl {
   private finish(text: string, summary: GenerateSummary | null): void {
     this.status.say(() => (summary ? "" : this.ownWords.get("stopped")));
     this.written.textContent = text; // screen readers do not announce changes of a field
-    if (text !== "") this.tellChange();
+    if (text !== "") this.fireChange();
     emit(this, "gpt2-done", { text, summary });
   }
 
@@ -351,7 +351,7 @@ export class Gpt2Writer extends FormControl {
     this.text.setAttribute("aria-label", given || this.ownWords.get("field"));
   }
 
-  private tellChange(): void {
+  private fireChange(): void {
     this.dispatchEvent(new Event("change", { bubbles: true }));
   }
 

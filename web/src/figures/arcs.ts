@@ -12,7 +12,7 @@ const arcsHeight = 120;
 const labelsHeight = 26;
 const margin = 14;
 const letterWidth = 7.5;
-/** Limits of what is drawn: weaker arcs are too thin to see, and more would be a smear. */
+/** Limits of what is drawn: weaker arcs are too thin to see, and more arcs would merge into one shape. */
 const leastDrawn = 0.01;
 const mostDrawn = 48;
 const mostListed = 10;
@@ -44,7 +44,7 @@ export function placeOn(width: number, tokens: number): (index: number) => numbe
   return (index) => width - margin - length * ((tokens - 1 - index) / last) ** power;
 }
 
-/** Those of `labels`, the most important first, that fit without overlap: their places and widths. */
+/** Places and widths of the `labels` that fit without overlap; `labels` has the most important one first. */
 export function withoutOverlap<T extends { x: number; width: number }>(labels: readonly T[]): T[] {
   const placed: T[] = [];
   for (const each of labels) {
@@ -169,7 +169,7 @@ export class Arcs {
       .join("text")
       .attr("class", "name")
       .classed("looking-one", ({ index }) => index === tokens - 1)
-      // At the ends, the name's own end is placed, so that it is completely inside the picture in every font.
+      // At the ends of the line, aligns the name's end, so that the name stays inside the picture in every font.
       .attr("x", ({ x: middle, half }) => (middle <= half ? 0 : middle >= width - half ? width : middle))
       .style("text-anchor", ({ x: middle, half }) =>
         middle <= half ? "start" : middle >= width - half ? "end" : "middle",

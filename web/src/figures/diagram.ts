@@ -1,5 +1,5 @@
-// A small picture of GPT-2 whose parts explain themselves. The stream runs from left to right; attention and MLP read it
-// and add to it.
+// A small picture of GPT-2. Press a part to read what it does. The stream runs from left to right; attention and MLP read
+// it and add to it.
 import { select } from "d3-selection";
 import { nameOf, parts, sentenceOf, type Facts, type Part } from "./parts.js";
 import type { InsideText } from "./words.js";

@@ -1,4 +1,4 @@
-// Draws how a model gets from a token to the next. Updates the pictures, and keeps the selected head.
+// Draws how a model computes the next token. Updates the pictures, and keeps the selected head.
 import { followingController } from "../shared/unless-aborted.js";
 import { add } from "./add.js";
 import { Arcs, legendSlot } from "./arcs.js";

@@ -121,7 +121,7 @@ button.part[aria-pressed="true"] {
 [data-part="unembedding"] {
   inset: 55% 0 19% 76%;
 }
-/* If the longest name does not fit its box, as with large text in a narrow window: only the parts. */
+/* If the longest name does not fit its box, as with large text in a narrow window, only the parts are shown. */
 @container (max-width: 18rem) {
   .diagram {
     display: flex;

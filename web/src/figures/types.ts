@@ -18,7 +18,7 @@ export interface HeadAttention extends HeadPlace {
   weights: Float32Array;
 }
 
-/** How far an update is: tokens that the model has read, then layers that are shown. */
+/** The progress of an update: first the tokens that the model has read, then the layers that are shown. */
 export interface InsideProgress {
   /** What is counted. */
   stage: "reading" | "layers";
@@ -30,19 +30,19 @@ export interface InsideProgress {
 
 /** Options of `showInside`. */
 export interface InsideOptions {
-  /** Words in place of the English ones; those that are missing stay English. */
+  /** Words that replace the English ones; missing words stay English. */
   words?: Partial<InsideWords> | null | undefined;
-  /** The language of the words, as a BCP 47 tag: numbers are written as in this language; "en". */
+  /** The language of the words, as a BCP 47 tag, which also determines how numbers are written; "en" by default. */
   language?: string | null | undefined;
-  /** The head that is shown first; the first head of the middle layer. The first `update` refuses one that its model lacks. */
+  /** The head that is shown first; by default the first head of the middle layer. The first `update` refuses one that its model lacks. */
   head?: HeadPlace | null | undefined;
-  /** An element that stands above the arcs, for example what the tints of your own text mean. */
+  /** An element to show above the arcs, for example a legend for the tints of your own text. */
   legend?: HTMLElement | null | undefined;
-  /** Called when the weights of the chosen head come, and when the reader chooses another head. */
+  /** Called when the weights of the chosen head arrive, and when the reader chooses another head. */
   onHead?: ((attention: HeadAttention) => void) | null | undefined;
 }
 
-/** What `update` shows. */
+/** The arguments of `update`: what to show. */
 export interface InsideToken {
   /** The model to look into. */
   model: Pick<Model, "info" | "inspect" | "detokenize">;
@@ -68,7 +68,7 @@ export interface InsideView {
    * another update begins, or the figures are removed.
    */
   update: (token: InsideToken) => Promise<void>;
-  /** Hides the pictures, and keeps their room: call it when the text has changed. Aborts the update that runs. */
+  /** Hides the pictures, but keeps their space. Call it when the text has changed. Aborts a running update. */
   clear: () => void;
   /** Removes everything from the page. Aborts the update that runs and every later one. */
   remove: () => void;

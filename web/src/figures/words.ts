@@ -4,8 +4,8 @@ import { fillPhrase, type PhraseOf } from "../shared/phrases.js";
 import { describeValue, refuse } from "../shared/refuse.js";
 
 /**
- * The English words of `showInside`. `{name}` stands for a value, and `{residual}`, `{attention}` and the like for a link to that
- * part of the model. A phrase with a number has the forms that `Intl.PluralRules` tells apart.
+ * The English words of `showInside`. `{name}` stands for a value. `{residual}`, `{attention}` and the names of other parts stand
+ * for a link to that part of the model. A phrase with a number has one form for each category of `Intl.PluralRules`.
  */
 export const insideWords = {
   diagram: "The parts of GPT-2",
@@ -18,36 +18,36 @@ export const insideWords = {
   "part.mlp": "MLP",
   "part.unembedding": "unembedding",
   "part.embedding.help":
-    "Each of the {vocabSize} tokens has a row of {nEmbd} numbers, which the model has learned. “{token}”, id {id}, enters the model as its row.",
+    "Each of the {vocabSize} tokens has a row of {nEmbd} learned numbers. “{token}”, id {id}, enters the model as its row.",
   "part.positions.help":
-    "Each of {nPositions} places has {nEmbd} numbers, too. Those of place {place} are added to the token's, so the model knows the order of the tokens.",
+    "Each of {nPositions} places has {nEmbd} numbers, too. Those of place {place} are added to the token's: they encode the order of the tokens.",
   "part.residual.help":
-    "A token's {nEmbd} numbers on their way through the layers. Attention and MLP read them and add their results; nothing is ever overwritten.",
+    "It carries the {nEmbd} numbers of a token through the layers. Attention and MLP read them and add their results; nothing is overwritten.",
   "part.attention.help":
-    "Here tokens exchange information. Each of a layer's {nHead} heads gives a weight to every token up to this one, and adds up their information by these weights.",
+    "It moves information between tokens. Each of a layer's {nHead} heads gives a weight to every token up to this one, and adds up their information by these weights.",
   "part.mlp.help":
-    "It processes each token by itself: {nEmbd} numbers become {nInner}, most of them close to zero, and then {nEmbd} that are added to the stream. No picture shows it alone: each layer's guess is the work of attention and MLP together.",
+    "It processes each token alone. It turns {nEmbd} numbers into {nInner}, most of them close to zero, and these into {nEmbd}, which it adds to the stream. No picture shows it alone: each layer's guess is the result of attention and MLP together.",
   "part.unembedding.help":
-    "The normed numbers are compared with a row for each of the {vocabSize} tokens. The more alike they are, the more probable is that token.",
+    "It compares the normalised numbers with a row for each of the {vocabSize} tokens. The more similar the row, the more probable is its token.",
   "part.unembedding.tied":
-    "The normed numbers are compared with a row for each of the {vocabSize} tokens, the rows of the embedding. The more alike they are, the more probable is that token.",
+    "It compares the normalised numbers with the embedding's row of each of the {vocabSize} tokens. The more similar the row, the more probable is its token.",
 
   lens: "The model's guess after each layer",
   "lens.help":
-    "The {residual} after each layer, read through the {unembedding} as if the layer were the last. It shows the top guess of the next token, and its probability. It begins as {embedding} and {positions}, before any layer.",
-  settledAtOnce: "From the embedding on it is “{guess}”.",
-  settled: "From layer {layer} on it is “{guess}”.",
-  settledLast: "It becomes “{guess}” only in the last layer.",
+    "Here the {unembedding} reads the {residual} after each layer, as if that layer were the last. You see the top guess of the next token, and its probability. Before any layer, the stream is {embedding} plus {positions}.",
+  settledAtOnce: "From the embedding on, the guess is “{guess}”.",
+  settled: "From layer {layer} on, the guess is “{guess}”.",
+  settledLast: "The guess becomes “{guess}” only in the last layer.",
   follows: "In the text, “{token}” comes next.",
   stageOfEmbedding: "Embedding",
   stageOfLayer: "Layer {layer}",
   guess: "Guess",
   probability: "Probability",
-  others: "Then",
+  others: "Other guesses",
 
   attention: "What a head looks at",
   "attention.help":
-    "How one head of {attention} divides its attention over the text, seen from the chosen token at the right. A thicker arc means more attention.",
+    "One head divides its {attention} over the text, from the chosen token at the right. A thicker arc means more attention.",
   layer: "Layer",
   head: "Head",
   looksAt: "Layer {layer}, head {head}, looks at {list}.",
@@ -60,13 +60,13 @@ export const insideWords = {
 
   overview: "All heads of all layers",
   "overview.help":
-    "Each symbol is a head of {attention}: its shape says what most of it looks at, its size how much. Press one, or use the arrow keys, to see it above.",
+    "Each symbol is a head of {attention}. Its shape shows where most of the attention goes, and its size shows how much. Press one, or use the arrow keys, to see it above.",
   "glance.first": "the first token",
   "glance.before": "the token before",
   "glance.self": "the token itself",
   "glance.elsewhere": "another token",
   headSees: "Layer {layer}, head {head}: {share} to {name}",
-  headAwaited: "Layer {layer}, head {head}: not seen yet",
+  headAwaited: "Layer {layer}, head {head}: not computed yet",
 
   asTable: "As a table",
   asList: "As a list",
