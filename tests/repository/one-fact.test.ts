@@ -93,7 +93,7 @@ describe("the sampling options", () => {
       expect(comment, name).toBeDefined();
       const initial = initialOf(name);
       if (initial !== undefined)
-        expect(comment, name).toMatch(new RegExp(`; ${initial.replace(".", "\\.")}\\.`));
+        expect(comment, name).toMatch(new RegExp(`; default ${initial.replace(".", "\\.")}[.,]`));
     }
   });
 

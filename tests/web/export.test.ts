@@ -26,7 +26,7 @@ describe("the command", () => {
     [
       ["--model", "docs", "-o", join(folder, "a.html")],
       1,
-      "--model docs: no model folder, it has no config.json",
+      "--model docs is not a model folder: it has no config.json",
     ],
   ])("the command refuses %j with a message", (args, status, sentence) => {
     const found = run(...args);
@@ -38,7 +38,7 @@ describe("the command", () => {
     const file = join(folder, "there.html");
     writeFileSync(file, "mine");
     const found = run("--model", demo, "-o", file);
-    expect(found.stderr).toContain(`export: --output ${file}: it exists; --force replaces it`);
+    expect(found.stderr).toContain(`export: --output ${file} already exists: --force replaces it`);
     expect(found.status).toBe(1);
     expect(readdirSync(folder)).toEqual(["there.html"]);
   });

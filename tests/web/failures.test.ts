@@ -63,7 +63,7 @@ describe("failureOf", () => {
   });
 
   it.each([
-    ["Aborted(). Build with -sASSERTIONS for more info.", "the engine failed (it stopped itself)"],
+    ["Aborted(). Build with -sASSERTIONS for more info.", "the engine failed (no reason given)"],
     ["Aborted(native code called abort())", "the engine failed (native code called abort())"],
     ["Aborted(a reason). Build with -sASSERTIONS for more info.", "the engine failed (a reason)"],
     ["Aborted(cut off", "the engine failed (cut off)"],

@@ -153,11 +153,11 @@ it("the page's fetch cancels the body of an aborted request", async () => {
 
 it.each<[string, unknown, string]>([
   ["throws", async () => Promise.reject(new TypeError("signature expired")), "TypeError: signature expired"],
-  ["gives no response", async () => "text", 'TypeError: the option fetch gave "text", expected a Response'],
+  ["gives no response", async () => "text", 'TypeError: the option fetch returned "text", expected a Response'],
   [
     "gives one that says nothing",
     async () => Response.error(),
-    'TypeError: the option fetch gave a response of type "error"',
+    'TypeError: the option fetch returned a response of type "error", expected a readable one',
   ],
 ])("an error names the file where the page's fetch %s", async (_, fetchFile, message) => {
   const source = new UrlSource("http://host/m/", through(fetchFile));

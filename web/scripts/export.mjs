@@ -6,15 +6,16 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { composeOneFile, modelFiles } from "../page/parts/save-file/one-file.mjs";
 
-const usage = `npm run export -- --model FOLDER -o FILE.html
+const usage = `Usage: npm run export -- --model FOLDER --output FILE.html [OPTIONS]
 
-Writes one HTML file with the page, the engine and a model in it. It opens from a disk with a double click, in every
-browser that runs the page, and makes no request.
+Write one HTML file with the page, the engine and a model. It opens from a disk with a double click, in every browser that
+runs the page, and makes no request.
 
-  -m, --model FOLDER   a model folder, as web/models/demo or what gpt2-weights writes
-  -o, --output FILE    the file to write
-      --force          replace FILE if it exists
-  -h, --help           this text`;
+Options:
+  -h, --help           Print this help message and exit
+  -m, --model FOLDER   Model folder, such as web/models/demo or one that gpt2-weights convert writes
+  -o, --output FILE    File to write
+      --force          Replace FILE if it exists`;
 
 const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
@@ -37,8 +38,8 @@ function readArguments() {
   }
   const { help, model, output, force } = values;
   if (help) return undefined;
-  if (model === undefined) throw new UsageError("--model is missing: which model folder goes into the file?");
-  if (output === undefined) throw new UsageError("--output is missing: which file is to be written?");
+  if (model === undefined) throw new UsageError("--model is missing, expected a model folder");
+  if (output === undefined) throw new UsageError("--output is missing, expected the file to write");
   return { model, output, force };
 }
 
@@ -57,13 +58,13 @@ function checkFolder(folder) {
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory();
   if (!isFolder) throw new Error(`--model ${folder}: there is no such folder`);
   if (!existsSync(join(folder, "config.json"))) {
-    throw new Error(`--model ${folder}: no model folder, it has no config.json`);
+    throw new Error(`--model ${folder} is not a model folder: it has no config.json`);
   }
 }
 
 async function write({ model, output, force }) {
   checkFolder(model);
-  if (!force && existsSync(output)) throw new Error(`--output ${output}: it exists; --force replaces it`);
+  if (!force && existsSync(output)) throw new Error(`--output ${output} already exists: --force replaces it`);
   const page = await readPage();
   const index = join(model, "weights.json");
   const files = modelFiles(existsSync(index) ? readFileSync(index, "utf8") : undefined);

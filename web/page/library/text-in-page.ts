@@ -32,7 +32,7 @@ export function takeTextInPage(): TextInPage | undefined {
   const bytes = Uint8Array.from(characters, (character) => character.charCodeAt(0));
   const { id, content } = parse(new TextDecoder().decode(bytes));
   const kept = parseKept(content);
-  if (!kept) throw new Error("the text in this page is none");
+  if (!kept) throw new Error("the text in this page is damaged");
   if (hasFlag(`shown ${id}`)) return undefined;
   storeFlag(`shown ${id}`);
   return { kept, beside: content };

@@ -26,7 +26,7 @@ function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
       const bytes = await bytesOf(stream);
       // A host that is down, or a network's sign-in page, may answer any request with 200.
       if (!isModelFile(path, bytes))
-        throw new LoadError("network", `the host's ${path} is not the file of a model`);
+        throw new LoadError("network", `the host sent a ${path} that does not belong to a model`);
       return (await sha256(bytes)) !== expected;
     });
     return (await Promise.all(changed)).includes(true);

@@ -33,7 +33,7 @@ export interface Environment {
 
 /** Whether the browser stores files for this page. */
 export interface StorageCapability extends Capability {
-  /** Bytes that this origin may still store; null where the browser does not say. */
+  /** Bytes that this origin may still store; null if the browser gives no estimate. */
   freeBytes: number | null;
 }
 

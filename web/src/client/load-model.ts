@@ -25,7 +25,7 @@ import { readThreadChoices } from "./thread-choices.js";
 export type ModelSource =
   string | URL | File | Iterable<File> | FileList | FileSystemDirectoryHandle | FileSystemFileHandle;
 
-/** A LoRA adapter: where it is, like a model. `weight` multiplies what the adapter adds; 1. */
+/** A LoRA adapter, whose source is given like a model's. `weight` multiplies what the adapter adds; default 1. */
 export type AdapterSource = ModelSource | { source: ModelSource; weight?: number | null | undefined };
 
 /** Options of `loadModel`. */
@@ -38,18 +38,18 @@ export interface LoadOptions {
   signal?: AbortSignal | null | undefined;
   /** Called with the progress, about 20 times a second. */
   onProgress?: ((progress: LoadProgress) => void) | null | undefined;
-  /** Format to which a float model is converted while it is read; "q8". A model already converted to another one is an error. */
+  /** Format to which a float model is converted while it is read; default "q8". A model already converted to another format is an error. */
   weights?: "q8" | "q4" | "f32" | null | undefined;
   /**
    * One or several LoRA adapters in PEFT's format (adapter_config.json, adapter_model.safetensors). They are merged into a
    * float model before it is quantized.
    */
   adapter?: AdapterSource | readonly AdapterSource[] | null | undefined;
-  /** Format of the KV cache; by default like the weights. */
+  /** Format of the KV cache; by default "f32" for float weights, and "q8" for others. */
   kv?: "q8" | "f32" | null | undefined;
   /**
-   * Milliseconds without a byte after which a connection counts as broken; 20,000. A broken download is retried a few
-   * times, and resumes where it stopped.
+   * Milliseconds without a byte after which a connection counts as broken; default 20,000. A broken download is retried a
+   * few times, and resumes where it stopped.
    */
   stallMs?: number | null | undefined;
   /**
@@ -57,7 +57,7 @@ export interface LoadOptions {
    * step away when the load ends. The text may still change: its unchanged beginning is not computed again.
    */
   prompt?: Prompt | null | undefined;
-  /** Forces a build of the engine; by default the fastest that the browser runs. */
+  /** Forces a build of the engine; by default the fastest one that the browser supports. */
   variant?: Variant | null | undefined;
   /**
    * The folder with gpt2-worker.js and engine/, relative to the page. It may be at another origin that allows it (CORS). By
@@ -75,7 +75,7 @@ export interface LoadOptions {
    * is an error in browsers, as with `headers`.
    */
   credentials?: RequestCredentials | null | undefined;
-  /** "error" refuses every redirect, so that only the model's own host gets requests; "follow" is the default. */
+  /** "error" refuses every redirect, so that only the model's own host gets requests; default "follow". */
   redirect?: "follow" | "error" | null | undefined;
   /**
    * Called instead of fetch for every file of the model, to sign addresses, to decrypt, or to read from another place. It gets
@@ -84,8 +84,8 @@ export interface LoadOptions {
    */
   fetch?: typeof fetch | null | undefined;
   /**
-   * Whether the model is stored on this device, so that the next visit needs no network; true. `listModels` lists the stored
-   * models, `removeModel` removes one.
+   * Whether the model is stored on this device, so that the next visit needs no network; default true. `listModels` lists the
+   * stored models, and `removeModel` removes one.
    */
   cache?: boolean | null | undefined;
 }

@@ -26,13 +26,13 @@ type OrNull<T> = { [K in keyof T]: T[K] | null };
 
 /** Options that every call has. */
 export interface CallOptions {
-  /** Aborts the call: it settles at once, and no further token comes. */
+  /** Aborts the call: it settles at once, and yields no further token. */
   signal?: AbortSignal | null | undefined;
 }
 
 /** Options of `tokenize`. */
 export interface TokenizeOptions extends CallOptions {
-  /** "<|endoftext|>" in the text is the token, not text; false. */
+  /** Read "<|endoftext|>" in the text as the token, not as text; default false. */
   allowSpecial?: boolean | null | undefined;
 }
 
@@ -44,9 +44,9 @@ export interface PrefillOptions extends TokenizeOptions {
 
 /** Options of `score`. */
 export interface ScoreOptions extends CallOptions {
-  /** Tokens by which a window advances, for a text longer than the context; half the context. */
+  /** Tokens by which a window advances, for a text longer than the context; default half the context. */
   stride?: number | null | undefined;
-  /** The index of the first token to score; 0. */
+  /** The index of the first token to score; default 0. */
   start?: number | null | undefined;
   /** Called with the scores while they are computed. */
   onProgress?: ((progress: ScoreProgress) => void) | null | undefined;
@@ -60,7 +60,7 @@ export interface InspectOptions extends CallOptions {
   layer?: number | null | undefined;
   /** One head of that layer; all by default. */
   head?: number | null | undefined;
-  /** Guesses after each layer; 5. */
+  /** Number of guesses after each layer; default 5. */
   top?: number | null | undefined;
   /** Called after each batch of tokens. */
   onProgress?: ((progress: PromptProgress) => void) | null | undefined;
@@ -68,7 +68,7 @@ export interface InspectOptions extends CallOptions {
 
 /** Options of `generate`, `stream` and `complete`. */
 export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, CallOptions {
-  /** The same seed gives the same text on every machine; random, and reported, when left out. */
+  /** The same seed gives the same text on every machine; by default a random one, which the summary reports. */
   seed?: number | bigint | null | undefined;
   /** Called while a long prompt is computed. */
   onPrompt?: ((progress: PromptProgress) => void) | null | undefined;
@@ -130,7 +130,7 @@ interface Reading {
  * by `await using`, or when it is garbage-collected.
  */
 export class Model {
-  /** As dispose, for `await using`. */
+  /** Does what `dispose` does, for `await using`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   static {
@@ -144,7 +144,7 @@ export class Model {
   }
 
   private readonly requester: Requester;
-  /** What is known of the model: config, memory, threads, build. */
+  /** Facts about the model: config, memory, threads, build. */
   readonly info: ModelInfo;
 
   /** @internal */
@@ -156,8 +156,8 @@ export class Model {
   }
 
   /**
-   * Continues `prompt`, token by token. With `n`, each token says which continuation it belongs to. Leaving the loop early stops
-   * the model. Generation pauses when it is 256 tokens ahead of its reader.
+   * Continues `prompt`, token by token. With `n`, the `index` of each token is that of its continuation. Leaving the loop early
+   * stops the model. Generation pauses when it is 256 tokens ahead of its reader.
    */
   async *generate(prompt: Prompt, call: GenerateCall = {}): AsyncGenerator<Token, GenerateSummary, void> {
     const reading = this.read(prompt, readCall("generate", call));
@@ -236,7 +236,7 @@ export class Model {
     };
   }
 
-  /** Continues `prompt`, and resolves to everything at once. */
+  /** Continues `prompt`, and resolves to the complete result. */
   async complete(prompt: Prompt, call: GenerateCall = {}): Promise<Completion> {
     const { signal, onPrompt, onSummary, options } = readCall("complete", call);
     const tokens: Token[] = [];
@@ -257,7 +257,7 @@ export class Model {
   }
 
   /**
-   * Writes what stands between `before` and `after`, up to the end-of-text token. The tokenizer must have the tokens
+   * Writes the text between `before` and `after`, up to the end-of-text token. The tokenizer must have the tokens
    * `<fim_prefix>`, `<fim_suffix>` and `<fim_middle>` (StarCoder), or the same with hyphens (SantaCoder). Both texts and
    * `maxNewTokens` must fit the context: nothing is cut.
    */
@@ -284,14 +284,14 @@ export class Model {
     );
   }
 
-  /** The ids of a text's tokens. With `allowSpecial`, "<|endoftext|>" is the token, not text. */
+  /** The ids of a text's tokens. With `allowSpecial`, "<|endoftext|>" is read as the token, not as text. */
   async tokenize(text: string, options: TokenizeOptions = {}): Promise<number[]> {
     const { signal, allowSpecial } = readOptions("tokenize", options, ["allowSpecial", "signal"]);
     const args = { text: readText("text", text), allowSpecial: readFlag("allowSpecial", allowSpecial) };
     return this.requester.request("tokenize", args, { signal: readSignal(signal), owner: this });
   }
 
-  /** The text of token ids. Bytes that are no whole character become U+FFFD, as with TextDecoder. */
+  /** The text of token ids. Bytes that are not whole characters become U+FFFD, as with TextDecoder. */
   async detokenize(ids: TokenIds, options: CallOptions = {}): Promise<string> {
     const { signal } = readOptions("detokenize", options, ["signal"]);
     const request = { signal: readSignal(signal), owner: this };

@@ -6,9 +6,10 @@ import { describeValue } from "../shared/refuse.js";
 function readResponse(response: unknown): Response {
   const isResponse = typeof response === "object" && response !== null && "body" in response;
   if (!isResponse)
-    throw new TypeError(`the option fetch gave ${describeValue(response)}, expected a Response`);
+    throw new TypeError(`the option fetch returned ${describeValue(response)}, expected a Response`);
   const { type, status } = response as Response;
-  if (status < 200 || status > 599) throw new TypeError(`the option fetch gave a response of type "${type}"`);
+  if (status < 200 || status > 599)
+    throw new TypeError(`the option fetch returned a response of type "${type}", expected a readable one`);
   return response as Response;
 }
 

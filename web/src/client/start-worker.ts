@@ -53,7 +53,7 @@ export function startWorker(baseUrl?: string, stallMs = usualStallMs): Connectio
   const ways = [
     // The page's policy may require trusted addresses.
     () => {
-      if (isCrossOrigin(address())) throw new DOMException("it lies at another origin", "SecurityError");
+      if (isCrossOrigin(address())) throw new DOMException("it is at another origin", "SecurityError");
       return start(address());
     },
     // For other origins, and for hosts that isolate the document but send workers without the headers.

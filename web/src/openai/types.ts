@@ -2,29 +2,29 @@
 
 /** A request, with the names and defaults of OpenAI's API. */
 export interface CompletionRequest {
-  /** Only repeated in the results: the model is the one that `completions` was called with. */
+  /** A name that the results repeat. It chooses nothing: the model is the one that you pass to `completions`. */
   model?: string | null | undefined;
   /** A text, token ids, or a list of either; "" by default. */
   prompt?: string | readonly string[] | readonly number[] | readonly (readonly number[])[] | null | undefined;
-  /** Most tokens to write; 16. */
+  /** Most tokens to write; default 16. */
   max_tokens?: number | null | undefined;
-  /** Logits are divided by it; 0 takes the most probable token; 1. */
+  /** Randomness: 0 takes the most probable token; default 1. */
   temperature?: number | null | undefined;
-  /** Keeps the fewest tokens with this much probability; 1. */
+  /** Keep the fewest tokens with this much probability together; default 1, which keeps all. */
   top_p?: number | null | undefined;
-  /** Choices for each prompt, 1 to 16; 1. */
+  /** Number of choices for each prompt, 1 to 16; default 1. */
   n?: number | null | undefined;
-  /** Choices to write, of which the `n` most probable are returned; `n`. */
+  /** Number of choices to write, of which the `n` most probable are returned; default `n`. */
   best_of?: number | null | undefined;
-  /** Texts before which the output ends. */
+  /** End the text before the first of these strings. */
   stop?: string | readonly string[] | null | undefined;
-  /** Alternatives to report with each token. */
+  /** Number of alternatives to report with each token. */
   logprobs?: number | null | undefined;
-  /** Put the prompt before the text; false. */
+  /** Put the prompt before the text; default false. */
   echo?: boolean | null | undefined;
-  /** The same seed gives the same text; random by default. */
+  /** The same seed gives the same text; by default a random one. */
   seed?: number | null | undefined;
-  /** Whether the result is a stream of chunks; false. */
+  /** Whether the result is a stream of chunks; default false. */
   stream?: boolean | null | undefined;
   /** `include_usage` adds a last chunk with `usage`. */
   stream_options?: { include_usage?: boolean | null | undefined } | null | undefined;
@@ -38,15 +38,15 @@ export interface CompletionRequest {
   logit_bias?: Readonly<Record<string, number>> | null | undefined;
   /** Refused unless it is empty: GPT-2 only continues text. */
   suffix?: string | null | undefined;
-  /** Not OpenAI's, but known from other servers. Keeps the k most probable tokens; 0, the default, keeps all. */
+  /** Not OpenAI's, but known from other servers, as the options below. Keep this many of the most probable tokens; default 0, which keeps all. */
   top_k?: number | null | undefined;
-  /** Keeps tokens with at least this share of the top token's probability; 0. */
+  /** Keep tokens with at least this share of the top token's probability; default 0, which keeps all. */
   min_p?: number | null | undefined;
-  /** Keeps the tokens whose surprise is closest to the entropy, up to this much probability; 1, the default, keeps all. */
+  /** Keep the tokens closest to the expected surprise, with this much probability together; default 1, which keeps all. */
   typical_p?: number | null | undefined;
-  /** Writes no run of this many tokens twice; 0, the default, allows all. */
+  /** Never write the same sequence of this many tokens twice; default 0, which allows it. */
   no_repeat_ngram_size?: number | null | undefined;
-  /** Above 1 makes tokens of the text so far less probable; 1. */
+  /** Above 1, tokens of the text so far become less likely; default 1. */
   repetition_penalty?: number | null | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface CompletionLogprobs {
   tokens: string[];
   /** The log-probability of each token; null for the first token of an echoed prompt. */
   token_logprobs: (number | null)[];
-  /** The most probable tokens at each place, and the token itself; null where `logprobs` is 0. */
+  /** The most probable tokens at each place, and the token itself; null if `logprobs` is 0. */
   top_logprobs: (Record<string, number> | null)[] | null;
   /** Where each token begins in prompt and text, in UTF-16 units. */
   text_offset: number[];

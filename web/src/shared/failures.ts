@@ -45,7 +45,7 @@ export function failureOf(error: unknown): Gpt2Error {
     case "RuntimeError": {
       const reason = abortText.exec(text)?.[1] ?? text;
       if (memorySigns.test(reason)) return outOfMemory(reason);
-      return new WorkerError("worker-died", `the engine failed (${reason || "it stopped itself"})`);
+      return new WorkerError("worker-died", `the engine failed (${reason || "no reason given"})`);
     }
     case "RangeError":
     case "InternalError": // in Firefox

@@ -32,7 +32,7 @@ export interface LoadProgress {
   retry?: string;
 }
 
-/** The progress of a prefill or of scoring, in tokens; of `LoadProgress.layer`, in layers. */
+/** The progress of a prefill or of scoring, in tokens. In `LoadProgress.layer` it counts layers. */
 export interface PromptProgress {
   /** Tokens, or layers, that are done. */
   done: number;
@@ -40,45 +40,45 @@ export interface PromptProgress {
   total: number;
 }
 
-/** How to generate. A value in the model's generation_config.json replaces the default that stands here after the semicolon. */
+/** How to generate. A value in the model's generation_config.json replaces the default that is stated here. */
 export interface GenerateOptions {
-  /** Tokens to write at most; 64. */
+  /** Most tokens to write; default 64. */
   maxNewTokens?: number | undefined;
-  /** 0 takes the most probable token, 1 the model's own distribution; 0.8. */
+  /** Randomness: 0 takes the most probable token, 1 samples as the model predicts; default 0.8. */
   temperature?: number | undefined;
-  /** Keep the k most probable tokens; 0 keeps all; 40. */
+  /** Keep this many of the most probable tokens; 0 keeps all; default 40. */
   topK?: number | undefined;
-  /** Keep the fewest tokens with this much probability; 0.95. */
+  /** Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95. */
   topP?: number | undefined;
-  /** Keep tokens with this share of the top token's probability; 0. */
+  /** Keep tokens with at least this share of the top token's probability; default 0, which keeps all. */
   minP?: number | undefined;
-  /** Keep the tokens whose surprise is closest to the entropy, up to this much probability; 1. */
+  /** Keep the tokens closest to the expected surprise (the entropy), with this much probability together; default 1, which keeps all. */
   typicalP?: number | undefined;
-  /** Write no run of this many tokens twice, in the prompt or after it; 0. */
+  /** Never write the same sequence of this many tokens twice, in the prompt or after it; default 0, which allows it. */
   noRepeatNgramSize?: number | undefined;
-  /** Above 1 makes tokens of the text so far less likely; 1. */
+  /** Above 1, tokens of the text so far become less likely; default 1. */
   repetitionPenalty?: number | undefined;
-  /** Continuations to write at once, 1 to 16; 1. Number i draws with seed + i; together they take little longer than one. */
+  /** Number of continuations to write at once, 1 to 16; default 1. Continuation i uses seed + i. Together they take little longer than one. */
   n?: number | undefined;
-  /** Draft tokens from the text so far, which gives the same tokens sooner where a text repeats itself; true. */
+  /** Draft tokens from the text so far; default true. The output is the same, and comes sooner where the text repeats itself. */
   lookup?: boolean | undefined;
-  /** Continue the word or space at the end of the prompt; false. Tokens that only rewrite that end have no text, and do not count. */
+  /** Continue the word or space at the end of the prompt; default false. Tokens that only rewrite that end have no text, and do not count. */
   heal?: boolean | undefined;
-  /** The same seed gives the same text on every machine; random, and reported, when left out. */
+  /** The same seed gives the same text on every machine; by default a random one, which the summary reports. */
   seed?: number | undefined;
-  /** End before the first of these. */
+  /** End the text before the first of these strings. */
   stop?: string | readonly string[] | undefined;
-  /** Continue after the end-of-text token; false. */
+  /** Continue after the end-of-text token; default false. */
   ignoreEos?: boolean | undefined;
-  /** Alternatives to report with each token; 0. */
+  /** Number of alternatives to report with each token; default 0. */
   logprobs?: number | undefined;
-  /** Refuse what does not fit the context instead of cutting it; false. */
+  /** Refuse a text that does not fit the context instead of cutting it; default false. */
   strict?: boolean | undefined;
-  /** "<|endoftext|>" in the prompt is the token, not text; false. */
+  /** Read "<|endoftext|>" in the prompt as the token, not as text; default false. */
   allowSpecial?: boolean | undefined;
 }
 
-/** A token that may stand at a place, and its log-probability there. */
+/** A token that may follow at a place, and its log-probability there. */
 export interface TokenLogprob {
   /** Its id in the vocabulary. */
   id: number;
@@ -100,7 +100,7 @@ export interface Token {
   logprob: number;
   /** Its rank among all tokens at that place: 1 for the most probable. */
   rank: number;
-  /** With `heal`: whether some or all of its bytes repeat the end of the prompt; left out where none do. */
+  /** With `heal`: whether some or all of its bytes repeat the end of the prompt; left out if none do. */
   healed?: "some" | "all";
   /**
    * The most probable tokens at this place, as many as `logprobs` requests. While the prompt is healed, only tokens that
@@ -112,11 +112,11 @@ export interface Token {
 /** Why a continuation ended: `maxNewTokens` was reached, the model wrote its end-of-text token, or a text of `stop` followed. */
 export type FinishReason = "length" | "eos" | "stop";
 
-/** How long a generation took. */
+/** The times and speeds of a generation. */
 export interface Timings {
   /** Milliseconds from the request to the first token. */
   firstTokenMs: number;
-  /** Milliseconds from the request to the end, without the time in which it waited for its reader. */
+  /** Milliseconds from the request to the end, without the time spent waiting for the reader. */
   totalMs: number;
   /** Tokens of the prompt that were computed. */
   promptTokens: number;
@@ -132,7 +132,7 @@ export interface Timings {
   acceptedTokens: number;
 }
 
-/** What is known when a generation ends. */
+/** Facts about a generation, at its end. */
 export interface GenerateSummary {
   /** Why the first continuation ended. */
   finishReason: FinishReason;
@@ -148,7 +148,7 @@ export interface GenerateSummary {
   healedTokens: number;
   /** Tokens at the start of the text that no longer fit the context. */
   droppedTokens: number;
-  /** How long it took. */
+  /** The times of the generation. */
   timings: Timings;
 }
 
@@ -175,7 +175,7 @@ export interface Inspection {
   guesses: TokenLogprob[][];
   /** Number of heads in `attention`: all of the layer, or 1 with the option `head`. */
   heads: number;
-  /** How much each head takes from each token, [heads, ids.length]. Each row sums to 1. */
+  /** The weight that each head gives to each token, [heads, ids.length]. Each row sums to 1. */
   attention: Float32Array;
 }
 
@@ -187,7 +187,7 @@ export interface Continuation {
   tokens: Token[];
   /** Why it ended. */
   finishReason: FinishReason;
-  /** The seed that it was drawn with. */
+  /** The seed that drew it. */
   seed: number;
 }
 
@@ -207,7 +207,7 @@ export interface Score {
   tokens: ScoredToken[];
   /** The sum of their log-probabilities. */
   logprob: number;
-  /** exp of their mean negative log-probability; null where no token has one. */
+  /** exp of their mean negative log-probability; null if no token has one. */
   perplexity: number | null;
 }
 
@@ -235,7 +235,7 @@ export interface ModelConfig {
   nEmbd: number;
   /** Attention heads in a layer. */
   nHead: number;
-  /** Heads of keys and values: `nHead`, or 1 where all heads share them. */
+  /** Heads of keys and values: `nHead`, or 1 if all heads share them. */
   numKeyValueHeads: number;
   /** Layers. */
   nLayer: number;
@@ -245,7 +245,7 @@ export interface ModelConfig {
   nPositions: number;
   /** Tokens in the vocabulary. */
   vocabSize: number;
-  /** The id of the end-of-text token; null where the model has none. */
+  /** The id of the end-of-text token; null if the model has none. */
   eosTokenId: number | null;
   /** Whether the output layer uses the weights of the embedding. */
   tieWordEmbeddings: boolean;
@@ -266,7 +266,7 @@ export type GenerationDefaults = Readonly<
   >
 >;
 
-/** What is known of a loaded model. */
+/** Facts about a loaded model. */
 export interface ModelInfo {
   /** Its source: the absolute URL of its folder, or `hf:owner/name@revision`; null for files of this device. */
   source: string | null;
@@ -306,9 +306,9 @@ export interface ModelInfo {
 export interface StoredModel {
   /** The absolute URL of its folder, or its id on a hub. */
   id: string;
-  /** The format that it was converted to while it downloaded; null where it was stored unchanged. */
+  /** The format that it was converted to while it downloaded; null if it was stored unchanged. */
   weights: "q8" | "q4" | "f32" | null;
-  /** Bytes of it that are stored. Models share equal files, and each counts them in full. */
+  /** Stored bytes of the model. Models share equal files, and each counts them in full. */
   bytes: number;
   /** Bytes of all its files. */
   totalBytes: number;
@@ -322,13 +322,13 @@ export interface StoredModel {
 
 /** What `storage` returns. */
 export interface StorageInfo {
-  /** Where models are stored; null where the browser gives this page no storage. */
+  /** Where models are stored; null if the browser gives this page no storage. */
   kind: "opfs" | "cache-storage" | null;
   /** Bytes of the stored models, each file counted once. */
   modelBytes: number;
-  /** Bytes that this origin uses, as the browser estimates them; null where it does not say. */
+  /** Bytes that this origin uses, as the browser estimates them; null if it gives no estimate. */
   usage: number | null;
-  /** Bytes that this origin may use, as the browser estimates them; null where it does not say. */
+  /** Bytes that this origin may use, as the browser estimates them; null if it gives no estimate. */
   quota: number | null;
   /** Whether the browser has agreed not to evict what this origin stores. */
   persisted: boolean;

@@ -41,6 +41,6 @@ const parts: Readonly<Record<string, () => URL>> = {
 /** Imports a part by its address. Bundlers would split this script at an import(), which some of them cannot. */
 export async function importPart(file: string): Promise<unknown> {
   const address = parts[file];
-  if (!address) throw new Error(`the worker does not know the file ${file}`);
+  if (!address) throw new Error(`${file} is not a part of the worker`);
   return importAsItIs(address().href);
 }

@@ -150,7 +150,7 @@ export async function* composeOneFile(page, files, open, sha256) {
   await checkPage(page, sha256);
   const [before, after, ...more] = page.split(marker);
   if (before === undefined || after === undefined || more.length > 0) {
-    throw new Error(`one-file.html has no one place for the model (${marker}): build it again`);
+    throw new Error(`one-file.html must have exactly one place for the model (${marker}): build it again`);
   }
   yield before;
   for (const file of files) {
