@@ -20,7 +20,7 @@ it.each<[string, ...[path: string, pattern: RegExp][]]>([
     "the bytes of GPT-2 124M on the Hub",
     [api, /GPT-2's (\d+) MB download/],
     [firstPage, /downloads GPT-2 once \((\d+) MB\)/],
-    [notes, /hub's (\d+) MB of float32 took/],
+    [notes, /Hub's (\d+) MB of float32 \|/],
   ],
   [
     "the memory of GPT-2 124M in 8 bits",
