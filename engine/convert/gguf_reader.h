@@ -69,7 +69,7 @@ struct GgufHeader {
   std::uint64_t size = 0;           // total size in bytes
 };
 
-// Memory grows with the bytes that have arrived, whatever they claim. Not thread-safe.
+// Memory grows only with the bytes that have arrived. Not thread-safe.
 class GgufReader {
  public:
   // Consumes from the front of `bytes`: all of them, or up to the end of the header.

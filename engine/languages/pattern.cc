@@ -18,7 +18,7 @@ constexpr std::size_t kStepsPerByte = 256;  // of a text, and kMostSteps * kStep
 
 struct Backtrack {
   std::size_t step;
-  std::size_t least;  // bytes: it may continue at each character from `at` back to here
+  std::size_t least;  // in bytes: the match may go on at each character from `least` to `at`
   std::size_t at;
 };
 

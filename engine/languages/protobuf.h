@@ -13,7 +13,7 @@ namespace gpt2 {
 struct ProtoField {
   std::uint32_t number = 0;
   enum class Type { kNumber, kFixed32, kFixed64, kBytes } type = Type::kNumber;
-  std::uint64_t value = 0;  // of a number, and of the bits of a fixed one
+  std::uint64_t value = 0;  // of a number, or the bits of a fixed-size value
   std::string_view bytes;   // of text, bytes or a message
 };
 

@@ -1,4 +1,4 @@
-// Text from outside, in an error message and on a terminal.
+// Shows text from outside in error messages and on terminals.
 #pragma once
 
 #include <string>

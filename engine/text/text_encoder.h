@@ -1,4 +1,4 @@
-// How text becomes tokens, where it is not by merging byte pairs (engine/languages).
+// The interface of encoders that do not merge byte pairs (engine/languages).
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ enum class SpecialTokens {
   kAllowed,  // it is the end-of-text token
 };
 
-// Of what the rules put at the beginning and at the end of a text.
+// Which of the tokens that the rules add at the beginning and the end of a text are included.
 enum class TextEnds {
-  kWithout,    // nothing
-  kBeginning,  // what comes before a text that goes on
+  kWithout,    // none
+  kBeginning,  // those at the beginning, because the text will be continued
   kWith,       // both
 };
 
@@ -27,10 +27,10 @@ enum class TextEnds {
 class TextEncoder {
  public:
   virtual ~TextEncoder() = default;
-  // All ids of `text`. Fails where the vocabulary lacks a token for a part of it.
+  // All ids of `text`. Fails if the vocabulary lacks a token for a part of it.
   virtual Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special,
                                                    TextEnds ends) const = 0;
-  // The text of `ids` where nothing comes before them. Those outside the vocabulary have none.
+  // The text of `ids` at the beginning of a text. Ids outside the vocabulary have no text.
   virtual std::string Decode(std::span<const std::int32_t> ids) const = 0;
 };
 

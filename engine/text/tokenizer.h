@@ -37,18 +37,17 @@ class Tokenizer {
   static Result<Tokenizer> Create(std::span<const std::string> tokens,
                                   std::span<const std::pair<std::string, std::string>> merges);
 
-  // Of another kind: `bytes` are those of each token in the middle of a text. Text becomes tokens
-  // by `encoder`; where that is null it does not.
+  // A tokenizer of another kind. `bytes` holds the bytes of each token in the middle of a text.
+  // `encoder` turns text into tokens; if it is null, text cannot be encoded.
   static Tokenizer CreateOther(std::vector<std::string> bytes,
                                std::shared_ptr<const TextEncoder> encoder);
 
   // The ids of `text`, any bytes, all at once: see Encoding. Time grows linearly with the text, and
-  // as n log n in its longest word. Fails only where the vocabulary lacks a byte that the text
-  // holds.
+  // as n log n in its longest word. Fails only if the vocabulary lacks a byte of the text.
   Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special,
                                            TextEnds ends = TextEnds::kWithout) const;
 
-  // The bytes of a token: not always whole characters. Empty where there is no such token.
+  // The bytes of a token: not always whole characters. Empty if there is no such token.
   std::string_view TokenBytes(std::int32_t id) const {
     const auto index = static_cast<std::size_t>(id);  // negative ones become large
     return index < bytes_.size() ? std::string_view(bytes_[index]) : std::string_view();
@@ -58,8 +57,8 @@ class Tokenizer {
   // row of the model's matrix.
   Result<std::string> Decode(std::span<const std::int32_t> ids) const;
 
-  // The rows of the model's matrix: it may have more than there are tokens. The others write
-  // nothing.
+  // Sets the rows of the model's matrix, which may have more rows than there are tokens. The other
+  // rows have no text.
   void SetRows(std::size_t rows) { rows_ = rows; }
 
   // One more than the largest id.
@@ -69,18 +68,18 @@ class Tokenizer {
   std::optional<std::int32_t> end_of_text() const { return end_of_text_; }
 
   const TokenizerRules& rules() const { return rules_; }
-  // Those that are found before the text is normalized, and those that are found after it.
+  // The added tokens that are found before the text is normalized, and those found afterwards.
   const AddedTokens& added() const { return added_; }
   const AddedTokens& normalized_added() const { return normalized_added_; }
   bool IsAdded(std::int32_t id) const;
 
-  // What makes tokens of text in place of the byte pairs; null where they do.
+  // Turns text into tokens instead of the byte pairs; null if the byte pairs do.
   const TextEncoder* encoder() const { return encoder_.get(); }
 
-  // Whether a run of a text's tokens is what the text of that run has.
+  // Whether each run of a text's tokens equals the tokens of that run's text alone.
   bool HasGpt2Rules() const;
 
-  // The token that is all of `word`, where the rules ignore merges; else nothing.
+  // The token that is all of `word`, if the rules ignore merges; else nothing.
   std::optional<std::int32_t> WholeWord(std::string_view word) const;
 
   // The token of one byte, or -1.
@@ -89,7 +88,7 @@ class Tokenizer {
   // Bytes that a token is merged from: the symbols of Sennrich et al.
   std::size_t Symbols(std::int32_t id) const { return symbols_[static_cast<std::size_t>(id)]; }
 
-  // What two neighbours become, or null; lower ranks come first.
+  // The merge of two neighbours. Merges of lower rank are applied first.
   struct Merge {
     std::uint32_t rank;
     std::int32_t merged;
@@ -111,23 +110,23 @@ class Tokenizer {
     std::int32_t right;
     Merge merge;
   };
-  // Takes the merges in order of rank; of two of the same pair, the first counts.
+  // `merges` are in order of rank; if a pair occurs twice, its first merge counts.
   void SetMerges(std::vector<PairMerge> merges);
 
   std::vector<std::string> bytes_;
   std::size_t rows_ = 0;
   std::vector<std::uint32_t> symbols_;
-  std::array<std::int32_t, 256> byte_tokens_{};  // -1 where the vocabulary lacks the byte
+  std::array<std::int32_t, 256> byte_tokens_{};  // -1 if the vocabulary lacks the byte
   // By left and right token. Not by a hash: a file could choose its ids so that all of them
   // collide.
   std::vector<PairMerge> merges_;
-  std::vector<std::ptrdiff_t> merge_begins_;  // of each left token, and behind the last
+  std::vector<std::ptrdiff_t> merge_begins_;  // of each left token, and the end of the last
   std::optional<std::int32_t> end_of_text_;
   TokenizerRules rules_;
   AddedTokens added_;
   AddedTokens normalized_added_;
   std::unordered_set<std::int32_t> added_ids_;
-  std::unordered_map<std::string, std::int32_t> words_;  // by bytes, where the rules ignore merges
+  std::unordered_map<std::string, std::int32_t> words_;  // by bytes, if the rules ignore merges
   std::shared_ptr<const TextEncoder> encoder_;
 };
 

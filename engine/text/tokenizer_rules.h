@@ -1,4 +1,4 @@
-// What a tokenizer does beside merging byte pairs: the other sections of a tokenizer.json.
+// The rules of a tokenizer other than merging byte pairs: other sections of a tokenizer.json.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace gpt2 {
 struct AddedToken {
   std::string content;
   std::int32_t id = -1;
-  bool is_special = false;      // found only where special tokens are allowed
+  bool is_special = false;      // found only if special tokens are allowed
   bool is_single_word = false;  // not inside a word
-  bool strips_left = false;     // takes white space before it with it
-  bool strips_right = false;    // and behind it
+  bool strips_left = false;     // includes the white space before it
+  bool strips_right = false;    // includes the white space after it
   bool is_normalized = false;   // found in the normalized text
 };
 
@@ -35,7 +35,7 @@ struct Normalizer {
   bool strips_right = false;
 };
 
-// A step that cuts the text. What is cut apart does not merge.
+// A step that cuts the text into pieces. No token extends over a cut.
 struct Splitter {
   enum class Kind {
     kDigits,        // runs of the Unicode category N
@@ -47,9 +47,9 @@ struct Splitter {
   std::string pattern;
 };
 
-// GPT-2's own where nothing is set.
+// The defaults are GPT-2's own rules.
 struct TokenizerRules {
-  std::vector<AddedToken> added;        // ids may lie behind those of the vocabulary
+  std::vector<AddedToken> added;        // ids may be higher than those of the vocabulary
   std::vector<Normalizer> normalizers;  // in order
   std::vector<Splitter> splitters{{.kind = Splitter::Kind::kGpt2Words, .pattern = {}}};
   // Each piece that reaches the splitter of this index, or passes the last one, begins with a
@@ -60,7 +60,7 @@ struct TokenizerRules {
   std::vector<std::int32_t> end;
 };
 
-// `text` after all `normalizers`. Bytes that are no character stay as they are.
+// `text` after all `normalizers`. Bytes that are not part of a character stay unchanged.
 std::string Normalize(const std::vector<Normalizer>& normalizers, std::string_view text);
 
 // Bytes of the first piece of `text`, which is not empty and begins where a piece does. Takes time

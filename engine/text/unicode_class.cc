@@ -9,8 +9,8 @@
 namespace gpt2 {
 namespace {
 
-// A class, and whether its characters are part of a word. The last is of numbers that are newer
-// than the Unicode version of the regular expressions.
+// A class, and whether its characters are part of a word. kLaterNumber is for numbers that are
+// newer than the Unicode version of the regular expressions.
 enum class Stored { kLetter, kDigit, kNumber, kSpace, kWord, kLaterNumber };
 
 struct Range {
@@ -19,7 +19,7 @@ struct Range {
   Stored stored;
 };
 
-// For the compiler alone: what is downloaded is kCoded, a fifth of its size.
+// Only the compiler reads this table. The download contains kCoded, which is a fifth of its size.
 constexpr Range kRanges[] = {
 #include "engine/text/unicode_ranges.inc"
 };

@@ -13,9 +13,9 @@ struct Utf8Character {
 };
 inline constexpr char32_t kInvalidCodePoint = 0xffffffff;
 
-// U+FFFD stands for bytes that belong to no character. One stands for a sequence that correctly
-// begins a character but does not go on, else one for each byte. So does every decoder on the web
-// (WHATWG's Encoding Standard; the Unicode Standard calls it substitution of maximal subparts).
+// U+FFFD replaces bytes that belong to no character. One replaces a sequence that correctly begins
+// a character but does not go on; otherwise one replaces each byte. Every decoder on the web does
+// this (WHATWG's Encoding Standard; in the Unicode Standard, "substitution of maximal subparts").
 inline constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
 
 // The first character of non-empty `text`, or the bytes that one U+FFFD stands for.

@@ -1,5 +1,5 @@
-// Builds parts of the project, installing first what they need. `node engine/toolchain/build.mjs PART...`
-// with the parts native, native-asan, native-tsan, wasm, package and web; web includes package, package wasm.
+// Builds parts of the project, and first installs what they need: `node engine/toolchain/build.mjs PART...`
+// The parts are native, native-asan, native-tsan, wasm, package and web. web includes package, and package includes wasm.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { aptInstall, buildPackages, emscriptenPackages, isOnPath, wasmPackages }
 
 export const root = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 
-/** Runs a program to its end; its output goes to standard error, so that callers own standard output. */
+/** Runs a program to its end. Its output goes to standard error, because standard output belongs to the caller. */
 export function run(program, args, { quiet = false, env = {} } = {}) {
   const { status, error, stdout, stderr } = spawnSync(program, args, {
     cwd: root,
@@ -60,7 +60,7 @@ export async function whileInstalling(work) {
 }
 
 /**
- * Whether `preset` was configured with GPT2_TESTS as `tests` says and the project's options as they stand there now.
+ * Whether `preset` was configured with GPT2_TESTS=`tests` and with the current options of the preset.
  * @param {string} preset
  * @param {string} tests
  */
@@ -78,7 +78,7 @@ function isConfigured(preset, tests) {
   );
 }
 
-/** What the WebAssembly build needs; where it cannot be installed, all that is missing is said at once. */
+/** Installs what the WebAssembly build needs. If that is impossible, one error names everything that is missing. */
 function prepareWasm() {
   if (isOnPath("apt-get")) {
     // Together: each installation begins with an update of apt's lists.
@@ -98,13 +98,13 @@ function prepareWasm() {
 }
 
 /**
- * Configures a preset of CMakePresets.json, if it is not as it stands there.
+ * Configures a preset of CMakePresets.json, unless its configuration is up to date.
  * @param {string} preset
  */
 export function configurePreset(preset, { quiet = false } = {}) {
   if (preset === "wasm") prepareWasm();
   else aptInstall(buildPackages);
-  // A visitor who only runs the page needs no tests; `npm test` installs GoogleTest and configures again.
+  // Someone who only runs the page needs no tests. `npm test` installs GoogleTest and configures again.
   const tests = existsSync("/usr/src/googletest") ? "ON" : "OFF";
   if (!isConfigured(preset, tests)) run("cmake", ["--preset", preset, `-DGPT2_TESTS=${tests}`], { quiet });
 }
@@ -122,14 +122,14 @@ export function buildPreset(preset, { targets = [], quiet = false } = {}) {
 }
 
 export const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
-/** The modules that only some pages need, each in a script of its name. */
+/** The modules that only some pages need, each in a script of the same name. */
 export const engineParts = ["convert", "languages"];
 /** The targets of the four builds of the engine, and of these modules. */
 export const engineTargets = [...variants, ...engineParts].map((name) => `gpt2-${name}`);
-/** Those of the engine's tests for browsers. */
+/** The targets of the engine's tests for browsers. */
 export const browserTestTargets = variants.map((name) => `engine_tests-${name}`);
 
-/** What npm packs: build/package. Only sites need the types, which take a tenth of the time. */
+/** Builds build/package, which npm packs. Only sites need the types, which take a tenth of the time. */
 export function buildPackage({ types = true } = {}) {
   ensureNodeModules();
   buildPreset("wasm", { targets: engineTargets });
@@ -137,12 +137,12 @@ export function buildPackage({ types = true } = {}) {
   run("node", ["web/scripts/package.mjs", ...(types ? [] : ["--without-types"])]);
 }
 
-/** The page, with the package beside it, which is built: web/dist. */
+/** Builds web/dist, the page with the package. The package must be built already. */
 export function buildPage() {
   run("npx", ["vite", "build", "-c", "web/vite.config.ts", "--logLevel", "warn"]);
 }
 
-/** The page, and what it needs of the package. */
+/** Builds the page, and the parts of the package that it needs. */
 export function buildWeb() {
   buildPackage({ types: false });
   buildPage();

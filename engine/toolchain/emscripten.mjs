@@ -1,8 +1,8 @@
 // Finds an Emscripten that is new enough (3.1.69: relaxed SIMD, wasm threads, LLVM 19). Otherwise it makes a private one
 // in .cache/emscripten from Debian 13's packages, without touching the system's own.
 //
-// Prints what it uses; writes .cache/emscripten/emscripten.json {root, version}, which wasm.cmake
-// reads. A second run finds that file, checks that it still holds, and stops.
+// Prints which one it uses, and writes .cache/emscripten/emscripten.json {root, version}, which wasm.cmake
+// reads. A second run finds that file, checks that it is still valid, and ends.
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -40,13 +40,13 @@ function readVersion(root) {
   const parts = version.split(/[.-]/).map(Number);
   const difference = minimum.map((least, i) => (parts[i] ?? 0) - least).find((d) => d !== 0) ?? 0;
   return difference < 0
-    ? { problem: `${root} is ${version}, ${minimum.join(".")} or newer is needed` }
+    ? { problem: `${root} has version ${version}, expected ${minimum.join(".")} or newer` }
     : { version };
 }
 
 /**
- * Folders in which an installed Emscripten may lie, most wanted first. It lies beside `emcc`, where the system's packages
- * and Homebrew put the files behind `emcc` on PATH, or in emsdk.
+ * Folders that may hold an installed Emscripten, the preferred one first: beside `emcc` on PATH, where the system's packages
+ * and Homebrew put its files, and in emsdk.
  * @param {NodeJS.ProcessEnv} env
  */
 function installedRoots(env) {
@@ -78,13 +78,13 @@ export function findEmscripten(env = process.env) {
 }
 
 /**
- * What to say of a version that did not make the figures; undefined for the one that did.
+ * A notice for a version that did not make the figures; undefined for the one that did.
  * @param {string} version
  */
 export const otherVersion = (version) =>
   version === measuredVersion
     ? undefined
-    : `${version} is not ${measuredVersion}, with which all figures were measured: sizes and speeds may differ`;
+    : `${version} is not ${measuredVersion}, which made all published figures: sizes and speeds may differ`;
 
 function use(root, version) {
   mkdirSync(cache, { recursive: true });
@@ -141,7 +141,7 @@ function wrapBinaryen(stage, final) {
 function makePrivateCopy() {
   if (process.arch !== "x64" || !existsSync("/usr/bin/dpkg")) {
     throw new Error(
-      `missing: Emscripten ${minimum.join(".")} or newer, on PATH or in $EMSDK; a private copy is made only on x86-64 ` +
+      `missing: Emscripten ${minimum.join(".")} or newer, on PATH or in $EMSDK; this program makes a private copy only on x86-64 ` +
         "Debian; run: git clone https://github.com/emscripten-core/emsdk && emsdk/emsdk install latest && " +
         "emsdk/emsdk activate latest && export EMSDK=$PWD/emsdk",
     );
@@ -155,12 +155,12 @@ function makePrivateCopy() {
   unpackDebian13(stage);
   wrapBinaryen(stage, final);
   const root = join(stage, "root/usr/share/emscripten");
-  writeFileSync(join(root, "package.json"), "{}"); // else Node reads this project's, and its "type"
+  writeFileSync(join(root, "package.json"), "{}"); // otherwise Node reads this project's file, and its "type"
   say("adding acorn from npm");
   execFileSync("npm", ["install", "--silent", "--no-save", "--prefix", root, "--ignore-scripts", "acorn@8"], {
     stdio: ["ignore", 2, 2],
   });
-  // Emscripten reads the configuration that lies in its own folder before any other.
+  // Emscripten prefers a configuration in its own folder to any other.
   writeFileSync(
     join(root, ".emscripten"),
     [
@@ -178,7 +178,7 @@ function makePrivateCopy() {
   return join(final, "root/usr/share/emscripten");
 }
 
-/** Makes sure that an Emscripten is there; returns {root, version}. Throws with what to do where it can't. */
+/** Finds or makes an Emscripten; returns {root, version}. If it cannot, throws an error that says what to do. */
 export function ensureEmscripten() {
   if (existsSync(record)) {
     const known = JSON.parse(readFileSync(record, "utf8"));

@@ -1,10 +1,10 @@
-// Installs Debian packages that are missing, saying which, and what to run where it may not. Where there is no apt
-// (macOS, Fedora), looks for what they hold and says how to install the rest.
+// Installs missing Debian packages, and prints their names. If it may not install them, it says what to run. Without apt
+// (macOS, Fedora), it looks for the programs and headers, and says how to install the missing ones.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** For the WebAssembly build of the engine, beside Emscripten. */
+/** For the WebAssembly build of the engine, in addition to Emscripten. */
 export const wasmPackages = ["cmake", "ninja-build", "nlohmann-json3-dev"];
 /** For the private copy of Emscripten. */
 export const emscriptenPackages = ["clang-19", "lld-19", "llvm-19", "python3", "debian-archive-keyring"];
@@ -18,7 +18,7 @@ export const clangPackages = [
   ...cppTestPackages,
 ];
 export const chromiumPackages = ["chromium", "chromium-headless-shell"];
-/** Servers that people have, for tests that serve the page with them. */
+/** Common web servers, with which tests serve the page. */
 export const serverPackages = ["apache2-bin", "caddy", "media-types", "nginx-light"];
 export const otherBrowserPackages = ["firefox-esr", "webkit2gtk-driver", "xvfb"];
 /** For all tests. */
@@ -28,7 +28,7 @@ export const testPackages = [
   ...serverPackages,
   ...otherBrowserPackages,
 ];
-/** For `npm run test:embed`, in addition: site generators that are no packages of npm. */
+/** For `npm run test:embed`, in addition: site generators that npm does not have. */
 export const bundlerPackages = ["hugo"];
 /** For the native benchmarks. */
 export const benchPackages = ["chromium", "libbenchmark-dev"];
@@ -36,7 +36,7 @@ export const benchPackages = ["chromium", "libbenchmark-dev"];
 export const pictureTools = ["webp"];
 
 /**
- * What a Debian package is for: the program or header by which it is recognized, and what others call it.
+ * The program or header that a Debian package contains, and the names of that package in other package managers.
  * @typedef {{ program?: string, header?: string, brew: string, dnf: string }} Equivalent
  * @type {Record<string, Equivalent>}
  */
@@ -49,7 +49,7 @@ const equivalents = {
   "nlohmann-json3-dev": { header: "nlohmann/json.hpp", brew: "nlohmann-json", dnf: "json-devel" },
 };
 
-/** Where headers are looked for; find_path in versions.cmake knows the same folders, and more. */
+/** The folders that are searched for headers. find_path in versions.cmake searches these, and more. */
 const includeFolders = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"];
 
 /**
@@ -61,8 +61,8 @@ export const isOnPath = (program, path = process.env.PATH ?? "") =>
   path.split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, program)));
 
 /**
- * What is missing of `packages` on a machine without apt, and the line that installs it; undefined where all is there.
- * @param {readonly string[]} packages Names of Debian's.
+ * On a machine without apt: names the missing ones of `packages`, and the command that installs them; undefined if none is missing.
+ * @param {readonly string[]} packages Debian's names.
  * @param {{ path?: string, includes?: readonly string[] }} where
  * @returns {string | undefined}
  */
@@ -79,11 +79,11 @@ export function missingWithoutApt(
   const manager = /** @type {const} */ (["brew", "dnf"]).find((program) => isOnPath(program, path));
   const known = missing.flatMap((name) => equivalents[name] ?? []);
   const what = missing.map(
-    (name) => equivalents[name]?.program ?? equivalents[name]?.header ?? `what Debian calls ${name}`,
+    (name) => equivalents[name]?.program ?? equivalents[name]?.header ?? `Debian's package ${name}`,
   );
   const remedy =
     manager === undefined || known.length < missing.length
-      ? "install them as your system does"
+      ? "install them with your system's package manager"
       : `run: ${manager === "dnf" ? "sudo dnf" : manager} install ${known.map((names) => names[manager]).join(" ")}`;
   return `missing: ${what.join(", ")}; there is no apt-get to install them with; ${remedy}`;
 }
@@ -107,7 +107,7 @@ function missingOf(packages) {
 }
 
 /**
- * Installs those of `packages` that are missing. Throws, naming the command to run by hand, where it may not.
+ * Installs the missing ones of `packages`. If it may not, throws an error with the command to run by hand.
  * @param {readonly string[]} packages
  */
 export function aptInstall(packages) {

@@ -5,25 +5,25 @@
 function(gpt2_check_version name found least below where)
   if(found STREQUAL "" OR found VERSION_LESS least OR found VERSION_GREATER_EQUAL below)
     message(FATAL_ERROR "${name} in ${where} has version \"${found}\", "
-      "wanted is ${least} or newer, below ${below}")
+      "expected ${least} or newer, below ${below}")
   endif()
 endfunction()
 
 # gpt2_find_headers(NAME HEADER VERSION_HEADER MACRO LEAST BELOW): sets GPT2_<NAME>_HEADERS to the folder of HEADER.
-# VERSION_HEADER beside it says ..._MAJOR, _MINOR and, if there is one, MACRO's third part.
+# VERSION_HEADER in the same folder defines ..._MAJOR, _MINOR and MACRO's third part.
 function(gpt2_find_headers name header version_header macro third least below)
   find_path(GPT2_${name}_HEADERS ${header} PATHS /usr/include /usr/local/include /opt/homebrew/include
     NO_CMAKE_FIND_ROOT_PATH DOC "The folder of ${header}")
   set(where ${GPT2_${name}_HEADERS})
   if(NOT where)
-    message(FATAL_ERROR "${name} is missing: there is no ${header} in /usr/include or where else CMake looks; "
-      "wanted is ${least} or newer, below ${below}")
+    message(FATAL_ERROR "${name} is missing: CMake finds no ${header} in /usr/include or its other folders; "
+      "expected ${least} or newer, below ${below}")
   endif()
   file(STRINGS ${where}/${version_header} lines REGEX "define ${macro}_(MAJOR|MINOR|${third}) ")
   foreach(part MAJOR MINOR ${third})
     if(NOT lines MATCHES "${macro}_${part} +([0-9]+)")
       message(FATAL_ERROR "${name}: ${where}/${version_header} has no ${macro}_${part}; "
-        "wanted is ${least} or newer, below ${below}")
+        "expected ${least} or newer, below ${below}")
     endif()
     list(APPEND version ${CMAKE_MATCH_1})
   endforeach()

@@ -56,10 +56,10 @@ describe("missing programs", () => {
   });
 
   it("a missing program is named if the system or the package is unknown", () => {
-    expect(missingWithoutApt(["cmake"], { path: "" })).toContain("install them as your system does");
+    expect(missingWithoutApt(["cmake"], { path: "" })).toContain("install them with your system's package manager");
     const where = { path: programs("brew", "cmake") };
     expect(missingWithoutApt(["cmake", "firefox-esr"], where)).toContain(
-      "missing: what Debian calls firefox-esr;",
+      "missing: Debian's package firefox-esr;",
     );
   });
 });
@@ -83,7 +83,7 @@ describe("an installed Emscripten", () => {
     const root = emscripten("3.1.6");
     const { found, problems } = findEmscripten({ PATH: root, EMSDK: "/nowhere" });
     expect(found?.root).not.toBe(root); // the system may have another
-    expect(problems).toContain(`${root} is 3.1.6, 3.1.69 or newer is needed`);
+    expect(problems).toContain(`${root} has version 3.1.6, expected 3.1.69 or newer`);
   });
 });
 

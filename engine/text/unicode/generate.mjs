@@ -1,4 +1,4 @@
-// Writes the tables of characters that tokenizers tell apart: ../unicode_ranges.inc, ../../languages/unicode_tables.inc
+// Writes the tables of characters that tokenizers distinguish: ../unicode_ranges.inc, ../../languages/unicode_tables.inc
 // and ../../languages/grapheme_parts.inc. Run by hand: node engine/text/unicode/generate.mjs
 //
 // Hugging Face's `tokenizers` itself supplies them, because its parts use several versions of Unicode. Regular expressions
@@ -10,7 +10,7 @@ import { charsmap } from "../../../tests/support/sentence-piece.mjs";
 
 const tokenizers = createRequire(import.meta.url)(installTokenizers());
 
-/** All characters: code points except for surrogates. U+0000 is of no class here. */
+/** All characters: code points except for surrogates. U+0000 has no class here. */
 const codePoints = Array.from({ length: 0x110000 }, (_, i) => i).filter(
   (i) => i > 0 && (i < 0xd800 || i > 0xdfff),
 );
@@ -45,7 +45,7 @@ const isWord = (/** @type {string} */ letter) => whitespace(`x${letter}`)[0] !==
 /** @type {[string, (letter: string) => boolean][]} */
 const classes = [
   ["kLetter", isLetter],
-  // \w of Rust's regular expressions tells these two apart, and has the last.
+  // \w of Rust's regular expressions distinguishes these two, and contains the last one.
   ["kDigit", (letter) => isNumber(letter) && isWord(letter)],
   ["kNumber", isNumber],
   ["kSpace", isSpace],
@@ -128,11 +128,11 @@ function decompositions() {
   });
   return numbers.lines(
     "kDecompositions",
-    "// How far it is from the one before, its parts times three plus its kind (Kind in unicode_forms.cc), and they.",
+    "// For each character: the distance from the one before, its parts times three plus its Kind (unicode_forms.cc), and the parts.",
   );
 }
 
-/** The order of combining classes, from 1: which they are matters to nothing. */
+/** The order of combining classes, from 1. The numbers of the classes do not matter. */
 function combiningOrder() {
   const low = "\u0334"; // of class 1
   const high = "\u0345"; // of class 240
@@ -171,14 +171,14 @@ function lowercase() {
     const codePoint = codePoints[i] ?? 0;
     const becomes = points(lower.normalizeString(letter));
     const [to = 0] = becomes;
-    // U+0130 alone becomes two characters; the code says so.
+    // Only U+0130 becomes two characters, which LowerCase handles itself.
     if (becomes.length !== 1 || to === codePoint) return;
     numbers.add(codePoint - last, to > codePoint ? 2 * (to - codePoint) : 2 * (codePoint - to) + 1);
     last = codePoint;
   });
   return numbers.lines(
     "kLowercase",
-    "// How far it is from the one before, and from what it becomes, times two, plus one where that is lower.",
+    "// For each character: the distance from the one before, and twice the distance from its lower case, plus one if that is lower.",
   );
 }
 
@@ -206,10 +206,10 @@ const traits = (/** @type {string} */ letter) =>
   (chinese(letter) !== letter ? 16 : 0);
 
 /**
- * What decides where a grapheme ends, as bits (GraphemePart in graphemes.cc). The normalizer Precompiled looks a grapheme
- * of less than six bytes up as a whole, and finds the shortest rule for its beginning. The rest of the grapheme is lost.
- * Whether a character of four bytes joins what is before it and behind it matters little, since with any other it makes
- * six.
+ * The properties that determine where a grapheme ends, as bits (GraphemePart in graphemes.cc). The normalizer Precompiled
+ * looks up a grapheme of less than six bytes as a whole, and finds the shortest rule for its beginning. The rest of the
+ * grapheme is lost. Whether a character of four bytes joins its neighbours hardly matters, because with any other character
+ * it has six bytes.
  */
 function graphemeParts() {
   const precompiled = (
@@ -235,7 +235,7 @@ function graphemeParts() {
     if (/[\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb]/.test(letter)) return 0; // Hangul: by ranges
     const isBefore = isWhole(`${letter}a`) ? 4 : 0;
     const isPicture = ofLetter(`\u00a9\u200d${letter}`).includes("\u200d") ? 8 : 0;
-    // The two marks begin a grapheme of their own behind a control.
+    // After a control character, the two marks begin a grapheme of their own.
     const isControl = ofMark(letter + mark + mark) === `${letter}m` ? 16 : 0;
     if (Buffer.byteLength(letter) > 3) return isBefore + isPicture + isControl;
     const ofThis = precompiled([letter, "y"]);
@@ -249,7 +249,7 @@ const tables = [
   ...decompositions(),
   ...ranges(
     "kCombining",
-    "// Of each run: how far it is from the end of the one before, its length less 1, the order of its combining class.",
+    "// For each run: the distance from the end of the run before, its length less 1, and the order of its combining class.",
     combiningOrder(),
   ),
   ...ranges("kTraits", "// The same with the sum of Trait.", traits),
@@ -259,7 +259,7 @@ writeFileSync(new URL("../../languages/unicode_tables.inc", import.meta.url), `$
 
 const graphemes = ranges(
   "kParts",
-  "// Of each run: how far it is from the end of the one before, its length less 1, the sum of GraphemePart.",
+  "// For each run: the distance from the end of the run before, its length less 1, and the sum of GraphemePart.",
   graphemeParts(),
 );
 writeFileSync(
