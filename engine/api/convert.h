@@ -40,11 +40,11 @@ const char* gpt2_converter_begin(Gpt2Converter* converter, const char* config, s
                                  const uint8_t* heads, size_t heads_size, const char* weights,
                                  size_t weights_size);
 
-// Takes the next bytes, which must stay where they are until gpt2_converter_step is through with
-// them. No result.
+// Takes the next bytes, which must stay in place until gpt2_converter_step has consumed them. No
+// result.
 const char* gpt2_converter_feed(Gpt2Converter* converter, const uint8_t* bytes, size_t size);
 
-// Continues with what was fed: to be called until gpt2_converter_output has nothing. No result.
+// Continues with the bytes that were fed. Call it until gpt2_converter_output is empty. No result.
 const char* gpt2_converter_step(Gpt2Converter* converter);
 
 // Bytes of the converted model.safetensors, which follow those of the step before.
@@ -53,10 +53,10 @@ typedef struct Gpt2Bytes {
   size_t size;
 } Gpt2Bytes;
 
-// What the last successful gpt2_converter_step gave, until the next call. Never null.
+// The output of the last successful gpt2_converter_step, until the next call. Never null.
 const Gpt2Bytes* gpt2_converter_output(const Gpt2Converter* converter);
 
-// What belongs beside the weights. Result: null until everything before the first tensor has
+// The files beside the weights. Result: null until everything before the first tensor has
 // arrived. Then {"config", "vocab", "merges", "tokenizerConfig", "weightBytes"}: the texts of the
 // files, and the size of model.safetensors. "config" always has text; the others have text only for
 // a GGUF file.

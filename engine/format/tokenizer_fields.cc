@@ -98,8 +98,8 @@ Status CheckGrowth(const std::string& field, std::size_t pattern, const std::str
                     kMostGrowth, " times as long"));
 }
 
-// Calls `read` with each step of `json`, which is `field`: itself, or each of the sequence in the
-// member `list`.
+// Calls `read` with `json`, which is `field`. If it is a sequence of steps, calls `read` with each
+// step in its member `list` instead.
 Status ForSteps(const Json& json, const std::string& field, const char* list,
                 FunctionRef<Status(const Json& step, const std::string& field)> read) {
   if (!IsText(TypeOf(json), "Sequence")) return read(json, field);

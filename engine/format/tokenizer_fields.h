@@ -46,7 +46,7 @@ Result<std::string> ReadText(const Json& json, const std::string& field, const c
 Status CheckGrowth(const std::string& field, std::size_t pattern, const std::string& content,
                    std::size_t& growth);
 
-// Calls `read` with each step of `json`: itself, or each of the sequence in the member `list`.
+// Calls `read` with `json` or, if it is a sequence, with each step in its member `list`.
 Status ForSteps(const Json& json, const std::string& field, const char* list,
                 FunctionRef<Status(const Json& step, const std::string& field)> read);
 

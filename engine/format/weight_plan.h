@@ -65,7 +65,7 @@ struct TensorPlan {
 };
 
 // One plan for each tensor of `header`, in file order. `specs` are those of the config's model.
-// Floating-point matrices become `float_format`. Fails, naming the tensor, where one is unknown,
+// Floating-point matrices become `float_format`. Fails, naming the tensor, if one is unknown,
 // missing or not what config.json says. Borrows from `header` and `specs`.
 Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
                                             const ModelConfig& config,

@@ -1,6 +1,6 @@
 // Exact integer dot products, four inputs to a 32-bit lane, in the three ways that wasm offers.
-// Kernels are templates over one of these classes (DotProduct says what they ask of it); all give
-// the same integers.
+// Kernels are templates over one of these classes (DotProduct lists what they need); all give the
+// same integers.
 //
 // A vector of weights holds four rows of four neighbouring inputs:
 //   | r0: i0 i1 i2 i3 | r1 | r2 | r3 |
@@ -30,7 +30,7 @@ v128_t HiddenI16x8() {
   return wasm_i16x8_splat(value);
 }
 
-// The operations that kernels need of a dot product. Each kernel has its own object, which holds
+// The operations that kernels need from a dot product. Each kernel has its own object, which holds
 // constants. A sum begins with Start, adds products with Add and returns its four lanes with
 // Finish. `negative` is the sum of the magnitudes of the inputs that are below zero.
 template <typename D>
@@ -291,8 +291,8 @@ struct RelaxedDot {
 };
 static_assert(DotProduct<RelaxedDot>);
 
-// Relaxed SIMD for processors without an instruction for it (x64 before AVX-VNNI). What a browser's
-// compiler makes of RelaxedDot's there takes five, two of them for a constant. Products summed in
+// Relaxed SIMD for processors without an instruction for it (x64 before AVX-VNNI). There, a browser
+// compiles RelaxedDot's to five instructions, two of them for a constant. Products summed in
 // pairs take one; pairs of those are added here. Sums that fit 16 bits stay there for a whole
 // group.
 struct RelaxedPairDot : RelaxedDot {

@@ -16,8 +16,8 @@ inline v128_t Splat(float value) {
   return wasm_f32x4_splat(value);
 }
 
-// A constant that is read from memory: one instruction. V8 on x64 makes a constant that it knows
-// anew in every turn of a loop, in three or four. `value` has static storage.
+// A constant that is read from memory: one instruction. V8 on x64 recreates a known constant in
+// each iteration of a loop, in three or four. `value` has static storage.
 inline v128_t Constant(const volatile float& value) {
   return Splat(value);
 }

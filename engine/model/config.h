@@ -39,7 +39,7 @@ struct Config {
   bool scale_attn_weights = true;                // attention scores by 1 / sqrt(head_dim)
   bool scale_attn_by_inverse_layer_idx = false;  // and by 1 / (layer + 1)
   bool tie_word_embeddings = true;
-  std::optional<std::int32_t> eos_token_id;       // the first, where there are several
+  std::optional<std::int32_t> eos_token_id;       // the first, if there are several
   std::vector<std::int32_t> other_eos_token_ids;  // end a text as well
 
   std::size_t head_dim() const { return n_embd / n_head; }

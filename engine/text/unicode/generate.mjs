@@ -171,7 +171,7 @@ function lowercase() {
     const codePoint = codePoints[i] ?? 0;
     const becomes = points(lower.normalizeString(letter));
     const [to = 0] = becomes;
-    // Only U+0130 becomes two characters, which LowerCase handles itself.
+    // Only U+0130 becomes two characters, which Lowercased (unicode_forms.cc) handles itself.
     if (becomes.length !== 1 || to === codePoint) return;
     numbers.add(codePoint - last, to > codePoint ? 2 * (to - codePoint) : 2 * (codePoint - to) + 1);
     last = codePoint;
