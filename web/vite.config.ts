@@ -118,8 +118,8 @@ function changePackages(): Plugin {
 }
 
 /**
- * What Vite puts around each import(): it fetches the chunk's stylesheets beside the chunk. Vite's own has 1.3 kB of gzip, and
- * does more than this page needs.
+ * Replaces the code that Vite puts around each import(). It fetches the chunk's stylesheets together with the chunk. Vite's own
+ * code takes 1.3 kB of gzip, and does more than this page needs.
  */
 const fetchWithStyles = `
 const comings = {};

@@ -24,7 +24,7 @@ export type Mode = (typeof modes)[number];
 export type Tint = Extract<Mode, "probability" | "rank">;
 export const isTint = (mode: Mode): mode is Tint => mode === "probability" || mode === "rank";
 
-/** Whether the words of the text have no details in it: a panel of its own says what is to be said. */
+/** Whether a press of a word shows no details in this view: the view has a panel of its own. */
 export const hasPanel = (mode: Mode): boolean => mode === "inside" || mode === "sees";
 
 export const setMode = StateEffect.define<Mode>();

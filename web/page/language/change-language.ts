@@ -1,13 +1,13 @@
-// Another language in the place of the page's, while it is read and written in. Fetched when one is chosen.
+// Changes the language of the open page. Fetched when the visitor chooses another language.
 import type { Language } from "./languages.js";
 import { page } from "./page.js";
 import { translatePage } from "./translate-page.js";
 import { currentLanguage, wordsOf } from "./translation.js";
 
-/** Of this page alone, as choose.mjs reads it: others of the same host share the storage. */
+/** The key of this page alone, as in choose.mjs: other pages of the host share the storage. */
 const key = `gpt2-language ${location.pathname}`;
 
-/** All that the page says is in `next` from then on, also at its next visit. Rejects where its words do not come. */
+/** Changes all texts of the page to `next`, also for later visits. Rejects if its words cannot be loaded. */
 export async function changeLanguage(next: Language): Promise<void> {
   const words = await wordsOf(next);
   document.documentElement.lang = next;
@@ -16,6 +16,6 @@ export async function changeLanguage(next: Language): Promise<void> {
   try {
     localStorage.setItem(key, next);
   } catch {
-    // There is no storage, as in a sandboxed frame: it is for this visit.
+    // There is no storage, as in a sandboxed frame: the choice lasts for this visit.
   }
 }

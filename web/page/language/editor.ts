@@ -1,8 +1,8 @@
-// The phrases of what comes with the editor.
+// The phrases of the editor, and of the parts that load with it.
 import { editor } from "./en.js";
 import { phrasesOf, type Phrase } from "./phrases.js";
 
-/** How one asks in English, on a page of another language, too. */
+/** The beginnings of English questions, also for a page in another language. */
 export const englishAsks = editor.asks;
 
 export const phrase: Phrase<"editor"> = phrasesOf("editor", editor);

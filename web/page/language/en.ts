@@ -3,7 +3,7 @@
 // the others come with the script of their part. de.ts has the same sections; docs/understand/page.md says how to add a
 // language.
 //
-// {name} stands for a value. A phrase with a number has the forms that Intl.PluralRules tells apart, chosen by {count}.
+// {name} stands for a value. A phrase with a number has a form for each category of Intl.PluralRules, chosen by {count}.
 
 /** The texts of index.html, by its data-phrase attributes. Another language takes their place before the first paint. */
 export const page = {
@@ -241,7 +241,7 @@ export const models = {
   removed: "{name} is removed from this device.",
 } as const;
 
-/** What comes with the editor: suggestions, views, branches, links, keys. */
+/** For the editor, and the parts that load with it: suggestions, views, branches, links, keys. */
 export const editor = {
   // The beginnings of questions and requests.
   asks: "who|whom|whose|what|when|where|which|why|how|can|could|will|would|do|does|did|is|are|was|were|should|may|please|tell me|explain|translate|summarize|summarise|write me|write a|write an|give me|help me",
@@ -439,7 +439,7 @@ export const editor = {
   copyYourself: "This page may not use the clipboard. The text is selected: copy it from there.",
 } as const;
 
-/** What comes with the list of texts. */
+/** For the list of texts. */
 export const library = {
   newText: "New text",
   search: "Search in all texts",
@@ -490,7 +490,7 @@ export const library = {
   wholeNumber: "a whole number",
 } as const;
 
-/** What comes with the panel of engine and device. */
+/** For the panel of engine and device. */
 export const device = {
   "row.engine": "Engine",
   "row.threads": "Threads",
@@ -560,7 +560,7 @@ export const device = {
   remedy: "What would help:",
 } as const;
 
-/** What comes with the view inside the model. "{residual}", "{attention}" and the like are links to that part of the model. */
+/** For the view inside the model. */
 export const inside = {
   title: "Inside",
   intro: "Move the caret to a token, and see how the model gets from it to the next.",

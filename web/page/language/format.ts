@@ -1,4 +1,4 @@
-// Times and rates as people read them.
+// Formats times and rates in the page's language.
 import { formatNumber } from "./numbers.js";
 import { phrase } from "./start.js";
 
@@ -10,7 +10,7 @@ export const formatRate = (tokensPerSecond: number): string =>
     value: formatNumber(tokensPerSecond, tokensPerSecond < 10 ? 1 : 0, tokensPerSecond < 10 ? 1 : 0),
   });
 
-/** Until a download ends, about: in tens of seconds, or in minutes. */
+/** The approximate time until a download ends, in tens of seconds or in minutes. */
 export const formatLeft = (seconds: number): string =>
   seconds < 90
     ? phrase("seconds", { value: Math.ceil(seconds / 10) * 10 })

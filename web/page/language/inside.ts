@@ -1,4 +1,4 @@
-// The phrases of what looks into the model.
+// The phrases of the view inside the model.
 import { inside } from "./en.js";
 import { phrasesOf, type Phrase } from "./phrases.js";
 

@@ -1,4 +1,4 @@
-// The phrases of models that can be chosen, and of one that comes.
+// The phrases for the choice of a model, and for a model that is loading.
 import { models } from "./en.js";
 import { phrasesOf, type Phrase } from "./phrases.js";
 

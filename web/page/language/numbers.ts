@@ -1,11 +1,11 @@
-// Numbers as people of the page's language read them.
+// Formats numbers in the page's language.
 import { formatIn, percentIn, shareIn } from "../../src/shared/numbers.js";
 import { currentLanguage } from "./translation.js";
 
 const formatOf = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
   formatIn(currentLanguage.peek().language, options);
 
-/** With at most `most` digits behind the point, and at least `least`. */
+/** A number with at most `most` digits after the decimal point, and at least `least`. */
 export const formatNumber = (value: number, most = 0, least = 0): string =>
   formatOf({ maximumFractionDigits: Math.max(most, least), minimumFractionDigits: least }).format(value);
 
@@ -13,7 +13,7 @@ export const formatNumber = (value: number, most = 0, least = 0): string =>
 export const formatShare = (share: number, digits?: number): string =>
   shareIn(currentLanguage.peek().language, share, digits);
 
-/** A share as one reads it, with more digits the smaller it is: "82%", "3.1%", "< 0.1%". */
+/** A share of one, with more digits the smaller it is: "82%", "3.1%", "< 0.1%". */
 export const percent = (share: number, digits?: number): string =>
   percentIn(currentLanguage.peek().language, share, digits);
 
@@ -25,7 +25,7 @@ export function formatLanguages(codes: readonly string[]): string {
   );
 }
 
-/** With two digits at least: "12 kB", "1.3 MB", "213 MB", "4.3 GB". */
+/** A size with at least two digits: "12 kB", "1.3 MB", "213 MB", "4.3 GB". */
 export function formatBytes(bytes: number): string {
   const [unit, size, digits] =
     bytes < 1e6

@@ -1,2 +1,2 @@
-// The English of index.html, for those who come back to it from another language.
+// The English texts of index.html, for visitors who switch back from another language.
 export { page } from "./en.js";

@@ -1,4 +1,4 @@
-// The phrases of what the first paint brings.
+// The phrases that the first paint needs.
 import { start } from "./en.js";
 import { phrasesOf, type Phrase } from "./phrases.js";
 

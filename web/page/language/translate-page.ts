@@ -1,6 +1,6 @@
-// The texts of index.html in another language.
+// Translates the texts of index.html.
 
-/** Puts the texts of `page` in the place of those that index.html came with. */
+/** Replaces the texts of index.html by those of `page`. */
 export function translatePage(page: Readonly<Record<string, string>>): void {
   for (const part of document.querySelectorAll<HTMLElement>("[data-phrase]"))
     part.textContent = page[part.dataset.phrase ?? ""] ?? "";

@@ -1,15 +1,15 @@
-// The language of the page, and its words where that is not English. choose.mjs has chosen it before the first paint.
+// The language of the page, and its words unless that is English. choose.mjs has chosen it before the first paint.
 import { signal, type Signal } from "@preact/signals-core";
 import type { Language } from "./languages.js";
 import type { Translation } from "./sections.js";
 
-/** Brings the words of each language but English. */
+/** Imports the words of each language except English. */
 const bring: Readonly<Record<Exclude<Language, "en">, () => Promise<Translation>>> = {
   de: () => import("./de.js"),
 };
 const isBrought = (tag: string): tag is keyof typeof bring => Object.hasOwn(bring, tag);
 
-/** For so long style/base.css hides the page, too. */
+/** style/base.css hides the page for the same time. */
 const mostMs = 4000;
 
 /** The language of the page, and its words; undefined: they are English. */
@@ -22,11 +22,11 @@ export const currentLanguage: Signal<CurrentLanguage> = signal<CurrentLanguage>(
   words: undefined,
 });
 
-/** The words of `language`; rejects where they do not come. */
+/** The words of `language`; rejects if they cannot be loaded. */
 export const wordsOf = async (language: Language): Promise<Translation | undefined> =>
   isBrought(language) ? bring[language]() : undefined;
 
-/** Brings the words of the language that choose.mjs has chosen; where they do not come in time, the page is in English. */
+/** Loads the words of the language that choose.mjs has chosen. If they do not arrive in time, the page is in English. */
 export async function loadTranslation(): Promise<void> {
   const root = document.documentElement;
   const chosen = root.lang;

@@ -7,7 +7,7 @@ const fold = (text: string): string =>
     .normalize("NFD")
     .replace(/[\u0300-\u036f]/g, "")
     .replace(/\s/gu, " ")
-    .toUpperCase(); // not to lower case: that keeps ß, and has two forms of σ
+    .toUpperCase(); // lower case would keep ß, and has two forms of σ
 
 /** UTF-16 code units that are folded or searched at once, in some milliseconds. */
 const blockUnits = 2 ** 16;

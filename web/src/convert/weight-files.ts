@@ -43,7 +43,7 @@ function shardNames(indexFile: string, text: string): string[] {
   return shards;
 }
 
-/** The weight files of a model's folder. Throws that model.safetensors is missing if there are none. */
+/** The weight files of a model's folder. If there are none, throws the error for a missing model.safetensors. */
 export async function findWeights(source: ModelSource, signal: AbortSignal): Promise<WeightFiles> {
   let missing: LoadError | undefined;
   for (const { form, whole } of forms) {

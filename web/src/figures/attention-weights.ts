@@ -17,7 +17,7 @@ export type Weights = ArrayLike<number>;
 export const rowOf = (attention: Float32Array, head: number, tokens: number): Float32Array =>
   attention.subarray(head * tokens, (head + 1) * tokens);
 
-/** The tokens with at least `least` of the attention, the most first, and at most `count` of them. */
+/** The tokens with at least `least` of the attention, those with most first, and at most `count` of them. */
 export function topWeights(weights: Weights, count: number, least: number): WeighedToken[] {
   return Array.from(weights, (share, index) => ({ index, share }))
     .filter(({ share }) => share >= least)

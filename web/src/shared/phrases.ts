@@ -1,5 +1,5 @@
-// Phrases with values in braces: "Layer {layer}". A phrase with a number has the forms that Intl.PluralRules tells apart, chosen
-// by {count}.
+// Phrases with values in braces: "Layer {layer}". A phrase with a number has a form for each category of Intl.PluralRules,
+// chosen by {count}.
 
 /** A phrase whose form a number chooses, as Intl.PluralRules names the forms. */
 export type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { readonly other: string };
@@ -26,7 +26,7 @@ type ValuesOf<Phrase> = [NamesOf<Phrase>] extends [never]
       },
     ];
 
-/** Gives a phrase of `Section` by its name, with the values that it needs. */
+/** Returns a phrase of `Section` by its name, with the values that it needs. */
 export type PhraseOf<Section> = <Key extends keyof Section & string>(
   key: Key,
   ...values: ValuesOf<Section[Key]>

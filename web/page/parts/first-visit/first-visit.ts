@@ -64,7 +64,7 @@ function showExample({ ui, state, surface, goOnWith }: FirstVisitSetting): void 
     setEnabled(button, !isWriting);
     const isOther = state.chosen.value !== state.first;
     const hasModel = state.loaded.value !== undefined;
-    // The number of changes is read first, so that each of them runs this again.
+    // Reads the number of changes first, so that each change runs this effect again.
     const isUsed = () => isWriting || (state.text.value > 0 && surface.kept.text !== ui.draft.defaultValue);
     if (!figure.hidden && !isOther && !(hasModel && isUsed())) return;
     if (!figure.hidden) leave();
