@@ -61,7 +61,7 @@ function refuse(message) {
 function countOf(option, value) {
   const count = Number(value);
   if (Number.isInteger(count) && count >= 1) return count;
-  return refuse(`--${option} is a whole number from 1 on, not "${value}"`);
+  return refuse(`--${option} is "${value}", expected a whole number of at least 1`);
 }
 const flags = {
   ...given,
@@ -96,25 +96,26 @@ const changes = (now, before) =>
   );
 
 if (flags.help) {
-  console.log("npm run bench -- NAME [options]\n");
+  console.log("Usage: npm run bench -- NAME [OPTIONS]\n\nNames:");
   for (const [each, { about }] of Object.entries(benchmarks)) console.log(`  ${each.padEnd(12)} ${about}`);
   console.log(`
-  --json              prints one JSON object
-  --against FILE      compares the speeds with a former --json; exits 1 if one fell by more than 5 %
-  --quick             builds: the default build alone
-  --weights q4        builds, sizes: of these weights (may be repeated)
-  --size 355M         sizes: of this size (may be repeated)
-  --model FOLDER      builds, suggestions, visits, formats: of this model, as far as its context reaches
-  --text FILE         formats: text that the model was not trained on
-  --threads N         (2)
-  --rounds N          how often everything is measured, in turn; the median counts
-  --rate N            visits: bytes per second of the line (50e6)
-  --js-flags FLAGS    V8's
-  --no-build          measures what is built already`);
+Options:
+  --json              Print the results as one JSON object
+  --against FILE      Compare the speeds with the --json of an earlier run; exit with status 1 if one fell by more than 5 %
+  --quick             builds: measure only the default build
+  --weights FORMAT    builds, sizes: measure only these weights; you can give it more than once
+  --size SIZE         sizes: measure only this size, such as 355M; you can give it more than once
+  --model FOLDER      builds, suggestions, visits, formats: measure this model, as far as its context reaches
+  --text FILE         formats: a text that the model was not trained on
+  --threads N         Number of threads [2]
+  --rounds N          Number of interleaved rounds, whose median counts
+  --rate N            visits: bytes per second of the connection [50e6]
+  --js-flags FLAGS    Flags for V8
+  --no-build          Measure what is built already`);
   process.exit();
 }
 if (benchmark === undefined || extra !== undefined)
-  refuse(`one of ${Object.keys(benchmarks).join(", ")} is expected, not "${positionals.join(" ")}"`);
+  refuse(`the name is "${positionals.join(" ")}", expected one of ${Object.keys(benchmarks).join(", ")}`);
 const table = await benchmark.measure(flags);
 if (table) {
   if (flags.json) console.log(JSON.stringify(table, null, 1));

@@ -9,15 +9,17 @@ import { FaultyPrograms } from "./faulty-programs.mjs";
 import { checkCommandLine, findKiller, measure } from "./tests.mjs";
 import { Workspace } from "./workspace.mjs";
 
-const usage = `npm run mutate -- [options]
-  --seed S      which faults are planted, and in which order (default: at random)
-  --count N     how many that compile (default 300)
-  --skip N      not the first N of them: where an earlier run with the same seed ended
-  --only PATH   only in files that begin so: engine/text, weights_tools/quantizer.cc; may be given again
-  --most-objects N  not those in headers that more than N objects are compiled from: such a fault takes minutes
-  --replay ID   only this fault; may be given again; "survivors" stands for those of the last run
-  --workers N   faults at once (default 1)
-  --list        prints the faults without planting them`;
+const usage = `Usage: npm run mutate -- [OPTIONS]
+
+Options:
+  --seed S          Choose the faults and their order by this seed [random]
+  --count N         Plant this many faults that compile [300]
+  --skip N          Skip the first N faults, to continue an earlier run with the same seed [0]
+  --only PATH       Plant faults only in files whose paths begin with PATH, such as engine/text; you can give it more than once
+  --most-objects N  Skip headers that more than N objects include: a fault there takes minutes
+  --replay ID       Plant only this fault, or "survivors" of the last run; you can give it more than once
+  --workers N       Number of faults at once [1]
+  --list            Print the faults without planting them`;
 
 const { values } = parseArgs({
   options: {

@@ -11,12 +11,14 @@ import { VitestRuns } from "./vitest-runs.mjs";
 
 /** @import { Hits, Measured, Outcome } from "./planting-runner.js" */
 
-const usage = `npm run mutate:web -- [options]
-  --only PATH   only in files that begin so: web/src/loader, web/src/client/model.ts; may be given again
-  --tests PATH  only with tests whose files begin so: tests/web/cache; may be given again
-  --count N     so many faults, drawn at random (default: all)
-  --seed S      which these are
-  --at-import   also faults in what runs when a file is imported: each takes a run of its own, of seconds`;
+const usage = `Usage: npm run mutate:web -- [OPTIONS]
+
+Options:
+  --only PATH   Plant faults only in files whose paths begin with PATH, such as web/src/loader; you can give it more than once
+  --tests PATH  Run only tests whose paths begin with PATH, such as tests/web/cache; you can give it more than once
+  --count N     Draw this many faults at random [all]
+  --seed S      Draw the faults by this seed [1]
+  --at-import   Also plant faults in code that runs at import: each takes a run of its own, of some seconds`;
 
 const { values } = parseArgs({
   options: {
