@@ -201,12 +201,12 @@ void AddOut(CLI::App* command, Arguments& a) {
 }
 
 void AddConvert(CLI::App& app, Arguments& a) {
-  CLI::App* command =
-      AddCommand(app, a, "convert", "Convert a model to a folder that any static host serves", [&a] {
-        a.convert.format = FormatOf(a.format);
-        a.convert.force = a.force;
-        return Convert(a.model, a.out, a.convert, a.json);
-      });
+  CLI::App* command = AddCommand(app, a, "convert",
+                                 "Convert a model to a folder that any static host serves", [&a] {
+                                   a.convert.format = FormatOf(a.format);
+                                   a.convert.force = a.force;
+                                   return Convert(a.model, a.out, a.convert, a.json);
+                                 });
   AddPath(command, "IN", a.model, "Folder of a GPT-2 from the Hugging Face Hub, or a GGUF file")
       ->required();
   AddOut(command, a);

@@ -176,9 +176,9 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
                                                   ": convert the original model instead"};
   }
   if (!options.calibration_file.empty() && options.format != StoredWeights::kQ4) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "--calibrate works only with --weights q4, found " +
-                     std::string(StoredWeightsName(options.format)) + ": leave it out"};
+    return Error{ErrorCode::kInvalidArgument, "--calibrate works only with --weights q4, found " +
+                                                  std::string(StoredWeightsName(options.format)) +
+                                                  ": leave it out"};
   }
   if (options.format == StoredWeights::kQ4) GPT2_TRY(QuantizeModel(model, options));
   const std::set<std::string> present = PresentTensors(model);

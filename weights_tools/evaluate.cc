@@ -27,8 +27,8 @@ namespace gpt2::tools {
 
 namespace {
 
-// KL divergence in nats per token, summed over the vocabulary in double: how many more nats a token
-// of the original's text costs under the model.
+// KL divergence in nats per token: what a token of the original's text costs more under the model.
+// The sum over the vocabulary is in double.
 double KlDivergence(std::span<const float> original, std::span<const float> model) {
   const auto log_sum = [](std::span<const float> logits) {
     const double most = *std::max_element(logits.begin(), logits.end());

@@ -173,9 +173,9 @@ class Comparison {
     }));
     const bool is_right = is_quantized_ ? lowest < kQuantizedRank : lowest == 0;
     Add(is_right, what, Quoted(fact.continuation),
-        lowest == 0 ? "all " + std::to_string(ids.size() - prompt.size()) + " tokens have rank 1"
-                    : "token " + std::to_string(lowest_at) + " has only rank " +
-                          std::to_string(lowest + 1),
+        lowest == 0
+            ? "all " + std::to_string(ids.size() - prompt.size()) + " tokens have rank 1"
+            : "token " + std::to_string(lowest_at) + " has only rank " + std::to_string(lowest + 1),
         fact.source);
     return Done{};
   }

@@ -241,9 +241,10 @@ Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
   std::uint64_t total = 0;
   for (const Piece& piece : index.pieces) {
     if (piece.size > index.size - total) {
-      return Error{ErrorCode::kCorrupt, "weights.json: its pieces have more bytes together than "
-                                        "its size, " +
-                                            std::to_string(index.size)};
+      return Error{ErrorCode::kCorrupt,
+                   "weights.json: its pieces have more bytes together than "
+                   "its size, " +
+                       std::to_string(index.size)};
     }
     total += piece.size;
   }

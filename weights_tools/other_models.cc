@@ -75,10 +75,10 @@ Result<std::set<std::string>> ShardNames(const Folder& folder, const char* index
     }
   }
   if (!names.empty()) return names;
-  return Error{
-      ErrorCode::kCorrupt,
-      Concat(index_file, ": expected \"weight_map\" with the name of a file for each tensor, found ",
-             map == nullptr ? "nothing" : Shown(*map))};
+  return Error{ErrorCode::kCorrupt,
+               Concat(index_file,
+                      ": expected \"weight_map\" with the name of a file for each tensor, found ",
+                      map == nullptr ? "nothing" : Shown(*map))};
 }
 
 // All bytes before the tensors of a safetensors file.

@@ -55,7 +55,8 @@ Status Detokenize(const std::string& model, bool lines, bool json) {
     if (json) {
       std::printf("%s\n", JsonText(bytes).c_str());
     } else {
-      std::fwrite(bytes.data(), 1, bytes.size(), stdout);  // exactly these bytes, without a line break
+      std::fwrite(bytes.data(), 1, bytes.size(),
+                  stdout);  // exactly these bytes, without a line break
     }
     return Done{};
   }

@@ -45,8 +45,8 @@ function readVersion(root) {
 }
 
 /**
- * Folders that may hold an installed Emscripten, the preferred one first: beside `emcc` on PATH, where the system's packages
- * and Homebrew put its files, and in emsdk.
+ * Folders that may hold an installed Emscripten, the preferred one first. They are that of `emcc` on PATH, those of the
+ * system's packages and of Homebrew, and emsdk's.
  * @param {NodeJS.ProcessEnv} env
  */
 function installedRoots(env) {

@@ -56,7 +56,9 @@ describe("missing programs", () => {
   });
 
   it("a missing program is named if the system or the package is unknown", () => {
-    expect(missingWithoutApt(["cmake"], { path: "" })).toContain("install them with your system's package manager");
+    expect(missingWithoutApt(["cmake"], { path: "" })).toContain(
+      "install them with your system's package manager",
+    );
     const where = { path: programs("brew", "cmake") };
     expect(missingWithoutApt(["cmake", "firefox-esr"], where)).toContain(
       "missing: Debian's package firefox-esr;",

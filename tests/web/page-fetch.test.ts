@@ -153,7 +153,11 @@ it("the page's fetch cancels the body of an aborted request", async () => {
 
 it.each<[string, unknown, string]>([
   ["throws", async () => Promise.reject(new TypeError("signature expired")), "TypeError: signature expired"],
-  ["gives no response", async () => "text", 'TypeError: the option fetch returned "text", expected a Response'],
+  [
+    "gives no response",
+    async () => "text",
+    'TypeError: the option fetch returned "text", expected a Response',
+  ],
   [
     "gives one that says nothing",
     async () => Response.error(),

@@ -236,8 +236,7 @@ export const editor: Translated<Sections["editor"]> = {
   suggest: "Wörter vorschlagen",
 
   pressWord: "Tippe auf ein Wort, um zu sehen, was dort noch stehen könnte.",
-  "view.probability.help":
-    "Diese Ansicht zeigt, wie wahrscheinlich jedes Token nach dem Text davor war.",
+  "view.probability.help": "Diese Ansicht zeigt, wie wahrscheinlich jedes Token nach dem Text davor war.",
   "view.probability.print": "Die kleinen Zahlen sind Prozente.",
   "view.rank.help": "Diese Ansicht zeigt den Rang jedes Tokens unter allen möglichen Token.",
   "view.rank.print": "Die kleinen Zahlen sind Ränge.",

@@ -179,7 +179,8 @@ export class Gpt2Autocomplete extends Base {
     if (id === null)
       this.warnOnce('expected the attribute "for" with the id of a field, or the property "field"');
     else if (!named) this.warnOnce(`"for" is "${id}", but no element has this id`);
-    else if (problem) this.warnOnce(`there are no suggestions in <${named.localName} id="${id}">: ${problem}`);
+    else if (problem)
+      this.warnOnce(`there are no suggestions in <${named.localName} id="${id}">: ${problem}`);
     return named === target ? ControlField.of(named) : undefined;
   }
 

@@ -43,7 +43,7 @@ const early = [...attributes.map(propertyOf), "defaultValue", "value", "readOnly
  * @attr {number} repetition-penalty - Above 1, tokens of the text so far become less likely; default 1
  * @attr {number} seed - The same seed gives the same text; by default a random one
  * @attr {string} stop - End the text before this string
- * @attr {"lazy" | "use" | "eager"} loading - When the model loads: once the element is visible ("lazy", the default), once it is used ("use"), or at once ("eager")
+ * @attr {"lazy" | "use" | "eager"} loading - When the model loads: once the element is visible ("lazy", the default), on its first use ("use"), or immediately ("eager")
  * @attr {number} threads - Number of threads; by default the fastest number on this device
  * @attr {string} variant - Build of the engine; by default the fastest that the browser supports
  * @attr {string} kv - Format of the KV cache, "q8" or "f32"; by default "f32" for float weights and "q8" for others
