@@ -153,8 +153,8 @@ function wordsIn(source: string): string[] {
 }
 
 /**
- * The language files, the words by which the page detects a language, and the report of the self-test, which is in English
- * everywhere: it is for developers of browsers.
+ * The language files, the words by which the page detects a language, and the report of the self-test. The report is for
+ * developers of browsers, and always in English.
  */
 const exempt = /^language[\\/](?:en|de|foreign)\.ts$|^parts[\\/]device[\\/]self-test[\\/](?!panel)/;
 
