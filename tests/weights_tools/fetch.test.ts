@@ -265,7 +265,7 @@ it("fetch reports an unreachable hub, and a wrong option", async () => {
     expect.stringContaining("http://localhost:1 cannot be reached: "),
   ]);
   expect((await fetchModel("user/tied", { args: ["--hub", "hub"] })).stderr).toContain(
-    "--hub or HF_ENDPOINT is not the address of a hub: expected http(s)://host",
+    "--hub or HF_ENDPOINT is not the address of a hub: expected https://host or http://host",
   );
   expect((await fetchModel("user/tied", { args: ["--what"] })).status).toBe(2);
   const help = await fetchModel("user/tied", { args: ["--help"] });
