@@ -1,8 +1,6 @@
 // LoRA adapters: any two files end in an error that names the adapter, or in a merged model that
 // the engine loads. A sound adapter is merged, and chunks of the model change nothing.
 #include <algorithm>
-#include <cstring>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,9 +8,9 @@
 
 #include "engine/convert/adapter.h"
 #include "engine/convert/converter.h"
-#include "engine/format/weight_reader.h"
 #include "tests/fuzz/support/any_json.h"
 #include "tests/fuzz/support/fuzz_model.h"
+#include "tests/fuzz/support/stream.h"
 
 namespace gpt2::fuzz {
 namespace {
@@ -133,47 +131,11 @@ void Spoil(FuzzedDataProvider& input, AdapterFiles& files) {
   } while (input.ConsumeBool());
 }
 
-struct Merged {
-  std::string file;
-  std::string config;
-  std::optional<Error> error;
-};
-
-Merged Merge(const std::string& config, std::string_view file, std::vector<Adapter> adapters,
-             StoredWeights weights, std::size_t chunk) {
-  Merged merged;
-  auto made = Converter::OfSafetensors(config, {}, weights, std::move(adapters));
-  if (!made.ok()) return {"", "", made.error()};
-  Converter& converter = *made.value();
-  while (!file.empty() && !merged.error) {
-    const std::string_view text = file.substr(0, chunk);
-    file.remove_prefix(text.size());
-    std::span<const std::byte> bytes = std::as_bytes(std::span(text));
-    while (true) {
-      const auto out = converter.Take(bytes);
-      if (!out.ok()) merged.error = out.error();
-      if (!out.ok() || out.value().empty()) break;
-      merged.file.append(reinterpret_cast<const char*>(out.value().data()), out.value().size());
-    }
-    Check(merged.error || bytes.empty(), "bytes are left over");
-  }
-  const Status finished = converter.Finish();
-  if (!finished.ok()) {
-    merged.error = finished.error();
-  } else {
-    merged.config = converter.folder()->config;
-    Check(converter.folder()->weight_bytes == merged.file.size(), "another size than was said");
-  }
-  return merged;
-}
-
-void CheckLoads(const Merged& merged, WeightFormat format) {
-  const auto config = ReadConfigJson(merged.config);
-  Check(config.ok(), "the config is refused");
-  WeightReader reader(config.value(), format);
-  const Status fed = reader.Feed(std::as_bytes(std::span(merged.file)));
-  Check(fed.ok(), fed.ok() ? "" : fed.error().message);
-  Check(reader.Finish().ok(), "what was merged is not whole");
+Streamed Merge(const std::string& config, std::string_view file, std::vector<Adapter> adapters,
+               StoredWeights weights, std::size_t chunk) {
+  auto converter = Converter::OfSafetensors(config, {}, weights, std::move(adapters));
+  if (!converter.ok()) return {.error = converter.error()};
+  return ConvertWhole(*converter.value(), file, chunk);
 }
 
 }  // namespace
@@ -196,8 +158,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const StoredWeights weights = input.PickValueInArray({StoredWeights::kF32, StoredWeights::kQ8});
   const std::string model = SafetensorsFile(TextOf(HeaderJson(HubTensors(config, DType::kF32, 1))),
                                             HubTensors(config, DType::kF32, 1));
-  Merged results[2];
-  for (Merged& merged : results) {
+  Streamed results[2];
+  for (Streamed& merged : results) {
     auto adapter = Adapter::Read(config_text, std::as_bytes(std::span(file)), 1);
     if (!adapter.ok()) {
       Check(!files.is_sound, adapter.error().message);
@@ -210,7 +172,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     merged = Merge(TextOf(ConfigJson(config)), model, std::move(adapters), weights, chunk);
   }
   const auto& [whole, cut] = results;
-  Check(whole.error.has_value() == cut.error.has_value(), "chunks make an error, or hide one");
+  CheckSame(whole, cut);
   if (whole.error) {
     const std::string& message = whole.error->message;
     Check(!files.is_sound, message);
@@ -221,7 +183,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Check(names_it, message);
     return 0;
   }
-  Check(whole.file == cut.file, "chunks change what comes out");
   CheckLoads(whole, weights == StoredWeights::kF32 ? WeightFormat::kF32 : WeightFormat::kQ8);
   return 0;
 }

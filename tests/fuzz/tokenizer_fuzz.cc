@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/encoding.h"
 #include "engine/text/pre_tokenizer.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/unicode_class.h"
@@ -175,15 +174,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto ids = tokenizer.Encode(text, SpecialTokens::kAsText);
   Check(ids.ok(), "refused, though every byte has a token");
   Check(ids.value() == plain, "other ids than the plain version's");
-  // Portions of any size give the same ids.
-  const std::size_t portion = 1 + size % 7;
-  std::vector<std::int32_t> in_portions, some(portion);
-  for (Encoding encoding(tokenizer, text, SpecialTokens::kAsText); !encoding.is_done();) {
-    const auto count = encoding.Next(some);
-    Check(count.ok() && (count.value() == portion || encoding.is_done()), "a portion of less");
-    in_portions.insert(in_portions.end(), some.begin(),
-                       some.begin() + static_cast<std::ptrdiff_t>(count.value()));
-  }
+  // The same in portions of any size.
+  const auto in_portions =
+      EncodeInPortions(tokenizer, text, SpecialTokens::kAsText, TextEnds::kWithout, 1 + size % 7);
   Check(in_portions == plain, "other ids in portions");
   const auto decoded = tokenizer.Decode(ids.value());
   Check(decoded.ok() && decoded.value() == text, "decodes to another text");

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,8 +17,8 @@
 #include "engine/convert/torch_stream.h"
 #include "engine/convert/zip_directory.h"
 #include "engine/format/safetensors.h"
-#include "engine/format/weight_reader.h"
-#include "tests/fuzz/support/fuzz.h"
+#include "engine/model/weights.h"
+#include "tests/fuzz/support/stream.h"
 #include "tests/support/torch_writer.h"
 
 namespace gpt2::fuzz {
@@ -35,43 +33,18 @@ constexpr std::string_view kConfig =
 
 constexpr std::int64_t kValues = 96;  // of a storage
 
-struct Made {
-  std::string file;
-  std::optional<Error> error;
-};
-
-template <typename Taker>
-Made Take(Taker& taker, std::string_view file, std::size_t chunk) {
-  Made made;
-  while (!file.empty()) {
-    const std::string_view text = file.substr(0, chunk);
-    file.remove_prefix(text.size());
-    std::span<const std::byte> bytes = std::as_bytes(std::span(text));
-    while (true) {
-      const auto out = taker.Take(bytes);
-      if (!out.ok()) {
-        made.error = out.error();
-        return made;
-      }
-      if (out.value().empty()) break;
-      made.file.append(reinterpret_cast<const char*>(out.value().data()), out.value().size());
-    }
-    Check(bytes.empty(), "bytes are left over");
-  }
-  return made;
-}
-
 void CheckNamed(const Error& error) {
   Check(error.message.starts_with(kName) || error.code == ErrorCode::kOutOfMemory, error.message);
 }
 
-Made AsSafetensors(const TorchFile& file, std::string_view bytes, bool is_tied, std::size_t chunk) {
+Streamed AsSafetensors(const TorchFile& file, std::string_view bytes, bool is_tied,
+                       std::size_t chunk) {
   auto stream = TorchStream::Create({file}, is_tied);
   if (!stream.ok()) {
     CheckNamed(stream.error());
-    return {{}, stream.error()};
+    return {.error = stream.error()};
   }
-  Made made = Take(stream.value(), bytes, chunk);
+  Streamed made = Stream(stream.value(), bytes, chunk);
   if (made.error) CheckNamed(*made.error);
   return made;
 }
@@ -121,16 +94,8 @@ void CheckConverts(const TorchFile& file, std::string_view bytes) {
   for (const StoredWeights weights : {StoredWeights::kF32, StoredWeights::kQ8}) {
     const auto converter = Converter::OfTorch(kConfig, {file}, weights);
     if (!converter.ok()) return;
-    const Made made = Take(*converter.value(), bytes, 1 + bytes.size() / 5);
-    if (made.error || !converter.value()->Finish().ok()) return;
-    const ConvertedFolder& folder = *converter.value()->folder();
-    Check(folder.weight_bytes == made.file.size(), "another size than was said");
-    const auto config = ReadConfigJson(folder.config);
-    Check(config.ok(), "the config is refused");
-    WeightReader reader(config.value(), WeightFormat::kF32);
-    const Status fed = reader.Feed(std::as_bytes(std::span(made.file)));
-    Check(fed.ok(), fed.ok() ? "" : fed.error().message);
-    Check(reader.Finish().ok(), "what was converted is not whole");
+    const Streamed made = ConvertWhole(*converter.value(), bytes, 1 + bytes.size() / 5);
+    if (!made.error) CheckLoads(made);
   }
 }
 
@@ -254,13 +219,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       continue;
     }
     for (const bool is_tied : {true, false}) {
-      const Made whole =
+      const Streamed whole =
           AsSafetensors(file.value(), bytes, is_tied, std::max<std::size_t>(1, text.size()));
-      const Made cut = AsSafetensors(file.value(), bytes, is_tied, 1 + text.size() / 7 % 61);
-      Check(whole.error.has_value() == cut.error.has_value(), "chunks make an error, or hide one");
-      if (whole.error) continue;
-      Check(whole.file == cut.file, "chunks change what comes out");
-      CheckValues(file.value(), bytes, whole.file);
+      const Streamed cut = AsSafetensors(file.value(), bytes, is_tied, 1 + text.size() / 7 % 61);
+      CheckSame(whole, cut);
+      if (!whole.error) CheckValues(file.value(), bytes, whole.file);
     }
     CheckConverts(file.value(), bytes);
   }

@@ -7,7 +7,6 @@
 #include "engine/format/json.h"
 #include "engine/format/vocabulary_files.h"
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/encoding.h"
 #include "tests/fuzz/support/any_json.h"
 
 namespace gpt2::fuzz {
@@ -130,14 +129,7 @@ void CheckRules(const Tokenizer& tokenizer, const std::string& text, std::size_t
   for (const SpecialTokens special : {SpecialTokens::kAsText, SpecialTokens::kAllowed}) {
     const auto ids = tokenizer.Encode(text, special, TextEnds::kWith);
     if (!ids.ok()) continue;  // a byte without a token
-    std::vector<std::int32_t> in_portions, some(portion);
-    for (Encoding encoding(tokenizer, text, special, TextEnds::kWith); !encoding.is_done();) {
-      const auto count = encoding.Next(some);
-      Check(count.ok(), "refused in portions");
-      Check(count.value() == portion || encoding.is_done(), "a portion of less");
-      in_portions.insert(in_portions.end(), some.begin(),
-                         some.begin() + static_cast<std::ptrdiff_t>(count.value()));
-    }
+    const auto in_portions = EncodeInPortions(tokenizer, text, special, TextEnds::kWith, portion);
     Check(in_portions == ids.value(), "other ids in portions");
   }
 }

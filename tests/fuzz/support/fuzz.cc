@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "engine/base/random.h"
+#include "engine/text/encoding.h"
 
 namespace gpt2::fuzz {
 
@@ -53,6 +54,18 @@ void CheckRoundTrip(const Tokenizer& tokenizer, std::string_view text, TextEnds 
     const auto ids = tokenizer.Encode(text, special, ends);
     if (ids.ok()) Check(tokenizer.Decode(ids.value()).ok(), "an id outside the vocabulary");
   }
+}
+
+std::vector<std::int32_t> EncodeInPortions(const Tokenizer& tokenizer, std::string_view text,
+                                           SpecialTokens special, TextEnds ends, std::size_t size) {
+  std::vector<std::int32_t> ids, some(size);
+  for (Encoding encoding(tokenizer, text, special, ends); !encoding.is_done();) {
+    const auto count = encoding.Next(some);
+    Check(count.ok(), "refused in portions");
+    Check(count.value() == size || encoding.is_done(), "a portion of less");
+    ids.insert(ids.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count.value()));
+  }
+  return ids;
 }
 
 bool IsUtf8(std::string_view text) {

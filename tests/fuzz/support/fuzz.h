@@ -8,6 +8,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/text/tokenizer.h"
 
@@ -28,8 +29,12 @@ std::string MaybeDamaged(FuzzedDataProvider& input, std::string text);
 // Every id that `tokenizer` gives for `text` can be decoded. A text that it refuses is no error.
 void CheckRoundTrip(const Tokenizer& tokenizer, std::string_view text, TextEnds ends);
 
-// Whether `text` is UTF-8. Unlike engine/text/utf8.cc, this decodes each character and compares it
-// with its shortest form.
+// The ids of `text`, which `tokenizer` takes, in portions of `size`.
+std::vector<std::int32_t> EncodeInPortions(const Tokenizer& tokenizer, std::string_view text,
+                                           SpecialTokens special, TextEnds ends, std::size_t size);
+
+// Whether `text` is UTF-8, found by another way than engine/text/utf8.cc: by decoding each
+// character and asking what its shortest form would have been.
 bool IsUtf8(std::string_view text);
 
 // The size of the UTF-8 character that non-empty `text` begins with, or 0 if it begins with none.
