@@ -1,31 +1,23 @@
-// Prints the results of `npm run mutate`.
-import { folderOf, groupsOf } from "./sources.mjs";
+// What `npm run mutate` prints.
+import { folderOf } from "./sources.mjs";
 
 const shown = (text) => (text === "" ? "nothing" : text.replace(/\s+/g, " "));
 
 export function printFault(outcome, { id, kind, code, before, after }, killer) {
   console.log(`${outcome.padEnd(8)} ${id}  ${kind}: ${shown(before)} -> ${shown(after)}`);
-  if (killer === undefined) console.log(`         ${code}`);
-  else console.log(`         by ${killer}`);
+  console.log(`         ${killer === undefined ? code : `by ${killer}`}`);
 }
 
 /** Repeats the survivors, and counts the killed faults of each folder. */
-export function printScores(planted, seed) {
+export function printScores(planted) {
   const survivors = planted.filter(({ killer }) => killer === undefined);
   if (survivors.length > 0) console.log("\nsurvivors:");
   for (const fault of survivors) printFault("SURVIVED", fault);
-  const row = (name, faults) => {
+  const folders = [...new Set(planted.map(({ file }) => folderOf(file)))].sort();
+  const rows = [...folders, undefined].map((folder) => {
+    const faults = planted.filter(({ file }) => folder === undefined || folderOf(file) === folder);
     const killed = faults.filter(({ killer }) => killer !== undefined).length;
-    const score = faults.length === 0 ? "" : `${((100 * killed) / faults.length).toFixed(1)} %`;
-    console.log(
-      `${name.padEnd(18)}${[faults.length, killed, faults.length - killed, score].map((cell) => String(cell).padStart(10)).join("")}`,
-    );
-  };
-  console.log(
-    `\n${"folder".padEnd(18)}${["planted", "killed", "survived", "score"].map((cell) => cell.padStart(10)).join("")}`,
-  );
-  const byFolder = [...groupsOf(planted, ({ file }) => folderOf(file))];
-  for (const [name, faults] of byFolder.sort(([a], [b]) => a.localeCompare(b))) row(name, faults);
-  row("all", planted);
-  console.log(`seed ${seed}`);
+    return { folder: folder ?? "all", planted: faults.length, killed, survived: faults.length - killed };
+  });
+  console.table(rows);
 }

@@ -1,36 +1,29 @@
-// A copy of the tree with its own build, in which faulty programs are made. The checkout does not change.
+// A copy of the tree with its own build, in which faults are planted. The checkout does not change.
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { availableParallelism } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { aptInstall, buildPackages, testPackages } from "../../engine/toolchain/system-packages.mjs";
+import { limits, run } from "./program.mjs";
 
-const copied = [
-  "CMakeLists.txt",
-  "CMakePresets.json",
-  "README.md",
-  "package.json",
-  "engine",
-  "tests",
-  "weights_tools",
-  "web/models",
-];
+const copied =
+  "CMakeLists.txt CMakePresets.json README.md package.json engine tests weights_tools web/models".split(" ");
 const programs = {
   engine_tests: "tests/engine_tests",
   tools_tests: "tests/tools_tests",
   "gpt2-weights": "weights_tools/gpt2-weights",
 };
 
-// The build compiles quickly and has assertions. Warnings are no errors, because a fault may leave something unused.
+// Quick to compile, with assertions; warnings are no errors, as a fault may leave something unused.
 const options = [
   "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
   "-DCMAKE_CXX_FLAGS=-w -D_GLIBCXX_ASSERTIONS",
@@ -39,16 +32,14 @@ const options = [
 ];
 
 export class Workspace {
-  /** A workspace in `folder` for the tree of `root`. The folder is empty until the first build. */
+  /** For the tree of `root`, in `folder`; nothing is there before it is made. */
   constructor(root, folder) {
     this.root = root;
     this.folder = folder;
     this.tree = join(folder, "tree");
     this.build = join(this.tree, "build/native");
-    this.files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z", ...copied], {
-      cwd: root,
-    })
-      .toString()
+    const listed = ["ls-files", "-co", "--exclude-standard", "-z", ...copied];
+    this.files = execFileSync("git", listed, { cwd: root, encoding: "utf8" })
       .split("\0")
       .filter((file) => file !== "" && existsSync(join(root, file)));
   }
@@ -60,15 +51,36 @@ export class Workspace {
     this.#copy();
     /** @type {import("node:child_process").ExecFileSyncOptions} */
     const shown = { cwd: this.tree, stdio: ["ignore", "ignore", "inherit"] };
-    if (!existsSync(join(this.build, "build.ninja"))) {
+    if (!existsSync(join(this.build, "build.ninja")))
       execFileSync("cmake", ["--preset", "native", ...options], shown);
+    execFileSync("ninja", ["-C", this.build, ...Object.keys(programs)], shown);
+  }
+
+  /** Calls `use` while `fault` is planted. If the process is killed meanwhile, the next run copies the file again. */
+  async withFault(fault, use) {
+    const path = join(this.tree, fault.file);
+    const source = readFileSync(path, "utf8");
+    writeFileSync(path, source.slice(0, fault.start) + fault.after + source.slice(fault.end));
+    try {
+      return await use();
+    } finally {
+      writeFileSync(path, source);
     }
-    execFileSync(
-      "ninja",
-      ["-C", this.build, "-j", String(availableParallelism()), ...Object.keys(programs)],
-      shown,
-    );
-    this.#readBuild();
+  }
+
+  /** Compiles what has changed. Resolves to the program's path, or to undefined where it does not compile. */
+  async program(name) {
+    const { isOk } = await run(`ninja ${name}`, { cwd: this.build, cpuSeconds: 120, wallSeconds: 3600 });
+    return isOk ? join(this.build, programs[name]) : undefined;
+  }
+
+  /** A script that starts the program at `path` with bounded time and memory, under the program's own name. */
+  limited(path) {
+    const script = join(this.folder, "limited/gpt2-weights");
+    mkdirSync(dirname(script), { recursive: true });
+    writeFileSync(script, `#!/bin/sh\n${limits(60)}\nexec ${path} "$@"\n`);
+    chmodSync(script, 0o755);
+    return script;
   }
 
   // Two runs at once would plant their faults in each other's sources.
@@ -83,61 +95,20 @@ export class Workspace {
     process.on("exit", () => rmSync(file, { force: true }));
   }
 
-  /** The path of a program without a fault. */
-  program(name) {
-    return join(this.build, programs[name]);
-  }
-
+  /** Copies only what differs: a copied file is compiled again. */
   #copy() {
-    const { root, files } = this;
-    const stamp = join(this.folder, "copied.json");
-    const before = existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : {};
-    const now = {};
-    for (const file of files) {
-      now[file] = statSync(join(root, file)).mtimeMs;
-      if (before[file] === now[file]) continue;
-      mkdirSync(dirname(join(this.tree, file)), { recursive: true });
-      cpSync(join(root, file), join(this.tree, file));
+    const tests = join(this.tree, "tests");
+    mkdirSync(tests, { recursive: true });
+    for (const name of readdirSync(tests, { recursive: true, encoding: "utf8" }))
+      if (!existsSync(join(this.root, "tests", name)))
+        rmSync(join(tests, name), { recursive: true, force: true });
+    for (const file of this.files) {
+      const [from, to] = [join(this.root, file), join(this.tree, file)];
+      if (existsSync(to) && readFileSync(from).equals(readFileSync(to))) continue;
+      mkdirSync(dirname(to), { recursive: true });
+      cpSync(from, to);
     }
-    for (const file of Object.keys(before))
-      if (!(file in now)) rmSync(join(this.tree, file), { force: true });
-    writeFileSync(stamp, JSON.stringify(now));
     const modules = join(this.tree, "node_modules");
-    if (!existsSync(modules)) symlinkSync(join(root, "node_modules"), modules);
-  }
-
-  // Reads how each object is compiled, and what each program is linked from.
-  #readBuild() {
-    this.objects = JSON.parse(readFileSync(join(this.build, "compile_commands.json"), "utf8"))
-      .map(({ command, file }) => ({
-        command,
-        output: / -o (\S+)/.exec(command)?.[1],
-        source: relative(this.tree, file),
-        includes: new Set(),
-      }))
-      .filter(({ source }) => /^(engine|tests|weights_tools)\//.test(source));
-    const byOutput = new Map(this.objects.map((object) => [object.output, object]));
-    const ninja = (...args) =>
-      execFileSync("ninja", ["-C", this.build, ...args], { encoding: "utf8", maxBuffer: 1 << 28 });
-    let current;
-    for (const line of ninja("-t", "deps").split("\n")) {
-      if (!line.startsWith(" ")) current = byOutput.get(line.split(":")[0]);
-      else current?.includes.add(relative(this.tree, resolve(this.build, line.trim())));
-    }
-    this.links = Object.fromEntries(
-      Object.entries(programs).map(([name, path]) => {
-        const command = ninja("-t", "commands", name).trim().split("\n").at(-1) ?? "";
-        const [before = "", after = ""] = command.split(` -o ${path} `);
-        const words = before.replace(/^: && /, "").split(/\s+/);
-        return [
-          name,
-          {
-            compiler: words.filter((word) => !word.endsWith(".o")).join(" "),
-            objects: words.filter((word) => word.endsWith(".o")),
-            libraries: after.replace(/ && :$/, ""),
-          },
-        ];
-      }),
-    );
+    if (!existsSync(modules)) symlinkSync(join(this.root, "node_modules"), modules);
   }
 }

@@ -1,0 +1,6 @@
+// The tests of web/src, as StrykerJS runs them in its copy of the tree.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: { include: ["tests/web/**/*.test.ts"], exclude: ["tests/web/page/**"], testTimeout: 60_000 },
+});
