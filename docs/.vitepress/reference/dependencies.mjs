@@ -9,9 +9,7 @@ const read = (/** @type {string} */ path) => readFileSync(join(root, path), "utf
 /** The libraries of the engine and the tools. @returns {[string, string][]} */
 function libraryEdges() {
   const lists = read("engine/CMakeLists.txt");
-  const declared = [
-    ...lists.matchAll(/gpt2_add_library\((\w+) "\$\{suffix\}"[^)]*?(?:DEPENDS ([\w ]+))?\n?\s*SOURCES/g),
-  ];
+  const declared = [...lists.matchAll(/gpt2_add_library\((\w+) [^)]*?(?:DEPENDS ([\w ]+))?\n?\s*SOURCES/g)];
   const edges = declared.flatMap(([, name, depends = ""]) =>
     depends
       .trim()

@@ -1,4 +1,4 @@
-// WebAssembly modules that only some pages need (gpt2_add_wasm_part in engine/api/wasm_variants.cmake). Each is packed
+// WebAssembly modules that only some pages need (gpt2_add_wasm_module in engine/api/wasm_variants.cmake). Each is packed
 // into the script that uses it.
 import { LoadError, reasonOf } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
