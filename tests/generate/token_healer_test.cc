@@ -14,12 +14,6 @@
 #include "tests/support/random_tokenizer.h"
 #include "tests/support/test_model.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define GPT2_HAS_ADDRESS_SANITIZER
-#endif
-#endif
-
 namespace gpt2::testing {
 namespace {
 
@@ -100,8 +94,8 @@ Tokenizer FirstTokensOfGpt2(std::size_t size) {
   return std::move(ReadTokenizer(vocab.dump(), lines.substr(0, end), size).value());
 }
 
-#ifdef GPT2_HAS_ADDRESS_SANITIZER
-constexpr int kPromptsToHeal = 100;  // each takes some tenths of a second
+#ifdef GPT2_HAS_SANITIZERS
+constexpr int kPromptsToHeal = 20;  // each takes one or two seconds
 #else
 constexpr int kPromptsToHeal = 2000;
 #endif
@@ -133,6 +127,10 @@ TEST(TokenHealer, RemovesTheFewestTokensBeforeAnyWhiteSpace) {
                                           "\xe2\x81\x9f",
                                           "\xe3\x80\x80",
                                           "\xe1\x9a\x80"};
+  std::set<std::string> pairs(parts.begin(), parts.end());  // they may separate white space
+  for (const std::string& text : parts) {
+    for (const std::string& next : parts) pairs.insert(text + next);
+  }
   const TokenHealer healer(tokenizer, std::nullopt);
   std::mt19937 random(7);
   std::size_t several = 0;
@@ -141,13 +139,8 @@ TEST(TokenHealer, RemovesTheFewestTokensBeforeAnyWhiteSpace) {
     for (std::size_t count = 1 + random() % 5; count > 0; --count) {
       prompt += parts[random() % parts.size()];
     }
-    // Texts that may follow. They are the rest of each token that starts with the end of the
-    // prompt, and texts that may separate the last white space.
-    std::set<std::string> following;
-    for (const std::string& text : parts) following.insert(text);
-    for (const std::string& text : parts) {
-      for (const std::string& next : parts) following.insert(text + next);
-    }
+    // Texts that may follow: also the rest of each token that starts with the end of the prompt.
+    std::set<std::string> following = pairs;
     for (std::int32_t id = 0; id < static_cast<std::int32_t>(kTokens); ++id) {
       const std::string_view bytes = tokenizer.TokenBytes(id);
       for (std::size_t size = 1; size < bytes.size(); ++size) {
@@ -168,7 +161,9 @@ TEST(TokenHealer, RemovesTheFewestTokensBeforeAnyWhiteSpace) {
     EXPECT_FALSE(IsStable(tokenizer, prompt, ids, kept + 1, following))
         << ::testing::PrintToString(prompt) << " " << healing.tokens;
   }
-  EXPECT_GT(several, static_cast<std::size_t>(kPromptsToHeal / 50));
+  if (kPromptsToHeal == 2000) {  // fewer prompts may have none
+    EXPECT_GT(several, 40u);
+  }
 }
 
 TEST(TokenHealer, AllowsPrefixesAndExtensionsOfTheRemovedBytes) {

@@ -7,14 +7,16 @@ import { allFaults, inRandomOrder } from "./sources.mjs";
 import { findKiller, measure } from "./tests.mjs";
 import { Workspace } from "./workspace.mjs";
 
-const usage = `npm run mutate -- [options]
-  --seed S      which faults are planted, and in which order (default: at random)
-  --count N     how many that compile (default 300)
-  --skip N      not the first N of them: where an earlier run with the same seed ended
-  --only PATH   only in files that begin so: engine/text, weights_tools/quantizer.cc; may be given again
-  --no-headers  not in headers: what includes them is compiled again, which takes minutes
-  --replay ID   only this fault; may be given again; "survivors" stands for those of the last run
-  --list        prints the faults without planting them`;
+const usage = `Usage: npm run mutate -- [OPTIONS]
+
+Options:
+  --seed S      Choose the faults and their order by this seed [random]
+  --count N     Plant this many faults that compile [300]
+  --skip N      Skip the first N faults, to continue an earlier run with the same seed [0]
+  --only PATH   Plant faults only in files whose paths begin with PATH, such as engine/text; you can give it more than once
+  --no-headers  Skip headers: a fault there compiles much again, which takes minutes
+  --replay ID   Plant only this fault, or "survivors" of the last run; you can give it more than once
+  --list        Print the faults without planting them`;
 
 const { values } = parseArgs({
   options: {
