@@ -6,6 +6,7 @@
 
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "tests/support/has.h"
 
 namespace gpt2 {
 namespace {
@@ -67,7 +68,7 @@ TEST(GenerationConfig, EosTokenIdIsANumberOrAList) {
             std::vector<std::int32_t>{7});
   EXPECT_EQ(ReadGenerationConfig(R"({"eos_token_id": [7, 9]})").value().eos_token_ids,
             (std::vector<std::int32_t>{7, 9}));
-  EXPECT_NE(ErrorOf(R"({"eos_token_id": "x"})").find("eos_token_id"), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(R"({"eos_token_id": "x"})"), "eos_token_id"));
 }
 
 TEST(GenerationConfig, IgnoredSettingsAreNamedInWarnings) {
@@ -78,7 +79,7 @@ TEST(GenerationConfig, IgnoredSettingsAreNamedInWarnings) {
       IgnoredSettings(R"({"num_beams": 4, "forced_eos_token_id": 5, "max_length": 50})");
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[0], "generation_config.json: \"num_beams\" is 4, which is ignored");
-  EXPECT_NE(warnings[1].find("forced_eos_token_id"), std::string::npos);
+  EXPECT_TRUE(Has(warnings[1], "forced_eos_token_id"));
 }
 
 TEST(GenerationConfig, DoSampleFalseSetsTemperatureZero) {
@@ -113,7 +114,7 @@ TEST(GenerationConfig, ErrorsNameTheFileTheKeyAndTheRange) {
   EXPECT_EQ(ErrorOf(R"({"do_sample": 1})"),
             "generation_config.json: do_sample is 1, expected true or false");
   EXPECT_EQ(ErrorOf("[]"), "generation_config.json: it is an array of 0, expected an object");
-  EXPECT_NE(ErrorOf("{").find("generation_config.json"), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf("{"), "generation_config.json"));
 }
 
 }  // namespace

@@ -11,8 +11,9 @@
 #include "engine/format/config_json.h"
 #include "engine/generate/prompt_tokens.h"
 #include "engine/model/weights.h"
-#include "tests/support/api_output.h"
-#include "tests/support/test_model.h"
+#include "tests/support/has.h"
+#include "tests/support/safetensors_file.h"
+#include "tests/support/test_engine.h"
 
 namespace gpt2::testing {
 namespace {
@@ -24,10 +25,7 @@ using Ids = std::vector<std::int32_t>;
 // layer is complete.
 std::string InNeedOrder(const std::string& file, const Config& config,
                         std::vector<std::size_t>& ends) {
-  std::uint64_t stored = 0;
-  std::memcpy(&stored, file.data(), sizeof stored);
-  const auto length = static_cast<std::size_t>(stored);  // narrower in WebAssembly
-  const Json old = Json::parse(file.substr(8, length));
+  const auto [old, tensors] = SplitFile(file);
   Json header = Json::object();
   std::string data;
   ends.assign(config.n_layer, 0);
@@ -37,44 +35,27 @@ std::string InNeedOrder(const std::string& file, const Config& config,
       const auto offsets = old[name]["data_offsets"].get<std::vector<std::size_t>>();
       header[name] = old[name];
       header[name]["data_offsets"] = {data.size(), data.size() + offsets[1] - offsets[0]};
-      data += file.substr(8 + length + offsets[0], offsets[1] - offsets[0]);
+      data += tensors.substr(offsets[0], offsets[1] - offsets[0]);
       if (spec.layer < config.n_layer) ends[spec.layer] = data.size();
     }
   }
-  const std::string json = header.dump();
-  const std::uint64_t json_size = json.size();
-  std::string result(sizeof json_size, '\0');
-  std::memcpy(result.data(), &json_size, sizeof json_size);
-  for (std::size_t& end : ends) end += sizeof json_size + json.size();
-  return result + json + data;
+  const std::string result = JoinFile(header, data);
+  for (std::size_t& end : ends) end += result.size() - data.size();
+  return result;
 }
 
-class LoadPrompt : public ::testing::TestWithParam<std::string> {
+class LoadPrompt : public ::testing::TestWithParam<std::string>, public TestEngine {
  protected:
-  LoadPrompt() : engine(gpt2_create(2)) {
-    const std::string folder = TinyModelFolder(GetParam());
-    config = ReadTestFile(folder + "/config.json");
-    hub_order = ReadTestFile(folder + "/model.safetensors");
-    shape = ReadConfigJson(config).value().config;
-    need_order = InNeedOrder(hub_order, shape, layer_ends);
+  LoadPrompt() : TestEngine(/*threads=*/2), model(GetParam()), shape(model.parsed()) {
+    need_order = InNeedOrder(model.file, shape, layer_ends);
     for (std::size_t i = 0; i < shape.n_positions / 2; ++i) {
       prompt.push_back(static_cast<std::int32_t>((i * 31 + 7) % shape.vocab_size));
     }
   }
-  ~LoadPrompt() override { gpt2_destroy(engine); }
 
-  void Begin() {
-    const char* reply =
-        gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2);
-    ASSERT_EQ(reply, nullptr) << reply;
-  }
+  void Begin() { ASSERT_EQ(ErrorOf(LoadBegin(model.config)), ""); }
   const char* GivePrompt(const Ids& ids) {
     return gpt2_load_prompt(engine, ids.data(), ids.size() * sizeof ids[0], /*is_ids=*/true);
-  }
-  void Feed(std::string_view bytes) {
-    const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
-    const char* reply = gpt2_load_weights(engine, data, bytes.size());
-    ASSERT_EQ(reply, nullptr) << reply;
   }
   // Runs all layers that can run. Returns how many layers the prompt has passed.
   std::size_t RunLayers() {
@@ -85,54 +66,40 @@ class LoadPrompt : public ::testing::TestWithParam<std::string> {
     EXPECT_EQ(gpt2_output(engine)->total, shape.n_layer);
     return gpt2_output(engine)->done;
   }
-  void End() {
-    const std::string reply = gpt2_load_end(engine);
-    ASSERT_TRUE(Json::parse(reply).contains("result")) << reply;
-  }
   void Load(const std::string& file, std::size_t piece, const Ids& ids) {
     Begin();
     ASSERT_EQ(GivePrompt(ids), nullptr);
     for (std::size_t at = 0; at < file.size(); at += piece) {
-      Feed(std::string_view(file).substr(at, piece));
+      ASSERT_EQ(ErrorOf(Feed(std::string_view(file).substr(at, piece))), "");
       RunLayers();
     }
-    End();
+    LoadEnd();
   }
   // {"tokens": the tokens after `ids`, with logprobs, "reused": how many of `ids` were cached}.
-  Json Generate(const Ids& ids) {
-    const std::string options = R"({"temperature": 0, "maxNewTokens": 8, "logprobs": 3})";
-    Json result = Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],
-                                            /*is_ids=*/true, options.data(), options.size()));
-    Json tokens = Json::array();
-    while (gpt2_output(engine)->is_done == 0) {
-      const char* reply = gpt2_step(engine);
-      if (reply != nullptr) return Json::parse(reply);
-      const Json output = OutputJson(engine);
-      for (const Json& token : output["tokens"]) tokens.push_back(token);
-    }
-    return {{"tokens", tokens}, {"reused", result["result"]["reusedTokens"]}};
+  Json Write(const Ids& ids) {
+    const Json options = {{"temperature", 0}, {"maxNewTokens", 8}, {"logprobs", 3}};
+    const Json begun = Generate(ids, options);
+    return {{"tokens", Finish()}, {"reused", begun["result"]["reusedTokens"]}};
   }
   // The tokens that an engine gives if no prompt was passed during its load.
   Json Plain(const Ids& ids) {
-    Begin();
-    Feed(hub_order);
-    End();
-    return Generate(ids)["tokens"];
+    LoadModel(model.config, model.file);
+    return Write(ids)["tokens"];
   }
 
-  Gpt2Engine* engine;
+  ModelFiles model;
   Config shape;
-  std::string config, hub_order, need_order;
+  std::string need_order;
   std::vector<std::size_t> layer_ends;  // in need_order
   Ids prompt;
 };
 
 TEST_P(LoadPrompt, APromptDuringALoadChangesNoTokenAndRunsOnce) {
   const Json plain = Plain(prompt);
-  for (const std::string* file : {&hub_order, &need_order}) {
+  for (const std::string* file : {&model.file, &need_order}) {
     for (const std::size_t piece : {std::size_t{1500}, file->size()}) {
       Load(*file, piece, prompt);
-      const Json early = Generate(prompt);
+      const Json early = Write(prompt);
       EXPECT_EQ(early["tokens"], plain);
       EXPECT_EQ(early["reused"], prompt.size() - 1);  // the last token runs again, for its logits
     }
@@ -155,8 +122,8 @@ TEST_P(LoadPrompt, EachLayerRunsAsSoonAsItsWeightsHaveArrived) {
   }
   Feed(std::string_view(need_order).substr(fed));
   EXPECT_EQ(RunLayers(), shape.n_layer);
-  End();
-  EXPECT_EQ(Generate(prompt)["tokens"], plain);
+  LoadEnd();
+  EXPECT_EQ(Write(prompt)["tokens"], plain);
 }
 
 TEST_P(LoadPrompt, ASecondPromptReplacesTheFirst) {
@@ -170,8 +137,8 @@ TEST_P(LoadPrompt, ASecondPromptReplacesTheFirst) {
   ASSERT_EQ(GivePrompt(prompt), nullptr);
   Feed(std::string_view(need_order).substr(layer_ends[0]));
   EXPECT_EQ(RunLayers(), shape.n_layer);
-  End();
-  const Json early = Generate(longer);
+  LoadEnd();
+  const Json early = Write(longer);
   EXPECT_EQ(early["tokens"], plain);
   EXPECT_EQ(early["reused"], prompt.size());
 }
@@ -181,7 +148,7 @@ TEST_P(LoadPrompt, ALongPromptKeepsItsLastTokens) {
   for (int i = 0; i < 5; ++i) text.insert(text.end(), prompt.begin(), prompt.end());
   const Json plain = Plain(text);
   Load(need_order, need_order.size(), text);
-  const Json early = Generate(text);
+  const Json early = Write(text);
   EXPECT_EQ(early["tokens"], plain);
   PromptTokens tokens(shape);
   ASSERT_TRUE(tokens.Add(text).ok());
@@ -194,8 +161,8 @@ TEST_P(LoadPrompt, AnUnfinishedPromptIsPrefilledByTheGeneration) {
   ASSERT_EQ(GivePrompt(prompt), nullptr);
   Feed(need_order);
   ASSERT_EQ(gpt2_load_step(engine), nullptr);
-  End();
-  const Json early = Generate(prompt);
+  LoadEnd();
+  const Json early = Write(prompt);
   EXPECT_EQ(early["tokens"], plain);
   EXPECT_EQ(early["reused"], shape.n_layer == 1 ? prompt.size() - 1 : 0);
 }
@@ -207,8 +174,8 @@ TEST_P(LoadPrompt, AnEmptyPromptIsIgnored) {
   ASSERT_EQ(GivePrompt({}), nullptr);
   Feed(need_order);
   EXPECT_EQ(RunLayers(), 0u);
-  End();
-  EXPECT_EQ(Generate(prompt), Json({{"tokens", plain}, {"reused", 0}}));
+  LoadEnd();
+  EXPECT_EQ(Write(prompt), Json({{"tokens", plain}, {"reused", 0}}));
 }
 
 TEST_P(LoadPrompt, AnAbortedOrFailedLoadEndsThePrompt) {
@@ -222,29 +189,25 @@ TEST_P(LoadPrompt, AnAbortedOrFailedLoadEndsThePrompt) {
   begin_and_run();
   begin_and_run();  // replaces the first prompt
   const std::string end = gpt2_load_end(engine);
-  EXPECT_NE(end.find("the file ends inside tensor"), std::string::npos) << end;
+  EXPECT_TRUE(Has(end, "the file ends inside tensor"));
   EXPECT_EQ(gpt2_load_step(engine), end);  // the load is over
   EXPECT_EQ(Plain(prompt), plain);
   begin_and_run();  // the engine is destroyed during the prefill
 }
 
 TEST_P(LoadPrompt, InvalidIdsAndCallsInTheWrongOrderReturnErrors) {
-  const auto error = [](const char* reply) -> std::string {
-    return Json::parse(reply)["error"]["message"];
-  };
-  EXPECT_EQ(error(GivePrompt(prompt)), "no load has begun");
-  EXPECT_EQ(error(gpt2_load_step(engine)), "no load has begun");
+  EXPECT_EQ(ErrorOf(GivePrompt(prompt)), "no load has begun");
+  EXPECT_EQ(ErrorOf(gpt2_load_step(engine)), "no load has begun");
   Begin();
-  EXPECT_NE(error(GivePrompt({1, -2})).find("token id -2 at index 1, expected 0 to "),
-            std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(GivePrompt({1, -2})), "token id -2 at index 1, expected 0 to "));
   Begin();
-  EXPECT_NE(error(gpt2_load_prompt(engine, "text", 4, /*is_ids=*/false)).find("has no tokenizer"),
-            std::string::npos);
+  EXPECT_TRUE(
+      Has(ErrorOf(gpt2_load_prompt(engine, "text", 4, /*is_ids=*/false)), "has no tokenizer"));
   Begin();
-  Feed(hub_order);
-  End();
-  EXPECT_EQ(error(GivePrompt(prompt)), "no load has begun");
-  EXPECT_EQ(Generate(prompt)["reused"], 0);  // the model is unchanged
+  Feed(model.file);
+  LoadEnd();
+  EXPECT_EQ(ErrorOf(GivePrompt(prompt)), "no load has begun");
+  EXPECT_EQ(Write(prompt)["reused"], 0);  // the model is unchanged
 }
 
 INSTANTIATE_TEST_SUITE_P(TinyModels, LoadPrompt, ::testing::ValuesIn(TinyModelNames()),

@@ -77,11 +77,8 @@ namespace gpt2::testing {
 namespace {
 
 // A model with a tokenizer of single bytes and a few merges.
-struct ModelFiles {
-  ModelFiles() {
-    const std::string folder = TinyModelFolder("tied");
-    config = ReadTestFile(folder + "/config.json");
-    weights = ReadTestFile(folder + "/model.safetensors");
+struct FolderFiles : ModelFiles {
+  FolderFiles() : ModelFiles("tied") {
     Json json = Json::object();
     for (int byte = '!'; byte <= '~'; ++byte) json[std::string(1, static_cast<char>(byte))] = byte;
     json["ab"] = 127;
@@ -89,11 +86,11 @@ struct ModelFiles {
     vocab = json.dump();
     merges = "#version: 0.2\na b\nab c\n";
   }
-  std::string config, weights, vocab, merges;
+  std::string vocab, merges;
 };
 
-const ModelFiles& Files() {
-  static const ModelFiles files;
+const FolderFiles& Files() {
+  static const FolderFiles files;
   return files;
 }
 
@@ -107,13 +104,13 @@ class Caller {
   void SetSuspended(std::uint32_t number) { suspended_ = number; }
 
   const char* LoadBegin() {
-    const ModelFiles& f = Files();
+    const FolderFiles& f = Files();
     return gpt2_load_begin(engine_, f.config.data(), f.config.size(), f.vocab.data(),
                            f.vocab.size(), f.merges.data(), f.merges.size(), kLoadOptions.data(),
                            kLoadOptions.size());
   }
   const char* LoadWeights() {
-    const std::string& bytes = Files().weights;
+    const std::string& bytes = Files().file;
     return gpt2_load_weights(engine_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
   const char* LoadPrompt() {
@@ -381,7 +378,7 @@ struct Conversion {
 // A LoRA adapter of the model, with its own head.
 struct AdapterFiles {
   AdapterFiles() {
-    const Config shape = ReadConfigJson(Files().config).value().config;
+    const Config shape = Files().parsed();
     const auto tensor = [](std::uint64_t rows, std::uint64_t cols) {
       return FileTensor{{rows, cols},
                         std::vector<float>(static_cast<std::size_t>(rows * cols), 0.5f)};
@@ -400,7 +397,7 @@ struct AdapterFiles {
 // negative: none fails.
 Conversion Convert(Gpt2Converter* converter, long left, bool all_others) {
   static const AdapterFiles adapter;
-  const ModelFiles& f = Files();
+  const FolderFiles& f = Files();
   const std::string format = "q8";
   Conversion done;
   const auto succeeds = [&](auto call, std::string* result = nullptr) {
@@ -427,7 +424,7 @@ Conversion Convert(Gpt2Converter* converter, long left, bool all_others) {
         return gpt2_converter_begin(converter, f.config.data(), f.config.size(), nullptr, 0,
                                     format.data(), format.size());
       }) &&
-      succeeds([&] { return gpt2_converter_feed(converter, bytes(f.weights), f.weights.size()); });
+      succeeds([&] { return gpt2_converter_feed(converter, bytes(f.file), f.file.size()); });
   if (!is_fed) return done;
   while (succeeds([&] { return gpt2_converter_step(converter); })) {
     const Gpt2Bytes& output = *gpt2_converter_output(converter);

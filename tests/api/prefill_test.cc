@@ -5,36 +5,24 @@
 #include <vector>
 
 #include "engine/api/api.h"
-#include "tests/support/api_output.h"
-#include "tests/support/test_model.h"
+#include "tests/support/test_engine.h"
 
 namespace gpt2::testing {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-class PrefillTest : public ::testing::Test {
+class PrefillTest : public ::testing::Test, public TestEngine {
  protected:
-  PrefillTest() : engine(gpt2_create(1)) {
-    const std::string folder = TinyModelFolder("tied");
-    const std::string config = ReadTestFile(folder + "/config.json");
-    EXPECT_EQ(
-        gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{\"kv\":\"q8\"}", 11),
-        nullptr);
-    const std::string file = ReadTestFile(folder + "/model.safetensors");
-    EXPECT_EQ(gpt2_load_weights(engine, reinterpret_cast<const uint8_t*>(file.data()), file.size()),
-              nullptr);
-    const Json info = Json::parse(gpt2_load_end(engine));
-    capacity = info["result"]["config"]["nPositions"];
+  PrefillTest() {
+    const ModelFiles model("tied");
+    capacity = LoadModel(model.config, model.file, R"({"kv":"q8"})")["config"]["nPositions"];
     for (std::size_t i = 0; i < 40; ++i) text.push_back(static_cast<std::int32_t>(i * 31 % 160));
   }
-  ~PrefillTest() override { gpt2_destroy(engine); }
 
   // The reply to the start, including {"done", "total"}, or the error.
   Json Begin(const Ids& ids) {
-    const std::string options = R"({"maxNewTokens": 0})";
-    const Json begun = Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],
-                                                 /*is_ids=*/true, options.data(), options.size()));
+    const Json begun = Generate(ids, {{"maxNewTokens", 0}});
     return begun.contains("error") ? begun : OutputReply(engine, nullptr);
   }
   Json Step() { return OutputReply(engine, gpt2_prefill_step(engine)); }
@@ -47,20 +35,8 @@ class PrefillTest : public ::testing::Test {
     EXPECT_EQ(at["done"], ids.size() - 1);
   }
   Json BeginGenerating(const Ids& ids) {
-    const std::string options = R"({"temperature": 0, "maxNewTokens": 8, "logprobs": 3})";
-    return Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],
-                                     /*is_ids=*/true, options.data(),
-                                     options.size()))["result"]["reusedTokens"];
-  }
-  Json Finish() {
-    Json tokens = Json::array();
-    do {
-      const char* reply = gpt2_step(engine);
-      if (reply != nullptr) return Json::parse(reply);
-      const Json output = OutputJson(engine);
-      for (const Json& token : output["tokens"]) tokens.push_back(token);
-    } while (gpt2_output(engine)->is_done == 0);
-    return tokens;
+    const Json options = {{"temperature", 0}, {"maxNewTokens", 8}, {"logprobs", 3}};
+    return Generate(ids, options)["result"]["reusedTokens"];
   }
   // The same tokens without a prefill: other texts clear the cache first.
   Json Plain(const Ids& ids) {
@@ -70,7 +46,6 @@ class PrefillTest : public ::testing::Test {
     return Finish();
   }
 
-  Gpt2Engine* engine;
   std::size_t capacity = 0;
   Ids text;
 };

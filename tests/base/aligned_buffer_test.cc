@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "tests/support/has.h"
+
 namespace gpt2 {
 namespace {
 
@@ -37,8 +39,8 @@ TEST(AlignedBuffer, AnOutOfMemoryErrorNamesThePurposeAndTheSize) {
   const auto buffer = AlignedBuffer<std::uint64_t>::Create(size, "the test");
   ASSERT_FALSE(buffer.ok());
   EXPECT_EQ(buffer.error().code, ErrorCode::kOutOfMemory);
-  EXPECT_NE(buffer.error().message.find("the test"), std::string::npos);
-  EXPECT_NE(buffer.error().message.find(std::to_string(size)), std::string::npos);
+  EXPECT_TRUE(Has(buffer.error().message, "the test"));
+  EXPECT_TRUE(Has(buffer.error().message, std::to_string(size)));
 }
 
 }  // namespace

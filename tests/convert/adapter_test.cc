@@ -15,6 +15,7 @@
 #include "engine/format/weight_reader.h"
 #include "engine/generate/context.h"
 #include "tests/support/convert_file.h"
+#include "tests/support/has.h"
 #include "tests/support/reference_model.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/test_model.h"
@@ -47,18 +48,6 @@ struct AdapterFiles {
     const std::string file = SafetensorsFile(tensors);
     return Adapter::Read(config.dump(), std::as_bytes(std::span(file)), weight);
   }
-};
-
-// A model as its two files.
-struct ModelFiles {
-  explicit ModelFiles(const std::string& name)
-      : config(ReadTestFile(TinyModelFolder(name) + "/config.json")),
-        file(ReadTestFile(TinyModelFolder(name) + "/model.safetensors")) {}
-
-  Config parsed() const { return ReadConfigJson(config).value().config; }
-
-  std::string config;
-  std::string file;
 };
 
 // Adds the factors A and B of `module`, such as "h.0.attn.c_attn", to `files`.
@@ -113,23 +102,9 @@ Result<Converted> Merge(const ModelFiles& model, const AdapterFiles& files,
 // Logits [ids, vocab_size] that the engine computes in float32.
 std::vector<std::vector<float>> EngineLogits(const Converted& merged,
                                              const std::vector<std::int32_t>& ids) {
-  WeightReader reader(ReadConfigJson(merged.folder.config).value(), WeightFormat::kF32);
-  const Status fed = reader.Feed(std::as_bytes(std::span(merged.file)));
-  EXPECT_TRUE(fed.ok()) << fed.error().message;
-  const auto weights = std::move(reader.Finish().value());
-  ThreadPool pool(1);
-  Context context =
-      std::move(Context::Create(*weights, {&BestKernels(), &pool}, KvFormat::kF32).value());
-  std::vector<std::vector<float>> logits;
-  context.sequence().SetWindow(ids);
-  while (!context.sequence().is_current()) {
-    const Pass pass = context.Prefill(context.sequence(), ids.size());
-    for (std::size_t row = 0; row < pass.tokens(); ++row) {
-      const auto values = pass.Logits(row, 1).value().Row(0);
-      logits.emplace_back(values.begin(), values.end());
-    }
-  }
-  return logits;
+  TestModel model(ReadWeights(merged.folder.config, merged.file, WeightFormat::kF32),
+                  KvFormat::kF32);
+  return model.Logits(ids, ids.size());
 }
 
 void ExpectNear(const std::vector<std::vector<float>>& found,
@@ -419,7 +394,7 @@ TEST(Adapter, OnlyLayersToTransformNeedFactors) {
   files.config["exclude_modules"] = {"h.0.attn.c_attn"};
   EXPECT_TRUE(Merge(model, files).ok());
   files.config["exclude_modules"] = nullptr;
-  EXPECT_NE(Merge(model, files).error().message.find("\"h.0.attn.c_attn\""), std::string::npos);
+  EXPECT_TRUE(Has(Merge(model, files).error().message, "\"h.0.attn.c_attn\""));
   files.config["target_modules"] = ".*1\\.attn.c_attn";  // never evaluated
   EXPECT_TRUE(Merge(model, files).ok());
 }
@@ -529,7 +504,7 @@ TEST(Adapter, UnsupportedAdapterSettingsAreRefusedByName) {
     refusal.change(files);
     const auto merged = Merge(model, files);
     ASSERT_FALSE(merged.ok()) << refusal.what;
-    EXPECT_NE(merged.error().message.find(refusal.expected), std::string::npos)
+    EXPECT_TRUE(Has(merged.error().message, refusal.expected))
         << refusal.what << ": " << merged.error().message;
   }
 }
@@ -541,8 +516,7 @@ TEST(Adapter, LowRankFactorsOfATiedHeadAreRefused) {
   Random random(1);
   files.tensors["base_model.model.lm_head.lora_A.weight"] = RandomTensor(random, {3, 64});
   files.tensors["base_model.model.lm_head.lora_B.weight"] = RandomTensor(random, {160, 3});
-  EXPECT_NE(Merge(model, files).error().message.find("does not tie it to its embedding"),
-            std::string::npos);
+  EXPECT_TRUE(Has(Merge(model, files).error().message, "does not tie it to its embedding"));
 }
 
 TEST(Adapter, ReplacedTensorsCannotBeScaledOrShared) {
@@ -556,9 +530,8 @@ TEST(Adapter, ReplacedTensorsCannotBeScaledOrShared) {
     adapters.push_back(std::move(files.Read(other_weight).value()));
     return Merge(model, std::move(adapters)).error().message;
   };
-  EXPECT_NE(merge(1, 1).find("tensor \"ln_f.weight\" is replaced by one adapter and changed by"),
-            std::string::npos);
-  EXPECT_NE(merge(0.5, 1).find("number 1: the adapter: its weight is not 1"), std::string::npos);
+  EXPECT_TRUE(Has(merge(1, 1), "tensor \"ln_f.weight\" is replaced by one adapter and changed by"));
+  EXPECT_TRUE(Has(merge(0.5, 1), "number 1: the adapter: its weight is not 1"));
   const AdapterFiles added = MakeAdapter(model.parsed(), {"attn.c_attn"});
   AdapterFiles saved = added;
   saved.tensors.clear();
@@ -569,8 +542,7 @@ TEST(Adapter, ReplacedTensorsCannotBeScaledOrShared) {
   std::vector<Adapter> adapters;
   adapters.push_back(std::move(added.Read().value()));
   adapters.push_back(std::move(saved.Read().value()));
-  EXPECT_NE(Merge(model, std::move(adapters)).error().message.find("and changed by another"),
-            std::string::npos);
+  EXPECT_TRUE(Has(Merge(model, std::move(adapters)).error().message, "and changed by another"));
 }
 
 TEST(Adapter, TruncatedAndInvalidFilesAreRefusedByName) {
@@ -580,15 +552,14 @@ TEST(Adapter, TruncatedAndInvalidFilesAreRefusedByName) {
   for (std::size_t size = 0; size < file.size(); size += size < 2000 ? 13 : 1009) {
     const auto read = Adapter::Read(config, std::as_bytes(std::span(file).first(size)), 1);
     ASSERT_FALSE(read.ok()) << size;
-    EXPECT_NE(read.error().message.find("adapter_model.safetensors"), std::string::npos)
-        << read.error().message;
+    EXPECT_TRUE(Has(read.error().message, "adapter_model.safetensors"));
   }
   const std::string longer = file + "x";
   EXPECT_FALSE(Adapter::Read(config, std::as_bytes(std::span(longer)), 1).ok());
   for (const char* bad : {"", "{", "[]", "{\"r\":1,\"r\":2}"}) {
     const auto read = Adapter::Read(bad, std::as_bytes(std::span(file)), 1);
     ASSERT_FALSE(read.ok());
-    EXPECT_NE(read.error().message.find("adapter_config.json"), std::string::npos);
+    EXPECT_TRUE(Has(read.error().message, "adapter_config.json"));
   }
 }
 
@@ -599,7 +570,7 @@ TEST(Adapter, AQuantizedModelIsRefused) {
   model.file = converted.file;
   const auto merged = Merge(model, MakeAdapter(model.parsed(), {"attn.c_attn"}));
   ASSERT_FALSE(merged.ok());
-  EXPECT_NE(merged.error().message.find("already converted to q8"), std::string::npos);
+  EXPECT_TRUE(Has(merged.error().message, "already converted to q8"));
 }
 
 }  // namespace

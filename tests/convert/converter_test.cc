@@ -11,6 +11,7 @@
 #include "engine/format/weight_reader.h"
 #include "engine/model/weights.h"
 #include "tests/support/convert_file.h"
+#include "tests/support/has.h"
 #include "tests/support/test_model.h"
 
 namespace gpt2 {
@@ -21,22 +22,13 @@ using testing::ConvertFile;
 
 Result<Converted> Convert(const std::string& model, StoredWeights weights,
                           std::size_t most = 1 << 20) {
-  const std::string folder = testing::TinyModelFolder(model);
-  GPT2_ASSIGN(
-      const auto converter,
-      Converter::OfSafetensors(testing::ReadTestFile(folder + "/config.json"), {}, weights));
-  return ConvertFile(*converter, testing::ReadTestFile(folder + "/model.safetensors"), most);
+  const testing::ModelFiles files(model);
+  GPT2_ASSIGN(const auto converter, Converter::OfSafetensors(files.config, {}, weights));
+  return ConvertFile(*converter, files.file, most);
 }
 
-std::unique_ptr<Weights> Load(const Converted& converted, WeightFormat float_format) {
-  const auto config = ReadConfigJson(converted.folder.config);
-  EXPECT_TRUE(config.ok()) << config.error().message;
-  WeightReader reader(config.value(), float_format);
-  const Status fed = reader.Feed(std::as_bytes(std::span(converted.file)));
-  EXPECT_TRUE(fed.ok()) << fed.error().message;
-  auto weights = reader.Finish();
-  EXPECT_TRUE(weights.ok()) << weights.error().message;
-  return std::move(weights.value());
+std::unique_ptr<Weights> Load(const Converted& converted) {
+  return testing::ReadWeights(converted.folder.config, converted.file, WeightFormat::kF32);
 }
 
 // Every value, as the engine stores it in memory.
@@ -64,8 +56,7 @@ TEST(Converter, AConvertedModelHoldsTheWeightsThatTheEngineLoadsFromTheOriginal)
       const auto converted = Convert(model, stored, 4000);
       ASSERT_TRUE(converted.ok()) << converted.error().message;
       const auto expected = testing::LoadWeights(testing::TinyModelFolder(model), format);
-      EXPECT_EQ(ValuesOf(*Load(converted.value(), WeightFormat::kF32)), ValuesOf(*expected))
-          << model;
+      EXPECT_EQ(ValuesOf(*Load(converted.value())), ValuesOf(*expected)) << model;
     }
   }
 }
@@ -73,10 +64,7 @@ TEST(Converter, AConvertedModelHoldsTheWeightsThatTheEngineLoadsFromTheOriginal)
 // The header of a safetensors file of one more tensor than `file` has: a copy of the embedding, or
 // two values of another head.
 std::string WithTensor(const std::string& file, const std::string& name, const char* like) {
-  std::uint64_t size = 0;
-  std::memcpy(&size, file.data(), sizeof size);
-  Json header = Json::parse(file.substr(8, static_cast<std::size_t>(size)));
-  const std::string data = file.substr(8 + static_cast<std::size_t>(size));
+  auto [header, data] = testing::SplitFile(file);
   std::string bytes(8, '\1');
   Json tensor = {{"dtype", "F32"}, {"shape", {2}}};
   if (like != nullptr) {
@@ -86,11 +74,7 @@ std::string WithTensor(const std::string& file, const std::string& name, const c
   }
   tensor["data_offsets"] = {data.size(), data.size() + bytes.size()};
   header[name] = tensor;
-  const std::string text = header.dump();
-  std::string prefix(8, '\0');
-  const std::uint64_t text_size = text.size();
-  std::memcpy(prefix.data(), &text_size, sizeof text_size);
-  return prefix + text + data + bytes;
+  return testing::JoinFile(header, data + bytes);
 }
 
 TEST(Converter, AConvertedModelRepeatsTheWarningsOfItsOriginal) {
@@ -111,13 +95,12 @@ TEST(Converter, AConvertedModelRepeatsTheWarningsOfItsOriginal) {
   ASSERT_TRUE(reader.Feed(std::as_bytes(std::span(scored.file))).ok());
   ASSERT_TRUE(reader.Finish().ok());
   ASSERT_EQ(reader.warnings().size(), 1u);
-  EXPECT_NE(reader.warnings()[0].find("\"score.*\""), std::string::npos);
+  EXPECT_TRUE(Has(reader.warnings()[0], "\"score.*\""));
 
   // A copy of the embedding as a head is the embedding again, once it is loaded.
-  const auto tied =
-      Load(convert(WithTensor(file, "lm_head.weight", "wte.weight")), WeightFormat::kF32);
+  const auto tied = Load(convert(WithTensor(file, "lm_head.weight", "wte.weight")));
   EXPECT_TRUE(tied->config.tie_word_embeddings);
-  EXPECT_EQ(ValuesOf(*tied), ValuesOf(*Load(convert(file), WeightFormat::kF32)));
+  EXPECT_EQ(ValuesOf(*tied), ValuesOf(*Load(convert(file))));
 }
 
 TEST(Converter, ChunkSizesDoNotChangeTheOutput) {

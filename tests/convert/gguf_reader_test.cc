@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/concat.h"
+#include "tests/support/has.h"
 
 namespace gpt2 {
 namespace {
@@ -54,8 +55,7 @@ std::string GgufErrorOf(const std::string& file, std::size_t size = 7) {
 }
 
 void ExpectRefused(const std::string& file, const std::string& part) {
-  EXPECT_NE(GgufErrorOf(file).find(part), std::string::npos)
-      << GgufErrorOf(file) << "\nnot: " << part;
+  EXPECT_TRUE(Has(GgufErrorOf(file), part)) << GgufErrorOf(file) << "\nnot: " << part;
   EXPECT_EQ(GgufErrorOf(file, file.size()), GgufErrorOf(file));
 }
 

@@ -15,6 +15,7 @@
 #include "engine/convert/torch_stream.h"
 #include "engine/format/safetensors.h"
 #include "tests/support/convert_file.h"
+#include "tests/support/has.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/test_model.h"
 #include "tests/support/torch_writer.h"
@@ -154,7 +155,7 @@ TEST(TorchFile, OnlyTheZipFormatNeedsTheFileSize) {
   EXPECT_TRUE(AsSafetensors(TestFile("older.bin"), true, 100, /*has_size=*/false).ok());
   const auto zip = AsSafetensors(TestFile("zip.bin"), true, 100, /*has_size=*/false);
   ASSERT_FALSE(zip.ok());
-  EXPECT_NE(zip.error().message.find("does not state its size"), std::string::npos);
+  EXPECT_TRUE(Has(zip.error().message, "does not state its size"));
 }
 
 TEST(TorchFile, AnErrorNamesTheTruncatedFile) {
@@ -171,8 +172,7 @@ TEST(TorchFile, AFunctionCallIsRefusedByTheFunctionsName) {
   EXPECT_EQ(
       TorchError(TestFile("exploit.bin")).find("model.bin: this file would call posix.system,"),
       0u);
-  EXPECT_NE(TorchError("cposix\nsystem\n(S'ls'\ntR.").find("would call posix.system"),
-            std::string::npos);
+  EXPECT_TRUE(Has(TorchError("cposix\nsystem\n(S'ls'\ntR."), "would call posix.system"));
 }
 
 // Views of one storage with the values 0, 1, 2, ...
@@ -234,11 +234,11 @@ TEST(TorchFile, EveryTypeGetsItsSafetensorsName) {
         std::tuple("ByteStorage", "U8", 1), std::tuple("BoolStorage", "BOOL", 1)}) {
     const auto made = AsSafetensors(ViewsOf({{.shape = {3}, .strides = {1}}}, 3, type, bytes));
     ASSERT_TRUE(made.ok()) << made.error().message;
-    EXPECT_NE(made.value().find(std::string("\"dtype\":\"") + name + "\""), std::string::npos);
+    EXPECT_TRUE(Has(made.value(), std::string("\"dtype\":\"") + name + "\""));
   }
-  EXPECT_NE(TorchError(ViewsOf({{.shape = {3}, .strides = {1}}}, 3, "ComplexFloatStorage", 8))
-                .find("\"t0\" has the type torch.ComplexFloatStorage"),
-            std::string::npos);
+  EXPECT_TRUE(
+      Has(TorchError(ViewsOf({{.shape = {3}, .strides = {1}}}, 3, "ComplexFloatStorage", 8)),
+          "\"t0\" has the type torch.ComplexFloatStorage"));
 }
 
 TEST(TorchFile, AViewOutsideItsStorageIsRefused) {
@@ -267,14 +267,13 @@ TEST(TorchFile, AViewOutsideItsStorageIsRefused) {
 TEST(TorchFile, TooManyViewsOfOneStorageAreRefused) {
   const testing::TensorView view{.shape = {12}, .strides = {1}};
   EXPECT_EQ(TorchError(ViewsOf({view, view}, 12)), "");
-  EXPECT_NE(TorchError(ViewsOf({view, view, view}, 12)).find("more than 2 times"),
-            std::string::npos);
+  EXPECT_TRUE(Has(TorchError(ViewsOf({view, view, view}, 12)), "more than 2 times"));
 }
 
 TEST(TorchFile, AFileWithoutAStateDictIsRefused) {
   const auto refused = [](const std::string& value, const std::string& expected) {
     const std::string error = TorchError(TorchZip(AsPickle(value), {}));
-    EXPECT_NE(error.find(expected), std::string::npos) << error;
+    EXPECT_TRUE(Has(error, expected));
   };
   refused("]", "it holds a list, expected a state dict");
   refused(PickledDict({{"epoch", PickledWhole(3)}}), "its entry \"epoch\" is a number");
@@ -301,7 +300,7 @@ TEST(TorchFile, OnlyZipFilesAsTorchSaveWritesThemAreRead) {
     return ZipOf(changed);
   };
   const auto refused = [](const std::string& file, const std::string& expected) {
-    EXPECT_NE(TorchError(file).find(expected), std::string::npos) << TorchError(file);
+    EXPECT_TRUE(Has(TorchError(file), expected));
   };
   EXPECT_EQ(TorchError(ZipOf(parts)), "");
   EXPECT_EQ(TorchError(with(1, [](ZipPart& part) { part.is_zip64 = true; })), "");
@@ -340,7 +339,7 @@ TEST(TorchFile, OnlyZipFilesAsTorchSaveWritesThemAreRead) {
 TEST(TorchFile, OnlyOlderFilesAsTorchSaveWritesThemAreRead) {
   const std::string whole = TestFile("older.bin");
   const auto refused = [](const std::string& file, const std::string& expected) {
-    EXPECT_NE(TorchError(file).find(expected), std::string::npos) << TorchError(file);
+    EXPECT_TRUE(Has(TorchError(file), expected));
   };
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string file = whole;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/format/json.h"
+#include "tests/support/has.h"
 
 namespace gpt2 {
 namespace {
@@ -39,18 +40,16 @@ TEST(ConfigJson, InvalidValuesAreRefusedByName) {
   for (const char* key : {"n_embd", "n_head", "n_layer", "n_positions", "vocab_size"}) {
     for (const Json& value : {Json(0), Json(-3), Json(1.5), Json("12"), Json(), Json(1e300)}) {
       const std::string error = ErrorWith(key, value);
-      EXPECT_NE(error.find(key), std::string::npos) << key << " = " << value;
-      EXPECT_NE(error.find("expected"), std::string::npos) << error;
+      EXPECT_TRUE(Has(error, key)) << key << " = " << value;
+      EXPECT_TRUE(Has(error, "expected"));
     }
   }
-  EXPECT_NE(ErrorWith("n_head", 7).find("multiple"), std::string::npos);
-  EXPECT_NE(ErrorWith("activation_function", "mish").find("\"mish\", expected one of"),
-            std::string::npos);
-  EXPECT_NE(ErrorWith("model_type", "llama").find("llama"), std::string::npos);
-  EXPECT_NE(ErrorWith("layer_norm_epsilon", -1).find("layer_norm_epsilon"), std::string::npos);
-  EXPECT_NE(ErrorWith("scale_attn_by_inverse_layer_idx", 1).find("expected true or false"),
-            std::string::npos);
-  EXPECT_NE(ErrorWith("quantization_config", "q8").find("quantization_config"), std::string::npos);
+  EXPECT_TRUE(Has(ErrorWith("n_head", 7), "multiple"));
+  EXPECT_TRUE(Has(ErrorWith("activation_function", "mish"), "\"mish\", expected one of"));
+  EXPECT_TRUE(Has(ErrorWith("model_type", "llama"), "llama"));
+  EXPECT_TRUE(Has(ErrorWith("layer_norm_epsilon", -1), "layer_norm_epsilon"));
+  EXPECT_TRUE(Has(ErrorWith("scale_attn_by_inverse_layer_idx", 1), "expected true or false"));
+  EXPECT_TRUE(Has(ErrorWith("quantization_config", "q8"), "quantization_config"));
 }
 
 TEST(ConfigJson, ActivationNamesMatchTransformers) {
@@ -126,11 +125,8 @@ TEST(ConfigJson, InvalidNumbersOfKeyHeadsAreRefused) {
       json["num_key_value_heads"] = heads;
       const auto result = ReadConfigJson(json.dump());
       ASSERT_FALSE(result.ok()) << heads;
-      EXPECT_NE(result.error().message.find("\"num_key_value_heads\" is "), std::string::npos)
-          << result.error().message;
-      EXPECT_NE(result.error().message.find("expected " + std::to_string(expected)),
-                std::string::npos)
-          << result.error().message;
+      EXPECT_TRUE(Has(result.error().message, "\"num_key_value_heads\" is "));
+      EXPECT_TRUE(Has(result.error().message, "expected " + std::to_string(expected)));
     }
   }
 }
@@ -141,18 +137,12 @@ TEST(ConfigJson, KeysOfTheOtherModelTypeAreRefusedByName) {
     const auto result = ReadConfigJson(json.dump());
     return result.ok() ? "" : result.error().message;
   };
-  EXPECT_NE(
-      error_of(BigCodeConfig(), "scale_attn_by_inverse_layer_idx", true)
-          .find("\"scale_attn_by_inverse_layer_idx\" is true, a key that GPT-BigCode does not"),
-      std::string::npos);
-  EXPECT_NE(error_of(BigCodeConfig(), "multi_query", 1).find("expected true or false"),
-            std::string::npos);
-  EXPECT_NE(error_of(BigCodeConfig(), "add_cross_attention", true).find("add_cross_attention"),
-            std::string::npos);
+  EXPECT_TRUE(Has(error_of(BigCodeConfig(), "scale_attn_by_inverse_layer_idx", true),
+                  "\"scale_attn_by_inverse_layer_idx\" is true, a key that GPT-BigCode does not"));
+  EXPECT_TRUE(Has(error_of(BigCodeConfig(), "multi_query", 1), "expected true or false"));
+  EXPECT_TRUE(Has(error_of(BigCodeConfig(), "add_cross_attention", true), "add_cross_attention"));
   for (const char* key : {"multi_query", "attention_softmax_in_fp32", "num_key_value_heads"}) {
-    EXPECT_NE(error_of(Gpt2Config(), key, true).find("a key that GPT-2 does not have"),
-              std::string::npos)
-        << key;
+    EXPECT_TRUE(Has(error_of(Gpt2Config(), key, true), "a key that GPT-2 does not have")) << key;
   }
 }
 
@@ -164,12 +154,12 @@ TEST(ConfigJson, SizesUpToTheirLimitAreAccepted) {
   for (const auto& [key, most] :
        {Case{"n_layer", 1024}, Case{"n_positions", 1 << 20}, Case{"n_inner", 1 << 18}}) {
     // The whole model may exceed a 32-bit address space, which is another error.
-    EXPECT_EQ(ErrorWith(key, most).find("whole number"), std::string::npos) << key;
+    EXPECT_FALSE(Has(ErrorWith(key, most), "whole number")) << key;
     EXPECT_EQ(ErrorWith(key, most + 1),
               std::string("config.json: \"") + key + "\" is " + std::to_string(most + 1) +
                   ", expected a whole number from 1 to " + std::to_string(most));
   }
-  EXPECT_EQ(ErrorWith("n_embd", 12 * 512).find("wide"), std::string::npos);
+  EXPECT_FALSE(Has(ErrorWith("n_embd", 12 * 512), "wide"));
   EXPECT_EQ(ErrorWith("n_embd", 12 * 513),
             "config.json: each head has 513 dimensions, expected at most 512");
 }
@@ -192,8 +182,7 @@ TEST(ConfigJson, DeepNestingIsRefused) {
 TEST(ConfigJson, EpsilonIsCheckedAfterRoundingToFloat) {
   for (const Json& value : {Json(0), Json(1e-60), Json(1e-45), Json(1), Json(0.99999999999),
                             Json("1e-5"), Json(), Json(true)}) {
-    EXPECT_NE(ErrorWith("layer_norm_epsilon", value).find("layer_norm_epsilon"), std::string::npos)
-        << value;
+    EXPECT_TRUE(Has(ErrorWith("layer_norm_epsilon", value), "layer_norm_epsilon")) << value;
   }
   EXPECT_EQ(ErrorWith("layer_norm_epsilon", 1e-12), "");
 }
@@ -205,16 +194,14 @@ TEST(ConfigJson, OnlyKnownWeightFormatsAreAccepted) {
   for (const char* known : {"f32", "f16", "q8", "q4"}) EXPECT_EQ(error_with(known), "");
   for (const Json& unknown :
        {Json("q5"), Json("Q8"), Json("hub"), Json(""), Json(8), Json(), Json::array()}) {
-    EXPECT_NE(error_with(unknown).find("\"f32\", \"f16\", \"q8\" or \"q4\""), std::string::npos);
+    EXPECT_TRUE(Has(error_with(unknown), "\"f32\", \"f16\", \"q8\" or \"q4\""));
   }
-  EXPECT_NE(error_with("q5").find("\"weights\" in \"quantization_config\" is \"q5\""),
-            std::string::npos);
+  EXPECT_TRUE(Has(error_with("q5"), "\"weights\" in \"quantization_config\" is \"q5\""));
   EXPECT_NE(ErrorWith("quantization_config", {{"weights", "q8"}}), "");
   EXPECT_NE(ErrorWith("quantization_config", {{"quant_method", "gptq"}, {"weights", "q8"}}), "");
-  EXPECT_NE(ErrorWith("quantization_config",
-                      {{"quant_method", "gpt2-wasm"}, {"weights", "q8"}, {"group_size", 64}})
-                .find("group_size"),
-            std::string::npos);
+  EXPECT_TRUE(Has(ErrorWith("quantization_config",
+                            {{"quant_method", "gpt2-wasm"}, {"weights", "q8"}, {"group_size", 64}}),
+                  "group_size"));
 }
 
 TEST(ConfigJson, AnEosTokenIdOutsideTheVocabularyIsIgnored) {
@@ -228,7 +215,7 @@ TEST(ConfigJson, AnEosTokenIdOutsideTheVocabularyIsIgnored) {
     EXPECT_EQ(read(none), std::nullopt) << none;
   }
   for (const Json& wrong : {Json("x"), Json(1.5), Json::array({"x"}), Json(true)}) {
-    EXPECT_NE(ErrorWith("eos_token_id", wrong).find("eos_token_id"), std::string::npos) << wrong;
+    EXPECT_TRUE(Has(ErrorWith("eos_token_id", wrong), "eos_token_id")) << wrong;
   }
 }
 
@@ -291,7 +278,7 @@ TEST(ConfigJson, UnsupportedKeysThatChangeTheResultAreRefusedByName) {
                       {"embedding_multiplier", 12},
                       {"final_logit_softcapping", 30}};
   for (const auto& [key, value] : cases.items()) {
-    EXPECT_NE(ErrorWith(key.c_str(), value).find("\"" + key + "\" is "), std::string::npos) << key;
+    EXPECT_TRUE(Has(ErrorWith(key.c_str(), value), "\"" + key + "\" is ")) << key;
   }
 }
 
@@ -303,7 +290,7 @@ TEST(ConfigJson, UnknownKeysAreNamedInOneWarning) {
   for (int i = 0; i < 20; ++i) many["note " + std::to_string(i)] = i + 1;
   const auto warnings = WarningsWith(many);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("\"note 7\": 8 and 12 more"), std::string::npos) << warnings[0];
+  EXPECT_TRUE(Has(warnings[0], "\"note 7\": 8 and 12 more")) << warnings[0];
 }
 
 TEST(ConfigJson, SizesMayHaveTheGenericNamesOfTransformers) {

@@ -10,6 +10,7 @@
 #include "engine/format/vocabulary_files.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/tokenizer.h"
+#include "tests/support/has.h"
 #include "tests/support/rewritten_tokenizer.h"
 
 namespace gpt2 {
@@ -147,18 +148,15 @@ TEST(TokenizerJson, UnsupportedRulesAreRefusedByTheirField) {
   EXPECT_EQ(refused("normalizer", {{"type", "NFC"}}),
             "tokenizer.json: \"normalizer.type\" is \"NFC\", expected \"Replace\", \"Prepend\", "
             "\"Strip\" or \"Sequence\"");
-  EXPECT_NE(refused("pre_tokenizer", {{"type", "Whitespace"}}).find("pre_tokenizer.type"),
-            std::string::npos);
-  EXPECT_NE(refused("post_processor", {{"type", "RobertaProcessing"}}).find("post_processor.type"),
-            std::string::npos);
-  EXPECT_NE(refused("decoder", nullptr).find("\"decoder\" is null"), std::string::npos);
-  EXPECT_NE(refused("extra", 1).find("unknown member \"extra\""), std::string::npos);
-  EXPECT_NE(
-      refused("added_tokens", Json::array({Added("x", 300)})).find("has the id 300, expected 120"),
-      std::string::npos);
-  EXPECT_NE(refused("added_tokens", Json::array({Added("new", 300)}))
-                .find("has the id 300, expected 257"),
-            std::string::npos);
+  EXPECT_TRUE(Has(refused("pre_tokenizer", {{"type", "Whitespace"}}), "pre_tokenizer.type"));
+  EXPECT_TRUE(
+      Has(refused("post_processor", {{"type", "RobertaProcessing"}}), "post_processor.type"));
+  EXPECT_TRUE(Has(refused("decoder", nullptr), "\"decoder\" is null"));
+  EXPECT_TRUE(Has(refused("extra", 1), "unknown member \"extra\""));
+  EXPECT_TRUE(
+      Has(refused("added_tokens", Json::array({Added("x", 300)})), "has the id 300, expected 120"));
+  EXPECT_TRUE(Has(refused("added_tokens", Json::array({Added("new", 300)})),
+                  "has the id 300, expected 257"));
   const Json others = {{"dropout", 0.1},
                        {"continuing_subword_prefix", "##"},
                        {"end_of_word_suffix", "</w>"},
@@ -166,7 +164,7 @@ TEST(TokenizerJson, UnsupportedRulesAreRefusedByTheirField) {
   for (const auto& [key, value] : others.items()) {
     Json file = File();
     file["model"][key] = value;
-    EXPECT_NE(ErrorOf(file).find("model." + key), std::string::npos) << key;
+    EXPECT_TRUE(Has(ErrorOf(file), "model." + key)) << key;
   }
 }
 
@@ -175,10 +173,9 @@ TEST(TokenizerJson, AnUnknownTokenIsRefusedOnlyIfAByteHasNoToken) {
   file["model"]["unk_token"] = "ab";
   EXPECT_EQ(ErrorOf(file), "");
   file["model"]["vocab"].erase("a");
-  EXPECT_NE(ErrorOf(file).find("tokenizer.json: merge 1 \"a b\" needs the token \"a\""),
-            std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "tokenizer.json: merge 1 \"a b\" needs the token \"a\""));
   file["model"]["merges"] = Json::array();
-  EXPECT_NE(ErrorOf(file).find("model.unk_token"), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "model.unk_token"));
 }
 
 TEST(TokenizerSettings, AddedTokensAndTokenizerConfigExtendTheVocabulary) {
@@ -203,15 +200,13 @@ TEST(TokenizerSettings, AddedTokensAndTokenizerConfigExtendTheVocabulary) {
   const auto far = ReadTokenizer(
       {.vocab = vocab, .merges = "a b", .added_tokens = R"({"<p>": 16000000})"}, 1000);
   ASSERT_FALSE(far.ok());
-  EXPECT_NE(far.error().message.find("added_tokens.json: the token \"<p>\" has the id 16000000"),
-            std::string::npos);
+  EXPECT_TRUE(Has(far.error().message, "added_tokens.json: the token \"<p>\" has the id 16000000"));
   const auto other = ReadTokenizer({.vocab = vocab,
                                     .merges = "#version: 0.2\n",
                                     .tokenizer_config = R"({"tokenizer_class": "BertTokenizer"})"},
                                    1000);
   ASSERT_FALSE(other.ok());
-  EXPECT_NE(other.error().message.find("tokenizer_config.json: \"tokenizer_class\""),
-            std::string::npos);
+  EXPECT_TRUE(Has(other.error().message, "tokenizer_config.json: \"tokenizer_class\""));
 }
 
 }  // namespace

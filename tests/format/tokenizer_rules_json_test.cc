@@ -12,6 +12,7 @@
 
 #include "engine/format/json.h"
 #include "engine/format/vocabulary_files.h"
+#include "tests/support/has.h"
 #include "tests/support/rewritten_tokenizer.h"
 
 namespace gpt2 {
@@ -53,8 +54,7 @@ TEST(TokenizerRulesJson, AnErrorNamesTheSourceFile) {
       {.vocab = kVocab, .merges = kMerges, .tokenizer_config = R"({"add_eos_token":true})"}, 7);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
-  EXPECT_NE(refused.error().message.find("tokenizer_config.json: \"add_eos_token\""),
-            std::string::npos);
+  EXPECT_TRUE(Has(refused.error().message, "tokenizer_config.json: \"add_eos_token\""));
 }
 
 TEST(TokenizerRulesJson, AMergeWithASpaceIsRefused) {
@@ -69,7 +69,7 @@ TEST(TokenizerRulesJson, AMergeWithASpaceIsRefused) {
   const auto refused = testing::WrittenTokenizer({.tokenizer = text}, 7);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
-  EXPECT_NE(refused.error().message.find("\"model.merges\" has \" \""), std::string::npos);
+  EXPECT_TRUE(Has(refused.error().message, "\"model.merges\" has \" \""));
 }
 
 TEST(TokenizerRulesJson, DamagedRulesAreRefused) {

@@ -174,7 +174,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto ids = tokenizer.Encode(text, SpecialTokens::kAsText);
   Check(ids.ok(), "refused, though every byte has a token");
   Check(ids.value() == plain, "other ids than the plain version's");
-  // The same in portions of any size.
+  // Portions of any size give the same ids.
   const auto in_portions =
       EncodeInPortions(tokenizer, text, SpecialTokens::kAsText, TextEnds::kWithout, 1 + size % 7);
   Check(in_portions == plain, "other ids in portions");

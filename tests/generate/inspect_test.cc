@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "engine/api/api.h"
 #include "engine/generate/context.h"
-#include "tests/support/api_output.h"
-#include "tests/support/test_model.h"
+#include "tests/support/safetensors_file.h"
+#include "tests/support/test_engine.h"
 
 namespace gpt2::testing {
 namespace {
@@ -22,45 +21,23 @@ constexpr double kQ8Tolerance = 0.05;
 
 using Row = std::vector<double>;
 
-// The 32-bit floats of a hub folder.
-class HubTensors {
- public:
-  explicit HubTensors(const std::string& folder)
-      : file_(ReadTestFile(folder + "/model.safetensors")) {
-    std::uint64_t size = 0;
-    std::memcpy(&size, file_.data(), sizeof size);
-    header_ = Json::parse(file_.substr(8, static_cast<std::size_t>(size)));
-    data_ = file_.data() + 8 + size;
+// The rows of `tensor`, or one row for a vector.
+std::vector<Row> RowsOf(const FileTensor& tensor) {
+  const auto cols = static_cast<std::ptrdiff_t>(tensor.shape.back());
+  std::vector<Row> rows;
+  for (auto at = tensor.values.begin(); at != tensor.values.end(); at += cols) {
+    rows.emplace_back(at, at + cols);
   }
+  return rows;
+}
 
-  // [rows, cols], or one row for a vector.
-  std::vector<Row> Read(const std::string& name) const {
-    const Json& tensor = header_[name];
-    EXPECT_EQ(tensor["dtype"], "F32") << name;
-    const std::size_t begin = tensor["data_offsets"][0], end = tensor["data_offsets"][1];
-    const std::size_t cols = tensor["shape"].back();
-    std::vector<Row> rows;
-    for (std::size_t at = begin; at < end; at += sizeof(float)) {
-      float value = 0;
-      std::memcpy(&value, data_ + at, sizeof value);
-      if (rows.empty() || rows.back().size() == cols) rows.emplace_back();
-      rows.back().push_back(static_cast<double>(value));
-    }
-    return rows;
-  }
-
- private:
-  std::string file_;
-  Json header_;
-  const char* data_ = nullptr;
-};
-
-Row LayerNorm(const HubTensors& tensors, const std::string& name, const Row& x) {
+Row LayerNorm(const FileTensors& tensors, const std::string& name, const Row& x) {
   double mean = 0, variance = 0;
   const auto size = static_cast<double>(x.size());
   for (const double v : x) mean += v / size;
   for (const double v : x) variance += (v - mean) * (v - mean) / size;
-  const Row gain = tensors.Read(name + ".weight")[0], bias = tensors.Read(name + ".bias")[0];
+  const Row gain = RowsOf(tensors.at(name + ".weight"))[0],
+            bias = RowsOf(tensors.at(name + ".bias"))[0];
   Row y;
   for (std::size_t i = 0; i < x.size(); ++i) {
     y.push_back((x[i] - mean) / std::sqrt(variance + 1e-5) * gain[i] + bias[i]);
@@ -123,8 +100,8 @@ class InspectTest : public ::testing::Test {
   // Attention [n_head][position + 1] in float64, computed from its definition.
   std::vector<Row> Attention64(std::size_t layer, std::size_t position) const {
     const std::string block = "h." + std::to_string(layer);
-    const auto weight = tensors.Read(block + ".attn.c_attn.weight");  // [in, out]
-    const Row bias = tensors.Read(block + ".attn.c_attn.bias")[0];
+    const auto weight = RowsOf(tensors.at(block + ".attn.c_attn.weight"));  // [in, out]
+    const Row bias = RowsOf(tensors.at(block + ".attn.c_attn.bias"))[0];
     std::vector<Row> qkv;
     for (std::size_t p = 0; p <= position; ++p) {
       const Row normed = LayerNorm(tensors, block + ".ln_1", Golden64(layer, p));
@@ -150,7 +127,7 @@ class InspectTest : public ::testing::Test {
 
   std::string folder = TinyModelFolder("tied");
   Golden golden{folder};
-  HubTensors tensors{folder};
+  FileTensors tensors = ReadFileTensors(ReadTestFile(folder + "/model.safetensors"));
 };
 
 TEST_F(InspectTest, ResidualsAndAttentionMatchTheReference) {
@@ -192,7 +169,7 @@ TEST_F(InspectTest, AttentionOverEightBitKeysStaysCloseToTheReference) {
 TEST_F(InspectTest, ProbabilitiesAfterEachLayerMatchTheReference) {
   TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
   const Inside inside = Inspect(model, golden.ids, 0);
-  const auto wte = tensors.Read("wte.weight");
+  const auto wte = RowsOf(tensors.at("wte.weight"));
   for (std::size_t stage = 0; stage <= kLayers; ++stage) {
     const auto logits =
         model.context->Unembed(DenseView(inside.residuals[stage].data(), 1, kWidth)).value().Row(0);
@@ -237,29 +214,16 @@ TEST(Inspect, AttentionMatchesTheReferenceForEachHeadLayout) {
 }
 
 // Calls gpt2_inspect through the C API.
-class ApiInspectTest : public InspectTest {
+class ApiInspectTest : public InspectTest, public TestEngine {
  protected:
-  ApiInspectTest() : engine(gpt2_create(1)) {
-    const std::string config = ReadTestFile(folder + "/config.json");
-    const std::string file = ReadTestFile(folder + "/model.safetensors");
-    gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2);
-    gpt2_load_weights(engine, reinterpret_cast<const uint8_t*>(file.data()), file.size());
-    EXPECT_TRUE(Json::parse(gpt2_load_end(engine)).contains("result"));
+  ApiInspectTest() {
+    const ModelFiles files("tied");
+    LoadModel(files.config, files.file);
   }
-  ~ApiInspectTest() override { gpt2_destroy(engine); }
 
-  void Begin() {
-    const std::string options = R"({"maxNewTokens": 0})";
-    gpt2_generate(engine, golden.ids.data(), golden.ids.size() * sizeof golden.ids[0],
-                  /*is_ids=*/true, options.data(), options.size());
-  }
-  std::string ErrorOf(const char* reply) {
-    return reply == nullptr ? "" : Json::parse(reply)["error"]["message"].get<std::string>();
-  }
+  void Begin() { Generate(golden.ids, {{"maxNewTokens", 0}}); }
 
   static constexpr const char* kRefusal = "no text is prefilled, or this layer does not exist";
-
-  Gpt2Engine* engine;
 };
 
 TEST_F(ApiInspectTest, InspectReturnsTheTopTokensOfEachStageAndTheAttentionOfEachHead) {
@@ -285,9 +249,7 @@ TEST_F(ApiInspectTest, InspectReturnsTheTopTokensOfEachStageAndTheAttentionOfEac
   }
   // The last guesses are the distribution that a generation would draw from.
   const Json last = OutputJson(engine)["tokens"][5 * kLayers];
-  const std::string options = R"({"maxNewTokens": 1, "temperature": 0})";
-  gpt2_generate(engine, golden.ids.data(), golden.ids.size() * sizeof golden.ids[0],
-                /*is_ids=*/true, options.data(), options.size());
+  Generate(golden.ids, {{"maxNewTokens", 1}, {"temperature", 0}});
   gpt2_step(engine);
   const Json drawn = OutputJson(engine)["tokens"][0];
   EXPECT_EQ(last["id"], drawn["id"]);

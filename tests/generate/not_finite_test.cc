@@ -4,10 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,41 +15,18 @@
 #include "engine/api/api.h"
 #include "engine/generate/scorer.h"
 #include "engine/generate/session.h"
-#include "tests/support/api_output.h"
-#include "tests/support/test_model.h"
+#include "tests/support/safetensors_file.h"
+#include "tests/support/test_engine.h"
 
 namespace gpt2::testing {
 namespace {
 
-// The bytes of a hub file of F32 with every value of one tensor replaced.
-std::string WithTensor(std::string file, const std::string& name, float value) {
-  std::uint64_t header_size = 0;
-  std::memcpy(&header_size, file.data(), sizeof header_size);
-  const std::size_t data = sizeof header_size + static_cast<std::size_t>(header_size);
-  const Json header = Json::parse(file.substr(sizeof header_size, data - sizeof header_size));
-  EXPECT_EQ(header[name]["dtype"], "F32") << name;
-  const auto offsets = header[name]["data_offsets"].get<std::vector<std::size_t>>();
-  for (std::size_t i = data + offsets[0]; i < data + offsets[1]; i += sizeof value) {
-    std::memcpy(&file[i], &value, sizeof value);
-  }
-  return file;
+// A hub's file with every value of one tensor replaced.
+std::string WithTensor(const std::string& file, const std::string& name, float value) {
+  FileTensors tensors = ReadFileTensors(file);
+  std::ranges::fill(tensors.at(name).values, value);
+  return SafetensorsFile(tensors);
 }
-
-struct HugeModel {
-  HugeModel(const std::string& tensor, WeightFormat format, KvFormat kv, const KernelTable& kernels)
-      : pool(1) {
-    const std::string folder = TinyModelFolder("tied");
-    WeightReader reader(ReadConfigJson(ReadTestFile(folder + "/config.json")).value(), format);
-    const std::string file = WithTensor(ReadTestFile(folder + "/model.safetensors"), tensor, 3e38f);
-    const Status fed = reader.Feed(std::as_bytes(std::span(file)));
-    EXPECT_TRUE(fed.ok()) << fed.error().message;
-    weights = std::move(reader.Finish().value());
-    context = std::move(Context::Create(*weights, {&kernels, &pool}, kv).value());
-  }
-  ThreadPool pool;
-  std::unique_ptr<Weights> weights;
-  std::optional<Context> context;
-};
 
 const std::vector<std::int32_t> kIds = {5, 17, 40, 3};
 
@@ -81,10 +57,12 @@ TEST(NotFinite, AnErrorNamesThePositionAndTheTensor) {
       {"h.0.mlp.c_proj.weight", "h.0.mlp.c_proj.weight"},
       {"ln_f.weight", "ln_f.weight"},
   };
+  const ModelFiles tied("tied");
   for (const auto& [huge, named] : tensors) {
     for (const KernelTable* kernels : KernelTables()) {
       for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
-        HugeModel model(huge, format, DefaultKvFormat(format), *kernels);
+        TestModel model(ReadWeights(tied.config, WithTensor(tied.file, huge, 3e38f), format),
+                        DefaultKvFormat(format), /*threads=*/1, *kernels);
         const std::string expected =
             std::string(") are not finite; the likely cause is tensor \"") + named +
             "\": the first numbers that are not finite come from it";
@@ -116,29 +94,21 @@ TEST(NotFinite, ANonFiniteValueIsFoundInEveryLane) {
 }
 
 TEST(NotFinite, TheApiReportsACorruptModelAndStaysUsable) {
-  Gpt2Engine* engine = gpt2_create(1);
-  const std::string folder = TinyModelFolder("tied");
-  const std::string config = ReadTestFile(folder + "/config.json");
-  const std::string good = ReadTestFile(folder + "/model.safetensors");
-  const auto load = [&](const std::string& file) {
-    gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2);
-    gpt2_load_weights(engine, reinterpret_cast<const uint8_t*>(file.data()), file.size());
-    ASSERT_TRUE(Json::parse(gpt2_load_end(engine)).contains("result"));
-  };
+  TestEngine engine;
+  const auto [config, good] = ModelFiles("tied");
   const auto start = [&](auto call) {
-    return ReplyJson(call(engine, kIds.data(), kIds.size() * sizeof kIds[0], true, "", 0));
+    return ReplyJson(call(engine.engine, kIds.data(), kIds.size() * sizeof kIds[0], true, "", 0));
   };
-  load(WithTensor(good, "h.1.mlp.c_fc.weight", 3e38f));
+  engine.LoadModel(config, WithTensor(good, "h.1.mlp.c_fc.weight", 3e38f));
   ASSERT_TRUE(start(gpt2_generate).contains("result"));
-  const Json step = ReplyJson(gpt2_step(engine));
+  const Json step = ReplyJson(gpt2_step(engine.engine));
   EXPECT_EQ(step["error"]["code"], "corrupt") << step;
-  EXPECT_EQ(ReplyJson(gpt2_step(engine))["error"]["code"], "invalid-argument");
+  EXPECT_EQ(ReplyJson(gpt2_step(engine.engine))["error"]["code"], "invalid-argument");
   ASSERT_TRUE(start(gpt2_score).contains("result"));
-  EXPECT_EQ(ReplyJson(gpt2_score_step(engine))["error"]["code"], "corrupt");
-  load(good);
+  EXPECT_EQ(ReplyJson(gpt2_score_step(engine.engine))["error"]["code"], "corrupt");
+  engine.LoadModel(config, good);
   ASSERT_TRUE(start(gpt2_generate).contains("result"));
-  EXPECT_TRUE(ReplyJson(gpt2_step(engine)).contains("result"));
-  gpt2_destroy(engine);
+  EXPECT_TRUE(ReplyJson(gpt2_step(engine.engine)).contains("result"));
 }
 
 }  // namespace

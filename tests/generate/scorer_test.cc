@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/generate/rank.h"
+#include "tests/support/has.h"
 #include "tests/support/test_model.h"
 
 namespace gpt2::testing {
@@ -154,7 +155,7 @@ TEST(Scorer, AnErrorNamesAnIdOutsideTheVocabulary) {
     const auto refused = Scorer::Begin(*model.context, {5, id}, 1);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
-    EXPECT_NE(refused.error().message.find(std::to_string(id)), std::string::npos);
+    EXPECT_TRUE(Has(refused.error().message, std::to_string(id)));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "engine/base/concat.h"
 #include "engine/generate/session.h"
 #include "engine/generate/token_healer.h"
+#include "tests/support/has.h"
 #include "tests/support/random_tokenizer.h"
 #include "tests/support/session_steps.h"
 #include "tests/support/test_model.h"
@@ -222,9 +223,7 @@ TEST_F(SessionHealingTest, StrictModeReservesATokenForEachRemovedByte) {
   const auto refused = Session::Begin(*model.context, &tokenizer, prompt, options);
   ASSERT_FALSE(refused.ok());
   const std::size_t most = prompt.size() - healing.tokens + healing.bytes.size();
-  EXPECT_NE(refused.error().message.find(Concat("2 prompt tokens (up to ", most, " if its")),
-            std::string::npos)
-      << refused.error().message;
+  EXPECT_TRUE(Has(refused.error().message, Concat("2 prompt tokens (up to ", most, " if its")));
 }
 
 }  // namespace

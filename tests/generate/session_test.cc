@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/format/vocabulary_files.h"
+#include "tests/support/has.h"
 #include "tests/support/session_steps.h"
 #include "tests/support/test_model.h"
 
@@ -70,8 +71,7 @@ TEST_F(SessionTest, MaxLengthIncludesThePrompt) {
   EXPECT_EQ(Run(Ids(19), options).size(), 1u);
   const auto refused = Session::Begin(*model.context, nullptr, Ids(20), options);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message.find("the prompt has 20 tokens, and max_length"),
-            std::string::npos);
+  EXPECT_TRUE(Has(refused.error().message, "the prompt has 20 tokens, and max_length"));
 }
 
 TEST_F(SessionTest, AReusedCacheGivesTheSameTokens) {
@@ -206,7 +206,7 @@ TEST_F(SessionTest, InvalidIdsAndEmptyPromptsAreRefused) {
     const std::vector<std::int32_t> prompt = {1, id};
     const auto result = Session::Begin(*model.context, nullptr, prompt, {});
     ASSERT_FALSE(result.ok());
-    EXPECT_NE(result.error().message.find(std::to_string(id)), std::string::npos);
+    EXPECT_TRUE(Has(result.error().message, std::to_string(id)));
   }
   EXPECT_FALSE(
       Session::Begin(*model.context, nullptr, {}, {}).ok());  // no end-of-text to start from

@@ -9,6 +9,7 @@
 #include "engine/format/json.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/tokenizer.h"
+#include "tests/support/has.h"
 
 namespace gpt2 {
 namespace {
@@ -98,7 +99,7 @@ TEST(LanguageJson, AnUnknownWordIsAnErrorIfTheUnknownTokenIsMissing) {
   file["model"]["unk_token"] = "<none>";
   const auto ids = Read(file).value().Encode("e5", SpecialTokens::kAsText);
   ASSERT_FALSE(ids.ok());
-  EXPECT_NE(ids.error().message.find("\"e5\""), std::string::npos);
+  EXPECT_TRUE(Has(ids.error().message, "\"e5\""));
 }
 
 TEST(LanguageJson, AWordPieceModelMatchesTheLongestTokens) {
@@ -150,9 +151,9 @@ TEST(LanguageJson, ABertVocabularyHasOneTokenPerLine) {
   EXPECT_EQ(encode(tokenizer.value(), TextEnds::kBeginning), (Ids{2, 5, 6, 4, 3, 1}));
   const auto cased = read(R"({"do_lower_case": false, "unk_token": {"content": "[PAD]"}})");
   EXPECT_EQ(encode(cased.value(), TextEnds::kWithout), (Ids{0, 4, 3, 0}));
-  EXPECT_NE(read(R"({"tokenizer_class": "T5Tokenizer"})").error().message.find("tokenizer_class"),
-            std::string::npos);
-  EXPECT_NE(read(R"({"cls_token": "<s>"})").error().message.find("\"<s>\""), std::string::npos);
+  EXPECT_TRUE(
+      Has(read(R"({"tokenizer_class": "T5Tokenizer"})").error().message, "tokenizer_class"));
+  EXPECT_TRUE(Has(read(R"({"cls_token": "<s>"})").error().message, "\"<s>\""));
 }
 
 TEST(LanguageJson, StepsThatMultiplyTheLengthOfTheTextAreRefused) {
@@ -163,35 +164,34 @@ TEST(LanguageJson, StepsThatMultiplyTheLengthOfTheTextAreRefused) {
     file["normalizer"] = {{"type", "Sequence"}, {"normalizers", {step, step}}};
     EXPECT_EQ(ErrorOf(file), "");
     file["normalizer"]["normalizers"].push_back(step);
-    EXPECT_NE(ErrorOf(file).find("\"normalizer.normalizers[2].content\" is 32 bytes"),
-              std::string::npos);
+    EXPECT_TRUE(Has(ErrorOf(file), "\"normalizer.normalizers[2].content\" is 32 bytes"));
   }
 }
 
 TEST(LanguageJson, AnErrorNamesTheUnsupportedField) {
   Json file = WordLevel();
   file["normalizer"] = {{"type", "Nmt"}};
-  EXPECT_NE(ErrorOf(file).find("\"normalizer.type\" is \"Nmt\""), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "\"normalizer.type\" is \"Nmt\""));
   file = WordLevel();
   file["pre_tokenizer"] = {{"type", "UnicodeScripts"}};
-  EXPECT_NE(ErrorOf(file).find("\"pre_tokenizer.type\""), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "\"pre_tokenizer.type\""));
   file = WordLevel();
   file["model"]["type"] = "Other";
-  EXPECT_NE(ErrorOf(file).find("\"model.type\" is \"Other\""), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "\"model.type\" is \"Other\""));
   file = WordLevel();
   file["model"]["cache"] = 1;
-  EXPECT_NE(ErrorOf(file).find("unknown member \"cache\""), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "unknown member \"cache\""));
   file = WordLevel();
   file["pre_tokenizer"] = {
       {"type", "Split"}, {"pattern", {{"Regex", "\\d"}}}, {"behavior", "Isolated"}};
-  EXPECT_NE(ErrorOf(file).find("an unknown escape before \"d\""), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "an unknown escape before \"d\""));
   file["pre_tokenizer"]["pattern"] = {{"Regex", "(a*)*b"}};
-  EXPECT_NE(ErrorOf(file).find("the operator \"(\""), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "the operator \"(\""));
   file["pre_tokenizer"]["pattern"] = {{"Regex", "a"}, {"String", "b"}};
-  EXPECT_NE(ErrorOf(file).find("\"pre_tokenizer.pattern\""), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "\"pre_tokenizer.pattern\""));
   file = WordLevel();
   file["decoder"] = {{"type", "CTC"}};
-  EXPECT_NE(ErrorOf(file).find("\"decoder.type\""), std::string::npos);
+  EXPECT_TRUE(Has(ErrorOf(file), "\"decoder.type\""));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/has.h"
+
 namespace gpt2 {
 namespace {
 
@@ -54,7 +56,7 @@ TEST(Pattern, UnsupportedSyntaxIsRefusedByName) {
 }
 
 TEST(Pattern, ASlowExpressionIsStoppedWithAnError) {
-  EXPECT_NE(Matches("a*a*a*b", std::string(10'000, 'a')).find("takes too long"), std::string::npos);
+  EXPECT_TRUE(Has(Matches("a*a*a*b", std::string(10'000, 'a')), "takes too long"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "engine/languages/text_models.h"
 #include "engine/text/tokenizer.h"
 #include "tests/support/charsmap_writer.h"
+#include "tests/support/has.h"
 #include "tests/support/protobuf_writer.h"
 
 namespace gpt2 {
@@ -81,15 +82,12 @@ TEST(SentencePiece, AT5TokenizerAppendsAnEndAndHasExtraIds) {
   EXPECT_EQ(EncodedBy(tokenizer, "ab", SpecialTokens::kAsText, TextEnds::kBeginning), (Ids{5}));
   const auto usual = ReadModel(ModelFile(), R"({"tokenizer_class": "T5Tokenizer"})");
   EXPECT_EQ(EncodedBy(usual, "<extra_id_99>"), (Ids{10, 2}));
-  EXPECT_NE(RefusalOf(ModelFile(), R"({"tokenizer_class": "T5Tokenizer", "eos_token": "<e>"})")
-                .find("<e>"),
-            std::string::npos);
-  EXPECT_NE(
-      RefusalOf(ModelFile(), R"({"tokenizer_class": "LlamaTokenizer"})").find("tokenizer_class"),
-      std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile(), R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 1e9})")
-                .find("\"extra_ids\" is"),
-            std::string::npos);
+  EXPECT_TRUE(Has(
+      RefusalOf(ModelFile(), R"({"tokenizer_class": "T5Tokenizer", "eos_token": "<e>"})"), "<e>"));
+  EXPECT_TRUE(
+      Has(RefusalOf(ModelFile(), R"({"tokenizer_class": "LlamaTokenizer"})"), "tokenizer_class"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile(), R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 1e9})"),
+                  "\"extra_ids\" is"));
 }
 
 TEST(SentencePiece, TokenizerConfigSetsLowerCaseAndThePrefixSpace) {
@@ -142,20 +140,17 @@ TEST(SentencePiece, AModelThatIsNotUnigramIsRefusedByName) {
   for (const auto& [type, name] :
        std::vector<std::pair<int, std::string>>{{2, "BPE"}, {3, "WORD"}, {4, "CHAR"}, {9, "?"}}) {
     const std::string file = AllPieces() + BytesField(2, NumberField(3, type));
-    EXPECT_NE(RefusalOf(file).find("spiece.model: \"model_type\" is " + name), std::string::npos);
+    EXPECT_TRUE(Has(RefusalOf(file), "spiece.model: \"model_type\" is " + name));
   }
 }
 
 TEST(SentencePiece, UnsupportedSettingsAreRefusedByName) {
-  EXPECT_NE(RefusalOf(ModelFile(NumberField(24, 1))).find("\"treat_whitespace_as_suffix\" is true"),
-            std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile("", NumberField(5, 0))).find("\"escape_whitespaces\" is false"),
-            std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile() + BytesField(5, BytesField(2, "x"))).find("denormalizer_spec"),
-            std::string::npos);
-  EXPECT_NE(
-      RefusalOf(ModelFile() + PieceField("x", 0, static_cast<PieceType>(7))).find("has the type 7"),
-      std::string::npos);
+  EXPECT_TRUE(
+      Has(RefusalOf(ModelFile(NumberField(24, 1))), "\"treat_whitespace_as_suffix\" is true"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile("", NumberField(5, 0))), "\"escape_whitespaces\" is false"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile() + BytesField(5, BytesField(2, "x"))), "denormalizer_spec"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile() + PieceField("x", 0, static_cast<PieceType>(7))),
+                  "has the type 7"));
 }
 
 TEST(SentencePiece, ADamagedFileIsAnError) {
@@ -163,26 +158,22 @@ TEST(SentencePiece, ADamagedFileIsAnError) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto tokenizer = ReadModel(whole.substr(0, size));
     if (tokenizer.ok()) continue;  // a file without one field
-    EXPECT_NE(tokenizer.error().message.find("spiece.model"), std::string::npos);
+    EXPECT_TRUE(Has(tokenizer.error().message, "spiece.model"));
   }
-  EXPECT_NE(RefusalOf("").find("no pieces"), std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile() + PieceField("a", 0)).find("two pieces \"a\""),
-            std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile() + PieceField("", 0)).find("1 to 512 bytes"), std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile() + PieceField("\xff", 0)).find("UTF-8"), std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile() + PieceField(std::string(513, 'x'), 0)).find("512"),
-            std::string::npos);
+  EXPECT_TRUE(Has(RefusalOf(""), "no pieces"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile() + PieceField("a", 0)), "two pieces \"a\""));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile() + PieceField("", 0)), "1 to 512 bytes"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile() + PieceField("\xff", 0)), "UTF-8"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile() + PieceField(std::string(513, 'x'), 0)), "512"));
   const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_NE(RefusalOf(ModelFile() + PieceField("x", infinity)).find("not finite"),
-            std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile(NumberField(40, 3))).find("\"unk_id\" is 3"), std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile(NumberField(40, 99))).find("\"unk_id\" is 99"), std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile(NumberField(40, ~std::uint64_t{0}))).find("\"unk_id\""),
-            std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile(BytesField(40, "x"))).find("another wire type"), std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile() + "\x0b").find("wire type 3"), std::string::npos);
-  EXPECT_NE(RefusalOf(ModelFile() + std::string(11, '\xff')).find("10 bytes"), std::string::npos);
-  EXPECT_NE(ReadModel(ModelFile(), "", 9).error().message.find("vocab_size"), std::string::npos);
+  EXPECT_TRUE(Has(RefusalOf(ModelFile() + PieceField("x", infinity)), "not finite"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile(NumberField(40, 3))), "\"unk_id\" is 3"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile(NumberField(40, 99))), "\"unk_id\" is 99"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile(NumberField(40, ~std::uint64_t{0}))), "\"unk_id\""));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile(BytesField(40, "x"))), "another wire type"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile() + "\x0b"), "wire type 3"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile() + std::string(11, '\xff')), "10 bytes"));
+  EXPECT_TRUE(Has(ReadModel(ModelFile(), "", 9).error().message, "vocab_size"));
 }
 
 TEST(SentencePiece, ADamagedCharacterMapIsAnError) {
@@ -193,12 +184,11 @@ TEST(SentencePiece, ADamagedCharacterMapIsAnError) {
   for (const std::string& bytes : {std::string("\1\0\0", 3), std::string("\5\0\0\0.....", 9),
                                    std::string("\xff\xff\xff\x7f", 4), std::string("\0\0\0\0", 4),
                                    map + "\xff", map + std::string(300, 'x')}) {
-    EXPECT_NE(with(bytes).error().message.find("precompiled_charsmap"), std::string::npos);
+    EXPECT_TRUE(Has(with(bytes).error().message, "precompiled_charsmap"));
   }
   // The root's offset is far beyond the end.
   const auto far = with(std::string("\4\0\0\0\0\xfe\xff\x7f", 8));
-  EXPECT_NE(far.value().Encode("B", SpecialTokens::kAsText).error().message.find("damaged"),
-            std::string::npos);
+  EXPECT_TRUE(Has(far.value().Encode("B", SpecialTokens::kAsText).error().message, "damaged"));
 }
 
 }  // namespace

@@ -6,9 +6,24 @@
 #include <cstring>
 
 #include "engine/format/float16.h"
-#include "engine/format/json.h"
 
 namespace gpt2::testing {
+
+FileParts SplitFile(const std::string& file) {
+  const auto size = ReadSafetensorsPrefix(file);
+  EXPECT_TRUE(size.ok());
+  return {Json::parse(file.substr(kSafetensorsPrefix, size.value())),
+          file.substr(kSafetensorsPrefix + size.value())};
+}
+
+std::string JoinFile(const Json& header, const std::string& data) {
+  std::string json = header.dump();
+  json.resize((json.size() + 7) / 8 * 8, ' ');
+  std::string file(kSafetensorsPrefix, '\0');
+  const std::uint64_t size = json.size();
+  std::memcpy(file.data(), &size, sizeof size);
+  return file + json + data;
+}
 
 std::string SafetensorsFile(const FileTensors& tensors) {
   Json header = Json::object();
@@ -30,25 +45,18 @@ std::string SafetensorsFile(const FileTensors& tensors) {
                     {"shape", tensor.shape},
                     {"data_offsets", {begin, data.size()}}};
   }
-  std::string json = header.dump();
-  json.resize((json.size() + 7) / 8 * 8, ' ');
-  std::string file(8, '\0');
-  const std::uint64_t size = json.size();
-  std::memcpy(file.data(), &size, sizeof size);
-  return file + json + data;
+  return JoinFile(header, data);
 }
 
 FileTensors ReadFileTensors(const std::string& file) {
-  std::uint64_t size = 0;
-  std::memcpy(&size, file.data(), sizeof size);
-  const auto header =
-      ReadSafetensorsHeader(std::string_view(file).substr(8, static_cast<std::size_t>(size)), 1000);
-  EXPECT_TRUE(header.ok()) << header.error().message;
+  const auto [header, data] = SplitFile(file);
+  const auto parsed = ReadSafetensorsHeader(header.dump(), 1000);
+  EXPECT_TRUE(parsed.ok()) << parsed.error().message;
   FileTensors tensors;
-  for (const TensorInfo& info : header.value().tensors) {
+  for (const TensorInfo& info : parsed.value().tensors) {
     FileTensor& tensor = tensors[info.name];
     tensor.shape = info.shape;
-    const char* const bytes = file.data() + 8 + size + info.begin;
+    const char* const bytes = data.data() + info.begin;
     for (std::size_t i = 0; i < (info.end - info.begin) / DTypeSize(info.dtype); ++i) {
       std::uint32_t bits = 0;
       std::memcpy(&bits, bytes + i * DTypeSize(info.dtype), DTypeSize(info.dtype));
@@ -62,16 +70,13 @@ FileTensors ReadFileTensors(const std::string& file) {
 }
 
 std::map<std::string, std::string> TensorsOf(const std::string& file) {
-  const auto size = ReadSafetensorsPrefix(file);
-  EXPECT_TRUE(size.ok());
-  const std::size_t data = kSafetensorsPrefix + size.value();
-  const auto header =
-      ReadSafetensorsHeader(std::string_view(file).substr(kSafetensorsPrefix, size.value()), 1000);
-  EXPECT_TRUE(header.ok()) << header.error().message;
+  const auto [header, data] = SplitFile(file);
+  const auto parsed = ReadSafetensorsHeader(header.dump(), 1000);
+  EXPECT_TRUE(parsed.ok()) << parsed.error().message;
   std::map<std::string, std::string> tensors;
-  for (const TensorInfo& tensor : header.value().tensors) {
+  for (const TensorInfo& tensor : parsed.value().tensors) {
     tensors[tensor.name] = tensor.Describe() + " " +
-                           file.substr(static_cast<std::size_t>(data + tensor.begin),
+                           data.substr(static_cast<std::size_t>(tensor.begin),
                                        static_cast<std::size_t>(tensor.end - tensor.begin));
   }
   return tensors;

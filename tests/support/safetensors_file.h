@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/format/json.h"
 #include "engine/format/safetensors.h"
 
 namespace gpt2::testing {
@@ -16,6 +17,14 @@ struct FileTensor {
   DType dtype = DType::kF32;  // as it is stored: F32, F16 or BF16
 };
 using FileTensors = std::map<std::string, FileTensor>;
+
+// The header of a file, as JSON, and the bytes of its tensors.
+struct FileParts {
+  Json header;
+  std::string data;
+};
+FileParts SplitFile(const std::string& file);
+std::string JoinFile(const Json& header, const std::string& data);
 
 // The bytes of a file with `tensors`, in the order of their names.
 std::string SafetensorsFile(const FileTensors& tensors);

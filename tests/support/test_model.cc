@@ -34,28 +34,38 @@ Json ReadTestJson(const std::string& path) {
   return Json::parse(ReadTestFile(path));
 }
 
-std::unique_ptr<Weights> LoadWeights(const std::string& folder, WeightFormat format,
-                                     std::size_t feed_bytes) {
-  auto config = ReadConfigJson(ReadTestFile(folder + "/config.json"));
+ModelFiles::ModelFiles(const std::string& name)
+    : config(ReadTestFile(TinyModelFolder(name) + "/config.json")),
+      file(ReadTestFile(TinyModelFolder(name) + "/model.safetensors")) {}
+
+std::unique_ptr<Weights> ReadWeights(const std::string& config_json, std::string_view file,
+                                     WeightFormat format, std::size_t feed_bytes) {
+  auto config = ReadConfigJson(config_json);
   EXPECT_TRUE(config.ok()) << config.error().message;
   WeightReader reader(config.value(), format);
-  const std::string file = ReadTestFile(folder + "/model.safetensors");
-  std::span<const std::byte> bytes = std::as_bytes(std::span(file));
-  while (!bytes.empty()) {
-    const std::size_t take = std::min(feed_bytes, bytes.size());
-    const Status status = reader.Feed(bytes.first(take));
+  for (; !file.empty(); file.remove_prefix(std::min(feed_bytes, file.size()))) {
+    const Status status = reader.Feed(std::as_bytes(std::span(file.substr(0, feed_bytes))));
     EXPECT_TRUE(status.ok()) << status.error().message;
     if (!status.ok()) break;
-    bytes = bytes.subspan(take);
   }
   auto weights = reader.Finish();
   EXPECT_TRUE(weights.ok()) << weights.error().message;
   return std::move(weights.value());
 }
 
+std::unique_ptr<Weights> LoadWeights(const std::string& folder, WeightFormat format,
+                                     std::size_t feed_bytes) {
+  return ReadWeights(ReadTestFile(folder + "/config.json"),
+                     ReadTestFile(folder + "/model.safetensors"), format, feed_bytes);
+}
+
 TestModel::TestModel(const std::string& folder, WeightFormat format, KvFormat kv,
                      std::size_t threads, const KernelTable& kernels)
-    : weights(LoadWeights(folder, format)), pool(std::make_unique<ThreadPool>(threads)) {
+    : TestModel(LoadWeights(folder, format), kv, threads, kernels) {}
+
+TestModel::TestModel(std::unique_ptr<Weights> loaded, KvFormat kv, std::size_t threads,
+                     const KernelTable& kernels)
+    : weights(std::move(loaded)), pool(std::make_unique<ThreadPool>(threads)) {
   auto created = Context::Create(*weights, {&kernels, pool.get()}, kv);
   EXPECT_TRUE(created.ok());
   context = std::make_unique<Context>(std::move(created.value()));

@@ -5,9 +5,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/thread_pool.h"
+#include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/weight_reader.h"
 #include "engine/generate/context.h"
@@ -18,16 +20,32 @@ namespace gpt2::testing {
 std::vector<std::string> TinyModelNames();
 std::string TinyModelFolder(const std::string& name);
 
+// The two files of such a folder.
+struct ModelFiles {
+  explicit ModelFiles(const std::string& name);
+
+  Config parsed() const { return ReadConfigJson(config).value().config; }
+
+  std::string config;  // config.json
+  std::string file;    // model.safetensors
+};
+
 // The text of a file; an empty one and a test failure if there is none.
 std::string ReadTestFile(const std::string& path);
 Json ReadTestJson(const std::string& path);
 
-// Loads a hub folder, feeding `feed_bytes` at a time.
+// Loads a model from the text of its config.json and its safetensors file, feeding `feed_bytes` at
+// a time.
+std::unique_ptr<Weights> ReadWeights(const std::string& config_json, std::string_view file,
+                                     WeightFormat format, std::size_t feed_bytes = 1 << 20);
+// The same from a folder.
 std::unique_ptr<Weights> LoadWeights(const std::string& folder, WeightFormat format,
                                      std::size_t feed_bytes = 1 << 20);
 
 // A loaded model with its own threads and context.
 struct TestModel {
+  TestModel(std::unique_ptr<Weights> loaded, KvFormat kv, std::size_t threads = 1,
+            const KernelTable& kernels = BestKernels());
   TestModel(const std::string& folder, WeightFormat format, KvFormat kv, std::size_t threads = 1,
             const KernelTable& kernels = BestKernels());
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/random.h"
 #include "engine/format/vocabulary_files.h"
+#include "tests/support/has.h"
 #include "tests/support/test_model.h"
 
 namespace gpt2::testing {
@@ -91,7 +92,7 @@ TEST(Tokenizer, AnErrorNamesAByteThatTheVocabularyLacks) {
             (std::vector<std::int32_t>{2, 2}));
   const auto failed = tokenizer.value().Encode("c", SpecialTokens::kAsText);
   ASSERT_FALSE(failed.ok());
-  EXPECT_NE(failed.error().message.find("99"), std::string::npos);
+  EXPECT_TRUE(Has(failed.error().message, "99"));
 }
 
 TEST(Tokenizer, TheFirstOfTwoEqualMergesWins) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/format/code_rows.h"
+#include "tests/support/has.h"
 #include "tests/support/test_model.h"
 #include "weights_tools/model_folder.h"
 #include "weights_tools/progress.h"
@@ -91,7 +92,7 @@ TEST_F(ModelWriterTest, ValuesTooLargeForF16AreNamedAndNoFolderRemains) {
                                           .inputs = {},
                                           .force = false});
   ASSERT_FALSE(report.ok());
-  EXPECT_NE(report.error().message.find("h.1.mlp.c_fc.weight"), std::string::npos);
+  EXPECT_TRUE(Has(report.error().message, "h.1.mlp.c_fc.weight"));
   EXPECT_FALSE(fs::exists(folder));
   for (const auto& entry : fs::directory_iterator(folder.parent_path())) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(folder.filename().string()));
@@ -111,7 +112,7 @@ TEST_F(ModelWriterTest, ValuesTooLargeForAScaleAreNamed) {
                                           .inputs = {},
                                           .force = false});
   ASSERT_FALSE(report.ok());
-  EXPECT_NE(report.error().message.find("h.0.mlp.c_fc.weight\" row 5"), std::string::npos);
+  EXPECT_TRUE(Has(report.error().message, "h.0.mlp.c_fc.weight\" row 5"));
 }
 
 TEST(PieceBytes, StartsAtFourMebibytesAndDoublesAboveAThousandPieces) {

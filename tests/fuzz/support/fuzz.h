@@ -33,8 +33,8 @@ void CheckRoundTrip(const Tokenizer& tokenizer, std::string_view text, TextEnds 
 std::vector<std::int32_t> EncodeInPortions(const Tokenizer& tokenizer, std::string_view text,
                                            SpecialTokens special, TextEnds ends, std::size_t size);
 
-// Whether `text` is UTF-8, found by another way than engine/text/utf8.cc: by decoding each
-// character and asking what its shortest form would have been.
+// Whether `text` is UTF-8. Unlike engine/text/utf8.cc, this decodes each character and compares it
+// with its shortest form.
 bool IsUtf8(std::string_view text);
 
 // The size of the UTF-8 character that non-empty `text` begins with, or 0 if it begins with none.
