@@ -69,7 +69,7 @@ Sampler::Sampler(const GenerateOptions& options, std::size_t vocab_size)
 }
 
 void Sampler::Accept(std::int32_t id) {
-  seen_[static_cast<std::size_t>(id)] = true;
+  Notice(id);
   if (ngram_size_ > 0) history_.push_back(id);
 }
 

@@ -21,14 +21,17 @@ inline bool RanksBefore(const Candidate& a, const Candidate& b) {
   return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
 }
 
-// Picks tokens for one sequence. It remembers which it has accepted: the repetition penalty needs
-// the set of them, and no_repeat_ngram_size their order. Only that order grows after it is created.
+// Picks tokens for one sequence. It remembers the text so far: the repetition penalty needs the set
+// of its tokens, and no_repeat_ngram_size their order. Only that order grows after it is created.
 // Not thread-safe.
 class Sampler {
  public:
   Sampler(const GenerateOptions& options, std::size_t vocab_size);
 
-  // Records that `id` is in the context, from the prompt or generated.
+  // Records that `id` is somewhere in the prompt.
+  void Notice(std::int32_t id) { seen_[static_cast<std::size_t>(id)] = true; }
+
+  // Records that `id` comes next in the context, from the prompt or generated.
   void Accept(std::int32_t id);
 
   // Draws the next token from logits [vocab_size]. A token with the logit minus infinity is ruled

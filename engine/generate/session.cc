@@ -129,9 +129,9 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
                                       .dropped_tokens = dropped});
     Continuation& continuation = session.continuations_.back();
     for (std::size_t id = 0; id < config.vocab_size; ++id) {
-      if (prompt.IsAmong(kept, id)) continuation.sampler.Accept(static_cast<std::int32_t>(id));
+      if (prompt.IsAmong(kept, id)) continuation.sampler.Notice(static_cast<std::int32_t>(id));
     }
-    if (kept == 0) continuation.sampler.Accept(window[0]);  // as after an empty prompt
+    for (const std::int32_t id : window) continuation.sampler.Accept(id);
     if (options.max_new_tokens == 0) continuation.finish = FinishReason::kLength;
   }
   return session;

@@ -74,6 +74,25 @@ TEST_F(SessionTest, MaxLengthIncludesThePrompt) {
   EXPECT_TRUE(Has(refused.error().message, "the prompt has 20 tokens, and max_length"));
 }
 
+// A sampler that knew only which tokens the prompt has, and not their order, would write it again.
+TEST_F(SessionTest, NgramsOfThePromptAreNotWrittenAgain) {
+  GenerateOptions options{.max_new_tokens = 1, .temperature = 0, .ignore_eos = true};
+  std::size_t tried = 0;
+  for (std::int32_t first = 0; first < 160; ++first) {
+    options.no_repeat_ngram_size = 0;
+    std::vector<std::int32_t> prompt = {first};
+    const std::int32_t next = Run(prompt, options)[0];
+    prompt = {first, next, first};
+    if (Run(prompt, options)[0] != next) continue;
+    ++tried;
+    options.no_repeat_ngram_size = 2;
+    EXPECT_NE(Run(prompt, options)[0], next) << first;
+    options.no_repeat_ngram_size = 4;  // longer than the prompt
+    EXPECT_EQ(Run(prompt, options)[0], next) << first;
+  }
+  EXPECT_GT(tried, 0u);
+}
+
 TEST_F(SessionTest, AReusedCacheGivesTheSameTokens) {
   const GenerateOptions options{.max_new_tokens = 10, .temperature = 2};
   const auto fresh = Run(Ids(20), options);
