@@ -28,14 +28,15 @@ gpt2_add_kernels(-relaxed -msimd128 -O3 -mrelaxed-simd)
 
 # gpt2_add_wasm_threads(FILE OPTIONS...): one file of engine/base, for the modules that choose it.
 function(gpt2_add_wasm_threads file)
-  add_library(gpt2_${file} OBJECT ${PROJECT_SOURCE_DIR}/engine/base/${file}.cc)
-  target_link_libraries(gpt2_${file} PRIVATE gpt2_flags)
-  target_compile_options(gpt2_${file} PRIVATE ${ARGN})
+  get_filename_component(name ${file} NAME_WE)
+  add_library(gpt2_${name} OBJECT ${PROJECT_SOURCE_DIR}/engine/base/${file})
+  target_link_libraries(gpt2_${name} PRIVATE gpt2_flags)
+  target_compile_options(gpt2_${name} PRIVATE ${ARGN})
 endfunction()
 
-gpt2_add_wasm_threads(no_threads -fno-rtti ${_small})
-gpt2_add_wasm_threads(thread_pool -fno-rtti ${_small} -sSHARED_MEMORY)
-gpt2_add_wasm_threads(worker_threads -sSHARED_MEMORY)
+gpt2_add_wasm_threads(no_threads.cc -fno-rtti ${_small})
+gpt2_add_wasm_threads(thread_pool.cc -fno-rtti ${_small} -sSHARED_MEMORY)
+gpt2_add_wasm_threads(worker_threads.cc -sSHARED_MEMORY)
 
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
