@@ -160,16 +160,14 @@ class Planner {
   WeightFormat float_format_;
 };
 
-template <typename T>
-using ByName = std::map<std::string, const T*, std::less<>>;
+using TensorsByName = std::map<std::string, const TensorInfo*, std::less<>>;
 
-template <typename T>
-const T* Find(const ByName<T>& values, const std::string& name) {
-  const auto found = values.find(name);
-  return found == values.end() ? nullptr : found->second;
+const TensorInfo* Find(const TensorsByName& tensors, const std::string& name) {
+  const auto found = tensors.find(name);
+  return found == tensors.end() ? nullptr : found->second;
 }
 
-Status CheckComplete(const ByName<TensorInfo>& tensors, std::span<const TensorSpec> specs) {
+Status CheckComplete(const TensorsByName& tensors, std::span<const TensorSpec> specs) {
   const auto missing = [](const std::string& name, const std::string& what) {
     return Error{ErrorCode::kNotFound,
                  Concat("model.safetensors: tensor \"", name, "\" is missing", what)};
@@ -272,10 +270,14 @@ Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
                                             std::span<const TensorSpec> specs,
                                             WeightFormat float_format) {
   GPT2_TRY(CheckFormat(header, config));
-  ByName<TensorSpec> specs_by_name;
+  std::map<std::string_view, const TensorSpec*> specs_by_name;
   for (const TensorSpec& spec : specs) specs_by_name[spec.name] = &spec;
+  const auto find_spec = [&](std::string_view name) {
+    const auto found = specs_by_name.find(name);
+    return found == specs_by_name.end() ? nullptr : found->second;
+  };
   const Planner planner(config, float_format);
-  ByName<TensorInfo> seen;
+  TensorsByName seen;
   std::vector<TensorPlan> plans;
   for (const TensorInfo& tensor : header.tensors) {
     const std::string name = CanonicalName(tensor.name);
@@ -288,7 +290,7 @@ Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
         config.weights != StoredWeights::kHub && name.ends_with(kScaleSuffix);
     const std::string owner =
         may_be_scales ? name.substr(0, name.size() - std::string_view(kScaleSuffix).size()) : name;
-    const TensorSpec* const spec = Find(specs_by_name, owner);
+    const TensorSpec* const spec = find_spec(owner);
     GPT2_ASSIGN(TensorPlan plan, spec == nullptr ? planner.PlanIgnored(tensor)
                                  : may_be_scales
                                      ? planner.PlanScales(tensor, Find(seen, owner), *spec)
