@@ -29,7 +29,7 @@ gpt2_add_kernels(-relaxed -msimd128 -O3 -mrelaxed-simd)
 # gpt2_add_wasm_threads(FILE OPTIONS...): one file of engine/base, for the modules that choose it.
 function(gpt2_add_wasm_threads file)
   get_filename_component(name ${file} NAME_WE)
-  add_library(gpt2_${name} OBJECT ${PROJECT_SOURCE_DIR}/engine/base/${file})
+  add_library(gpt2_${name} STATIC ${PROJECT_SOURCE_DIR}/engine/base/${file})
   target_link_libraries(gpt2_${name} PRIVATE gpt2_flags)
   target_compile_options(gpt2_${name} PRIVATE ${ARGN})
 endfunction()
@@ -37,6 +37,9 @@ endfunction()
 gpt2_add_wasm_threads(no_threads.cc -fno-rtti ${_small})
 gpt2_add_wasm_threads(thread_pool.cc -fno-rtti ${_small} -sSHARED_MEMORY)
 gpt2_add_wasm_threads(worker_threads.cc -sSHARED_MEMORY)
+
+# The only object that every module begins with. With the threads in its place, the modules are 0.6 kB larger in gzip.
+add_library(gpt2_module OBJECT ${PROJECT_SOURCE_DIR}/engine/api/module.cc)
 
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
@@ -59,7 +62,7 @@ target_link_options(gpt2_format INTERFACE -Wl,--wrap=strtod)
 # and exports.
 function(gpt2_add_wasm_module name exports maximum)
   add_executable(gpt2-${name})
-  target_link_libraries(gpt2-${name} PRIVATE gpt2_api ${ARGN})
+  target_link_libraries(gpt2-${name} PRIVATE gpt2_module gpt2_api ${ARGN})
   set_target_properties(gpt2-${name} PROPERTIES LINKER_LANGUAGE CXX SUFFIX .js
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
   target_link_options(gpt2-${name} PRIVATE -Oz -Wl,--wrap=snprintf --no-entry -lexports.js
