@@ -18,9 +18,9 @@ function(gpt2_read_exports variable header)
   set(${variable} ${exports} PARENT_SCOPE)
 endfunction()
 
-# Relaxed SIMD affects only the kernels, and shared memory only the threads: the linker translates the other libraries,
-# and uses atomic instructions where the memory is shared. They are optimized for size, since they rarely run: optimized
-# as a whole, they are a tenth smaller.
+# Relaxed SIMD affects only the kernels, and shared memory only the threads. The linker translates the other libraries,
+# with atomic instructions where the memory is shared. They are optimized for size, because they rarely run. Optimized as
+# a whole, they are a tenth smaller.
 set(_small -msimd128 -Oz -flto)
 gpt2_add_engine(${_small})
 gpt2_add_kernels(-simd -msimd128 -O3)

@@ -37,8 +37,8 @@ class Guarded {
     return std::memcmp(&value, &guard, sizeof(T)) == 0;
   }
 
-  // The same bits, and nothing written outside. Of values that are not finite, only that both are
-  // not finite: the engine stops there, and infinity or NaN depends on the order of operands.
+  // The same bits, and nothing written outside. Two values that are not finite count as equal: the
+  // engine stops there, and infinity or NaN depends on the order of operands.
   friend bool operator==(const Guarded& a, const Guarded& b) {
     return a.size_ == b.size_ && a.IsIntact() && b.IsIntact() &&
            std::equal(a.data(), a.data() + a.size_, b.data(), [](const T& x, const T& y) {
