@@ -214,6 +214,7 @@ for (const how of ["with locks", "without locks, as on a host without TLS"])
     await expect(status(other)).toHaveText(refused);
     await expect(row(other, "Of the first tab.")).toBeVisible();
     await rename(other, "Of the first tab.", "Renamed");
+    await expect(status(other)).toHaveText(""); // the row shows the name before it is stored
     await page.bringToFront();
     await page.locator("#library summary").click();
     await page.locator("#library summary").click();

@@ -22,10 +22,13 @@ template <typename Fn>
 void CompareWithTwin(Fn* fast, Fn* plain) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
+    const auto below = [&](std::size_t end) {
+      return static_cast<std::size_t>(random.Next() % end);
+    };
     const auto choose = [&](std::size_t least, std::size_t most, std::size_t /*usual*/) {
-      const std::size_t size = kSizes[random.Next() % std::size(kSizes)];
-      if (least == 1 && size <= most && random.Next() % 2 == 0) return size;
-      return least + random.Next() % (std::min<std::size_t>(most, 40) + 1 - least);
+      const std::size_t size = kSizes[below(std::size(kSizes))];
+      if (least == 1 && size <= most && below(2) == 0) return size;
+      return least + below(std::min<std::size_t>(most, 40) + 1 - least);
     };
     Source source(choose, seed, /*behind=*/8);
     EXPECT_TRUE(IsSameAsTwin(source, fast, plain)) << "in case " << seed;

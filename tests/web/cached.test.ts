@@ -234,7 +234,7 @@ describe("the question to a host", () => {
       answers.set(url + path, { body });
       const stored = record({ files: [{ path, sha256: hash("stored") }] });
       await expect(revalidation?.hasChanged(stored, signal)).rejects.toThrow(
-        `the host's ${path} is not the file of`,
+        `the host sent a ${path} that does not belong to a model`,
       );
     }
   });
