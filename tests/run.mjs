@@ -202,7 +202,7 @@ const steps = {
       play();
     } catch (error) {
       if (!process.env.CI) throw error;
-      const found = failed.get("soak") ?? [];
+      const found = failed.get("soak") ?? [{ name: error.message, why: "" }]; // it left no report
       play(); // Playwright's tests run once more there, too
       failed.set("soak", [
         ...found.map((problem) => ({ ...problem, flaky: true })),

@@ -124,9 +124,10 @@ void AddRun(CLI::App* command, Arguments& a, const char* default_weights = "q8")
   AddCount(command, "--threads", a.run.threads, kMostThreads,
            "Number of threads; 0 uses one per core");
   command
-      ->add_option("--weights", a.run.weights,
-                   "Convert a float model to this format while it loads; a converted folder keeps "
-                   "its own format")
+      ->add_option(
+          "--weights", a.run.weights,
+          "Convert a float model to this format while it loads; a folder in q8 or q4 keeps its "
+          "format, another converted folder changes only if you give this option")
       ->check(CLI::IsMember({"q8", "q4", "f32"}))
       ->default_str(default_weights);
   command

@@ -134,7 +134,7 @@ Status Folder::Stream(const std::string& name, TakeBytes take) const {
   struct stat before{}, after{};
   if (!file.is_open() || fstat(file.number(), &before) != 0) return FileError("read", path);
   if (!S_ISREG(before.st_mode)) {
-    return Error{ErrorCode::kIo, path.string() + " is a folder or a device, expected a file"};
+    return Error{ErrorCode::kIo, path.string() + " is not a regular file, expected one"};
   }
   GPT2_ASSIGN(const std::uint64_t bytes, StreamToEnd(file, path, take));
   if (fstat(file.number(), &after) != 0) return FileError("read", path);

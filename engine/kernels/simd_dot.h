@@ -292,8 +292,8 @@ struct RelaxedDot {
 static_assert(DotProduct<RelaxedDot>);
 
 // Relaxed SIMD for processors without an instruction for it (x64 before AVX-VNNI). There, a browser
-// compiles RelaxedDot's to five instructions, two of them for a constant. Products summed in
-// pairs take one; pairs of those are added here. Sums that fit 16 bits stay there for a whole
+// compiles RelaxedDot's product to five instructions, two of them for a constant. Products summed
+// in pairs take one; pairs of those are added here. Sums that fit 16 bits stay there for a whole
 // group.
 struct RelaxedPairDot : RelaxedDot {
   v128_t pair_ones = HiddenI16x8<1>();

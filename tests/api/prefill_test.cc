@@ -87,7 +87,7 @@ TEST_F(PrefillTest, TokensBeforeTheFirstChangeStayCached) {
   EXPECT_EQ(Begin(changed)["result"]["done"], 20 - 1);
 }
 
-TEST_F(PrefillTest, ALongTextLosesItsFirstQuarterContext) {
+TEST_F(PrefillTest, ALongTextLosesAQuarterOfTheContextAtItsBeginning) {
   Ids longer;
   while (longer.size() < capacity + 9)
     longer.push_back(static_cast<std::int32_t>(longer.size() % 150));

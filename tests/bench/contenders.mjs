@@ -1,5 +1,5 @@
 // Measures how fast contenders read and write: this engine and others, in Chromium and natively. The runs of one table are
-// interleaved, so that all of them see the same machine.
+// interleaved, so that all of them run under the same load.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

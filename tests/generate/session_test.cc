@@ -74,7 +74,7 @@ TEST_F(SessionTest, MaxLengthIncludesThePrompt) {
   EXPECT_TRUE(Has(refused.error().message, "the prompt has 20 tokens, and max_length"));
 }
 
-// A sampler that knew only which tokens the prompt has, and not their order, would write it again.
+// A sampler without the order of the prompt's tokens would generate `next` again.
 TEST_F(SessionTest, NgramsOfThePromptAreNotWrittenAgain) {
   GenerateOptions options{.max_new_tokens = 1, .temperature = 0, .ignore_eos = true};
   std::size_t tried = 0;

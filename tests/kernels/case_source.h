@@ -69,11 +69,9 @@ class Source {
   using Choose = FunctionRef<std::size_t(std::size_t least, std::size_t most, std::size_t usual)>;
 
   // `behind` is how many values guard the end of each array. With 0, the address sanitizer does.
-  Source(Choose choose, std::uint64_t seed, std::size_t behind)
-      : choose_(choose), random_(seed), behind_(behind) {
-    constexpr std::uint64_t kOneIn[] = {0, 2, 64};
-    one_in_ = kOneIn[choose(0, 2, 0)];
-  }
+  // One value in `one_in` is special, such as NaN; 0: none.
+  Source(Choose choose, std::uint64_t seed, std::size_t behind, std::uint64_t one_in = 0)
+      : choose_(choose), random_(seed), behind_(behind), one_in_(one_in) {}
 
   std::size_t Size(std::size_t most, std::size_t usual) { return choose_(1, most, usual); }
   bool Flip() { return choose_(0, 1, 0) != 0; }
@@ -142,7 +140,7 @@ class Source {
   Choose choose_;
   Random random_;
   std::size_t behind_;
-  std::uint64_t one_in_;  // one value in this many is special; 0: none
+  std::uint64_t one_in_;
 };
 
 }  // namespace gpt2

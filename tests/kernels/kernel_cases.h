@@ -1,10 +1,11 @@
 // Cases of every kernel in kernels.inc: inputs of any shape, a call, and its outputs. Tests and the
-// fuzz target compare each kernel with its plain twin on them, benchmarks measure them.
+// fuzz target compare each kernel with its plain twin on them. Benchmarks measure them.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -16,19 +17,26 @@
 
 namespace gpt2 {
 
-// One call of a kernel: Run, and the arrays that it changes. IsRight, if there is one, checks what
-// the twin could have wrong as well. Most kernels change x [n] in place; the others follow.
+// The most tokens and groups of a case.
+inline constexpr std::size_t kMostCaseTokens = 9, kMostCaseGroups = 200;
+
+// One call of a kernel: Run, the arrays that it changes, and those that it only reads. IsRight, if
+// it exists, finds errors that the kernel and its twin share. Most kernels change x [n] in place;
+// the others follow.
 template <typename Fn>
 struct KernelCase {
   Guarded<float> x, delta;
   float beta;
 
   explicit KernelCase(Source& s)
-      : x(s.Floats(s.Size(600, 3072))), delta(s.Floats(x.size())), beta(s.Flip() ? 1.0f : 1.702f) {}
+      : x(s.Floats(s.Size(600, std::is_same_v<Fn, AddToFn> ? 768 : 3072))),
+        delta(s.Floats(x.size())),
+        beta(s.Flip() ? 1.0f : 1.702f) {}
   void Run(GeluTanhFn* kernel) { kernel(x.data(), x.size()); }  // GeluErf and Relu, too
   void Run(SwishFn* kernel) { kernel(x.data(), beta, x.size()); }
   void Run(AddToFn* kernel) { kernel(x.data(), delta.data(), x.size()); }
   auto Outputs() { return std::tie(x); }
+  auto Inputs() { return std::tie(delta); }
 };
 
 template <>
@@ -55,6 +63,7 @@ struct KernelCase<QuantizeActivationsFn> {
     kernel(x.data(), x.size(), kind, codes.data(), scales.data(), offsets.data());
   }
   auto Outputs() { return std::tie(codes, scales, offsets); }
+  auto Inputs() { return std::tie(x); }
 
   // Each code is within half a scale of the original, or within one if the zero is rounded, too.
   // Codes and offsets are in their range, and the places of other tokens do not change.
@@ -95,10 +104,10 @@ struct MatmulResult {
   std::size_t stride;
   Guarded<float> y;
 
-  MatmulResult(Source& s, std::size_t tokens_in, std::size_t tiles)
-      : tokens(tokens_in),
-        rows(tiles * kTileRows),
-        range(Range(s, tiles)),
+  explicit MatmulResult(Source& s)
+      : tokens(s.Size(kMostCaseTokens, 1)),
+        rows(s.Size(7, 384) * kTileRows),
+        range(Range(s, rows / kTileRows)),
         stride(rows + (s.Flip() ? 3 : 0)),
         y(s.Room<float>((tokens - 1) * stride + rows)) {}
   static TileRange Range(Source& s, std::size_t tiles) {
@@ -123,7 +132,7 @@ struct KernelCase<MatmulF32Fn> : MatmulResult {
   Guarded<float> values, bias, x;
 
   explicit KernelCase(Source& s)
-      : MatmulResult(s, s.Size(9, 1), s.Size(7, 384)),
+      : MatmulResult(s),
         cols(s.Size(200, 768)),
         x_stride(cols + (s.Flip() ? 1 : 0)),
         values(s.Floats(cols * rows)),
@@ -132,6 +141,7 @@ struct KernelCase<MatmulF32Fn> : MatmulResult {
   void Run(MatmulF32Fn* kernel) {
     kernel({values.data(), bias.data(), cols}, {x.data(), tokens, cols, x_stride}, range, View());
   }
+  auto Inputs() { return std::tie(values, bias, x); }
 };
 
 // Weights is TiledQ8 or TiledQ4.
@@ -151,8 +161,8 @@ struct KernelCase<void(const Weights&, const QuantizedActivations&, TileRange, M
   // The groups of GPT-2 XL's last matrix are more than those whose weights are summed up at a time.
   // The weight reader refuses code -128, which a relaxed dot product takes all the same.
   explicit KernelCase(Source& s)
-      : MatmulResult(s, s.Size(9, 1), s.Size(7, 384)),
-        groups(s.Size(200, 24)),
+      : MatmulResult(s),
+        groups(s.Size(kMostCaseGroups, 24)),
         // Up to the last token's last group: the kernel reads nothing after it.
         places(QuantizedActivations::Place(tokens - 1, groups - 1, groups) + 1),
         codes(s.Codes<Code>(rows * groups * kGroup / (kIsQ4 ? 2 : 1), kIsQ4 ? 0 : -128)),
@@ -172,6 +182,7 @@ struct KernelCase<void(const Weights&, const QuantizedActivations&, TileRange, M
     kernel(Weights{codes.data(), scales.data(), bias.data(), groups},
            {x.data(), x_scales.data(), offsets.data(), tokens, groups}, range, View());
   }
+  auto Inputs() { return std::tie(codes, scales, bias, x, x_scales, offsets); }
 };
 
 template <>
@@ -193,6 +204,7 @@ struct KernelCase<LayerNormFn> {
     kernel(x.data(), gain.data(), bias.data(), epsilon, n, is_in_place ? x.data() : y.data());
   }
   auto Outputs() { return std::tie(x, y); }
+  auto Inputs() { return std::tie(gain, bias); }
 };
 
 // One head's query, and its result.
@@ -223,6 +235,7 @@ struct KernelCase<AttendF32Fn> : AttentionCase {
   void Run(AttendF32Fn* kernel) {
     kernel(q.data(), {keys.data(), values.data(), padded}, dim, positions, out.data());
   }
+  auto Inputs() { return std::tie(q, keys, values); }
 };
 
 template <>
@@ -246,6 +259,7 @@ struct KernelCase<AttendQ8Fn> : AttentionCase {
     kernel(q.data(), {keys.data(), values.data(), key_scales.data(), value_scales.data(), padded},
            dim, positions, out.data());
   }
+  auto Inputs() { return std::tie(q, keys, values, key_scales, value_scales); }
 };
 
 template <>
@@ -277,6 +291,7 @@ struct KernelCase<StoreQ8Fn> {
     }
   }
   auto Outputs() { return std::tie(keys, values, key_scales, value_scales); }
+  auto Inputs() { return std::tie(new_keys, new_values); }
 };
 
 template <>
@@ -290,6 +305,7 @@ struct KernelCase<SoftmaxStatsFn> {
     sums[1] = result.sum;
   }
   auto Outputs() { return std::tie(sums); }
+  auto Inputs() { return std::tie(x); }
   bool IsRight() const {
     const float* const end = x.data() + x.size();
     return !std::all_of(x.data(), end, [](float v) { return std::isfinite(v); }) ||
@@ -297,17 +313,19 @@ struct KernelCase<SoftmaxStatsFn> {
   }
 };
 
-// Whether `fast` gives the bits of its plain twin in a case from `s`, and both are right.
+// What is wrong with `fast` beside its plain twin in a case from `s`; "" if nothing is.
 template <typename Fn>
-bool IsSameAsTwin(Source& s, Fn* fast, Fn* plain) {
+std::string_view FindFault(Source& s, Fn* fast, Fn* plain) {
   KernelCase<Fn> found(s);
   KernelCase<Fn> expected = found;
   found.Run(fast);
   expected.Run(plain);
   if constexpr (requires { expected.IsRight(); }) {
-    if (!expected.IsRight()) return false;
+    if (!expected.IsRight()) return "the twin is wrong";
   }
-  return found.Outputs() == expected.Outputs();
+  if (found.Inputs() != expected.Inputs()) return "an input has changed, or values around it";
+  if (found.Outputs() != expected.Outputs()) return "the outputs differ, or values around them";
+  return "";
 }
 
 }  // namespace gpt2

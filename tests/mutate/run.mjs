@@ -14,7 +14,7 @@ Options:
   --count N     Plant this many faults that compile [300]
   --skip N      Skip the first N faults, to continue an earlier run with the same seed [0]
   --only PATH   Plant faults only in files whose paths begin with PATH, such as engine/text; you can give it more than once
-  --no-headers  Skip headers: a fault there compiles much again, which takes minutes
+  --no-headers  Skip headers: a fault there makes many files compile again, which takes minutes
   --replay ID   Plant only this fault, or "survivors" of the last run; you can give it more than once
   --list        Print the faults without planting them`;
 

@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { faultsOf } from "./faults.mjs";
 
 // Compiled for WebAssembly alone: no native test can notice what happens there.
-const onlyWasm = new Set(["engine/api/module.cc", "engine/format/wasm_libc.cc"]);
+const onlyWasm = new Set([
+  "engine/api/module.cc",
+  "engine/base/no_threads.cc",
+  "engine/base/worker_threads.cc",
+  "engine/format/wasm_libc.cc",
+]);
 
 /**
  * A fault and the line where it is planted.
@@ -31,7 +36,7 @@ export const folderOf = (file) =>
 
 /**
  * The faults of the source files among `files` below `root`, without equivalent ones. Throws where an entry of
- * equivalent.json speaks of a fault that is no longer there.
+ * equivalent.json names a fault that is no longer there.
  * @param {string} root
  * @param {string[]} files
  * @returns {PlacedFault[]}

@@ -208,8 +208,8 @@ const traits = (/** @type {string} */ letter) =>
 /**
  * The properties that determine where a grapheme ends, as bits (GraphemePart in graphemes.cc). The normalizer Precompiled
  * looks up a grapheme of less than six bytes as a whole, and finds the shortest rule for its beginning. The rest of the
- * grapheme is lost. Whether a character of four bytes joins its neighbours hardly matters, because with any other character
- * it has six bytes.
+ * grapheme is lost. Whether a character of four bytes joins its neighbours hardly matters, because a grapheme of it and
+ * any other character is longer.
  */
 function graphemeParts() {
   const precompiled = (
