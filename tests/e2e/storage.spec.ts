@@ -62,7 +62,7 @@ test("if a tab dies during a download, another tab downloads only the rest", asy
 });
 
 test("reloads during a download fetch no byte twice", async ({ page }) => {
-  host.bytesPerSecond = 6e6;
+  host.bytesPerSecond = 2e6; // few bytes are on their way when a busy machine reloads late
   for (let cut = 1; cut <= 4; ++cut) {
     void write(page).catch(() => undefined);
     const until = (demoBytes() * cut) / 5;
