@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/base/result.h"
-#include "engine/format/config_json.h"
+#include "engine/format/stored_weights.h"
 #include "engine/generate/options.h"
 #include "engine/kernels/kernels.h"
 #include "weights_tools/adapters.h"

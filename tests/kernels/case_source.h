@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -14,6 +15,12 @@
 #include "engine/kernels/layout.h"
 
 namespace gpt2 {
+
+// Whether two values have the same bytes. == does not tell zeros apart, and no NaN equals another.
+template <typename T>
+bool IsSameBytes(const T& a, const T& b) {
+  return std::ranges::equal(std::as_bytes(std::span(&a, 1)), std::as_bytes(std::span(&b, 1)));
+}
 
 // `size` values of T. A kernel must not change those before and behind them.
 template <typename T>
@@ -34,7 +41,7 @@ class Guarded {
   static bool IsUntouched(const T& value) {
     T guard;
     std::memset(static_cast<void*>(&guard), kGuard, sizeof(T));
-    return std::memcmp(&value, &guard, sizeof(T)) == 0;
+    return IsSameBytes(value, guard);
   }
 
   // The same bits, and nothing written outside. Two values that are not finite count as equal: the
@@ -45,7 +52,7 @@ class Guarded {
              if constexpr (std::is_same_v<T, float>) {
                if (!std::isfinite(x) && !std::isfinite(y)) return true;
              }
-             return std::memcmp(&x, &y, sizeof(T)) == 0;
+             return IsSameBytes(x, y);
            });
   }
 

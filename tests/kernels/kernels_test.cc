@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "engine/base/random.h"
@@ -102,7 +101,7 @@ TEST(Attention, InfiniteScoresGiveTheSameBitsAsTheReference) {
     const KvHeadF32 kv{keys.data(), values.data(), kDim};
     AttendF32_Simd128(q.data(), kv, kDim, 2 * kKvBlock, out[0]);
     AttendF32_Reference(q.data(), kv, kDim, 2 * kKvBlock, out[1]);
-    EXPECT_EQ(std::memcmp(out[0], out[1], sizeof out[0]), 0);
+    EXPECT_TRUE(IsSameBytes(out[0], out[1]));
   }
 }
 
