@@ -8,9 +8,11 @@ import { attentionField } from "../../../../web/page/document/attention.js";
 import { scoredField } from "../../../../web/page/document/scored.js";
 import { modeField, setMode } from "../../../../web/page/document/view-mode.js";
 import { lookingInside } from "../../../../web/page/parts/inside/opening.js";
+import * as figures from "../../../../web/src/figures/index.js";
 import { FakeObserver } from "../../support/element-page.js";
 import { mountMarkup } from "../../support/page-part.js";
 
+vi.mock(import("../../../../web/src/figures/index.js"), { spy: true });
 beforeEach(() => vi.stubGlobal("ResizeObserver", FakeObserver));
 
 it("the tab opens with its view, and says what it waits for until there is a model", async () => {
@@ -35,6 +37,34 @@ it("the tab opens with its view, and says what it waits for until there is a mod
   expect(root.querySelector(".inside-figures > div")?.shadowRoot).toBeTruthy();
   view.dispatch({ effects: setMode.of("text") });
   expect(root.hidden).toBe(true);
+  expect(setting.fail).not.toHaveBeenCalled();
+  view.destroy();
+});
+
+it("the head that was selected is not asked of the next model, which may have fewer", async () => {
+  const { inside: root, dock } = mountMarkup("inside", "dock");
+  const listeners: (() => void)[] = [];
+  const setting = {
+    ...{ root, dock, queue: new RequestQueue(() => undefined), isWriting: () => false, fail: vi.fn() },
+    onModelChange: (listener: () => void) => {
+      listeners.push(listener);
+      return () => {};
+    },
+  };
+  const view = new EditorView({
+    state: EditorState.create({
+      extensions: [modeField, scoredField, attentionField, lookingInside(setting)],
+    }),
+    parent: document.body,
+  });
+  const { calls } = vi.mocked(figures.showInside).mock;
+  const before = calls.length;
+  view.dispatch({ effects: setMode.of("inside") });
+  await vi.waitUntil(() => calls.length > before, 20_000);
+  calls[before]?.[1]?.onHead?.({ layer: 6, head: 0, first: 0, weights: new Float32Array(1) });
+  for (const changed of listeners) changed();
+  await vi.waitUntil(() => calls.length > before + 1, 20_000);
+  expect(calls[before + 1]?.[1]?.head).toBeUndefined();
   expect(setting.fail).not.toHaveBeenCalled();
   view.destroy();
 });

@@ -31,7 +31,6 @@ export class Inside {
   private readonly view: EditorView;
   private readonly setting: InsideSetting;
   private readonly request: PageRequest;
-  private readonly forget: () => void;
   private readonly resizing: ResizeObserver;
   private readonly token: HTMLElement;
   private readonly status: HTMLElement;
@@ -41,7 +40,7 @@ export class Inside {
   private readonly before: HTMLButtonElement;
   private readonly element: HTMLElement;
   private readonly figures: InsideView;
-  /** The head that is selected, if the loaded model has shown it. */
+  /** The selected head; undefined until one was shown. */
   head: HeadPlace | undefined;
   private isOpen = true;
   private isBusy = false;
@@ -88,12 +87,6 @@ export class Inside {
     });
     this.resizing.observe(root);
     this.resizing.observe(setting.dock);
-    this.forget = setting.onModelChange(() => {
-      view.dispatch({ effects: setAttention.of(null) });
-      this.head = undefined;
-      this.drop();
-      this.lookSoon(lookAfterMs);
-    });
     this.open();
   }
 
@@ -119,7 +112,6 @@ export class Inside {
 
   destroy(): void {
     this.request.stop();
-    this.forget();
     this.resizing.disconnect();
     this.figures.remove();
   }

@@ -3,6 +3,7 @@ import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { HeadPlace } from "../../../src/figures/index.js";
 import { keepTranslated } from "../../language/keep-translated.js";
+import { setAttention } from "../../document/attention.js";
 import { modeField } from "../../document/view-mode.js";
 import type { Inside, InsideSetting } from "./inside.js";
 
@@ -13,6 +14,7 @@ export interface OpeningSetting extends InsideSetting {
 class Opening implements PluginValue {
   private readonly view: EditorView;
   private readonly setting: OpeningSetting;
+  private readonly forget: () => void;
   private inside: Inside | undefined;
   private isComing = false;
   /** Another text is shown, which has its own instance. */
@@ -23,16 +25,20 @@ class Opening implements PluginValue {
   constructor(view: EditorView, setting: OpeningSetting) {
     this.view = view;
     this.setting = setting;
-    keepTranslated(this, () => this.renew());
+    keepTranslated(this, () => this.renew(this.inside ? this.inside.head : this.head));
+    this.forget = setting.onModelChange(() => {
+      view.dispatch({ effects: setAttention.of(null) });
+      this.renew(undefined); // another model may not have the head
+    });
   }
 
-  /** Shows it again in the page's language: the token is inspected again. */
-  private renew(): void {
+  /** Shows it again with `head` selected, in the page's language: the token is inspected again. */
+  private renew(head: HeadPlace | undefined): void {
     const { inside } = this;
+    this.head = head;
     if (!inside) return;
     inside.destroy();
     this.inside = undefined;
-    this.head = inside.head;
     if (this.isOpen) void this.open();
   }
 
@@ -50,6 +56,7 @@ class Opening implements PluginValue {
 
   destroy(): void {
     this.isGone = true;
+    this.forget();
     this.inside?.destroy();
     this.inside = undefined;
     this.setting.root.hidden = true;
