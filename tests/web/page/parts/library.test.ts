@@ -214,3 +214,20 @@ it("an empty library says what it is for", async () => {
   await library.refresh();
   expect(part(":scope > p").textContent).toBe("Everything you write is kept here, on this device.");
 });
+
+it("a search pauses between short texts, too", async () => {
+  const many = Array.from(
+    { length: 40 },
+    (_, i) => ({ ...all[1], id: String(i), where: "nowhere" }) as ListedText,
+  );
+  const { library } = mount({ list: vi.fn(() => Promise.resolve(many)) });
+  await library.refresh();
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => (now += 5)); // each step takes 5 ms
+  const pauses = vi.spyOn(globalThis, "setTimeout");
+  const search = part("input[type=search]") as HTMLInputElement;
+  search.value = "absent";
+  await library.refresh();
+  expect(pauses.mock.calls.length).toBeGreaterThanOrEqual(20);
+  vi.restoreAllMocks();
+});

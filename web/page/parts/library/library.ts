@@ -138,13 +138,13 @@ export class Library {
     return made;
   }
 
-  /** Searches in all texts. Rejects if another search begins. */
-  private async findAll(query: string, signal: AbortSignal): Promise<Found> {
+  /** Searches in all texts. Yields wherever the page may draw, or another search may begin. */
+  private *findAll(query: string): Generator<undefined, Found, undefined> {
     const passages = new Map<string, Passage | undefined>();
     for (const text of this.all) {
-      const passage = await inSlices(this.searchedText(text).find(query), signal);
-      const isNamed = () => inSlices(new SearchedText(shownName(text)).find(query), signal);
-      if (passage ?? (await isNamed())) passages.set(text.id, passage);
+      const passage = yield* this.searchedText(text).find(query);
+      if (passage ?? (yield* new SearchedText(shownName(text)).find(query))) passages.set(text.id, passage);
+      yield undefined;
     }
     return { query, passages };
   }
@@ -155,7 +155,7 @@ export class Library {
     const { signal } = (this.searching = new AbortController());
     const query = this.search.value.trim();
     try {
-      this.found = query === "" ? undefined : await this.findAll(query, signal);
+      this.found = query === "" ? undefined : await inSlices(this.findAll(query), signal);
     } catch (error) {
       if (signal.aborted) return false;
       throw error;
