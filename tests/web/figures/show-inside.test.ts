@@ -271,6 +271,11 @@ describe("wrong arguments", () => {
     ["an unknown name", { positions: 1 }, 'unknown option "positions" of update'],
     ["no model", { model: null }, "model is undefined, expected a model of loadModel"],
     ["the name of a model", { model: "gpt2" }, 'model is "gpt2", expected a model of loadModel'],
+    [
+      "a model without its size",
+      { model: { info: null, inspect: () => undefined, detokenize: () => undefined } },
+      "model is an object, expected a model of loadModel",
+    ],
     ["no ids", { ids: [] }, "ids is empty, expected at least one token id"],
     ["a text for ids", { ids: "Once" }, 'ids is "Once", expected an array of token ids'],
     [

@@ -1,11 +1,9 @@
 // Checks the arguments of `showInside` and `update`: an error names the argument and its value.
-import { readCallback, readOptions, readSignal, readTokenIds } from "../shared/arguments.js";
+import { readCallback, readOptions, readSignal, readTokenIds, type Fields } from "../shared/arguments.js";
 import type { ModelConfig } from "../client/index.js";
 import { describeValue, readCount, refuse } from "../shared/refuse.js";
 import type { HeadAttention, HeadPlace, InsideProgress, InsideToken } from "./types.js";
 import { readLanguage, readWords, type InsideWords } from "./words.js";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const isElement = (value: unknown): value is Element => (Object(value) as Partial<Node>).nodeType === 1;
 
@@ -56,7 +54,10 @@ export function readInsideOptions(value: unknown): ReadOptions {
 function readModel(value: unknown): InsideToken["model"] {
   const { info, inspect, detokenize } = Object(value) as Fields;
   const isModel =
-    typeof info === "object" && typeof inspect === "function" && typeof detokenize === "function";
+    typeof info === "object" &&
+    info !== null &&
+    typeof inspect === "function" &&
+    typeof detokenize === "function";
   return isModel
     ? (value as InsideToken["model"])
     : refuse(`model is ${describeValue(value)}, expected a model of loadModel`);
