@@ -8,11 +8,11 @@ import type { PageState } from "../../state/page-state.js";
 async function copy(state: PageState, editor: Pick<Editor, "text" | "selectAll">): Promise<void> {
   try {
     await navigator.clipboard.writeText(editor.text);
-    state.sayOfText(() => phrase("copied"));
+    state.say(() => phrase("copied"));
   } catch {
     // Pages without TLS have no clipboard, and a browser can refuse it.
     editor.selectAll();
-    state.sayOfText(() => phrase("copyYourself"));
+    state.say(() => phrase("copyYourself"));
   }
 }
 
