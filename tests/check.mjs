@@ -1,6 +1,6 @@
 // `npm run check`: a quick look before you commit, at the files that differ from main or are not committed. It checks
-// format, ESLint, prose and TypeScript's types, and runs the unit tests that the changed files can reach. `npm test` runs
-// everything.
+// format, ESLint, prose and TypeScript's types, and runs the unit tests that the changed files can reach. `npm run
+// verify` runs everything.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -584,11 +584,11 @@ export const figures: InsideWords = {
   "part.embedding.help":
     "Jedes der {vocabSize} Token hat eine Zeile aus {nEmbd} gelernten Zahlen. „{token}“, Nummer {id}, geht als seine Zeile in das Modell ein.",
   "part.positions.help":
-    "Auch jeder der {nPositions} Plätze hat {nEmbd} Zahlen. Die von Platz {place} werden zu denen des Tokens addiert: So geht die Reihenfolge der Token ein.",
+    "Auch jeder der {nPositions} Plätze hat {nEmbd} Zahlen. Die von Platz {place} werden zu denen des Tokens addiert: Sie kodieren die Reihenfolge der Token.",
   "part.residual.help":
     "Er trägt die {nEmbd} Zahlen eines Tokens durch die Schichten. Attention und MLP lesen sie und addieren ihre Ergebnisse; nie wird etwas überschrieben.",
   "part.attention.help":
-    "Hier tauschen Token Informationen aus. Jeder der {nHead} Köpfe einer Schicht gewichtet die Token bis zu diesem und summiert ihre Informationen nach diesen Gewichten.",
+    "Sie überträgt Informationen zwischen den Token. Jeder der {nHead} Köpfe einer Schicht gewichtet die Token bis zu diesem und summiert ihre Informationen nach diesen Gewichten.",
   "part.mlp.help":
     "Es verarbeitet jedes Token für sich: Aus {nEmbd} Zahlen werden {nInner}, die meisten davon nahe null, und daraus {nEmbd}, die zum Strom addiert werden. Kein Bild zeigt es allein: Die Vermutung jeder Schicht ist das Werk von Attention und MLP zusammen.",
   "part.unembedding.help":
@@ -598,7 +598,7 @@ export const figures: InsideWords = {
 
   lens: "Die Vermutung des Modells nach jeder Schicht",
   "lens.help":
-    "Hier liest das {unembedding} den {residual} nach jeder Schicht, als wäre sie die letzte. Du siehst die beste Vermutung, was als Nächstes kommt, und wie wahrscheinlich das ist. Vor der ersten Schicht ist er {embedding} plus {positions}.",
+    "Hier liest das {unembedding} den {residual} nach jeder Schicht, als wäre sie die letzte. Du siehst die beste Vermutung, was als Nächstes kommt, und wie wahrscheinlich das ist. Vor der ersten Schicht ist der {residual} {embedding} plus {positions}.",
   settledAtOnce: "Vom Embedding an lautet sie „{guess}“.",
   settled: "Von Schicht {layer} an lautet sie „{guess}“.",
   settledLast: "Erst in der letzten Schicht lautet sie „{guess}“.",

@@ -8,6 +8,7 @@ import { prefillAgain } from "../../assistant/prefilling.js";
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import { typeFields } from "../../document/fields.js";
 import { readsField, setReads } from "../../document/reads.js";
+import { make } from "../../dom/make.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { countWords } from "../../library/preview.js";
@@ -34,13 +35,10 @@ const names = ["remember", "note"] as const;
 
 /** Adds a field with its label and an explanation. */
 function addField(root: HTMLElement, name: (typeof names)[number]): HTMLTextAreaElement {
-  const part = root.appendChild(document.createElement("div"));
-  const label = part.appendChild(document.createElement("label"));
-  const field = part.appendChild(document.createElement("textarea"));
-  label.htmlFor = field.id = `field-${name}`;
-  field.rows = 1;
-  field.lang = "";
-  field.maxLength = mostUnits;
+  const id = `field-${name}`;
+  const label = make("label", { htmlFor: id });
+  const field = make("textarea", { id, rows: 1, lang: "", maxLength: mostUnits });
+  root.append(make("div", {}, label, field));
   setTranslatedText(label, () => phrase(`field.${name}`));
   keepTranslated(field, () => {
     field.placeholder = field.ariaDescription = phrase(`field.${name}.help`);
@@ -69,7 +67,7 @@ export class Sees {
   private readonly view: EditorView;
   private readonly setting: SeesSetting;
   private readonly request: PageRequest;
-  private readonly root = document.createElement("section");
+  private readonly root = make("section");
   private readonly fields: readonly [HTMLTextAreaElement, HTMLTextAreaElement];
   private readonly ends: readonly (() => void)[];
   private isOpen = false;
