@@ -3,6 +3,7 @@
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { beforeEach, expect, it, vi } from "vitest";
+import { currentLanguage } from "../../../../web/page/language/translation.js";
 import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
 import { attentionField } from "../../../../web/page/document/attention.js";
 import { scoredField } from "../../../../web/page/document/scored.js";
@@ -43,12 +44,12 @@ it("the tab opens with its view, and says what it waits for until there is a mod
 
 it("the head that was selected is not asked of the next model, which may have fewer", async () => {
   const { inside: root, dock } = mountMarkup("inside", "dock");
-  const listeners: (() => void)[] = [];
+  const listeners = new Set<() => void>();
   const setting = {
     ...{ root, dock, queue: new RequestQueue(() => undefined), isWriting: () => false, fail: vi.fn() },
     onModelChange: (listener: () => void) => {
-      listeners.push(listener);
-      return () => {};
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
   const view = new EditorView({
@@ -61,10 +62,25 @@ it("the head that was selected is not asked of the next model, which may have fe
   const before = calls.length;
   view.dispatch({ effects: setMode.of("inside") });
   await vi.waitUntil(() => calls.length > before, 20_000);
+  const headOf = (call: number) => calls[before + call]?.[1]?.head;
+  const changeModel = () => listeners.forEach((changed) => changed());
+  const switchLanguage = () => (currentLanguage.value = { ...currentLanguage.value });
   calls[before]?.[1]?.onHead?.({ layer: 6, head: 0, first: 0, weights: new Float32Array(1) });
-  for (const changed of listeners) changed();
+
+  switchLanguage();
   await vi.waitUntil(() => calls.length > before + 1, 20_000);
-  expect(calls[before + 1]?.[1]?.head).toBeUndefined();
+  expect(headOf(1)).toMatchObject({ layer: 6, head: 0 });
+  changeModel(); // before an update has shown that head
+  expect(calls.length).toBe(before + 3);
+  expect(headOf(2)).toBeUndefined();
+
+  calls[before + 2]?.[1]?.onHead?.({ layer: 3, head: 0, first: 0, weights: new Float32Array(1) });
+  view.dispatch({ effects: setMode.of("text") });
+  switchLanguage();
+  changeModel(); // while no figures are there
+  view.dispatch({ effects: setMode.of("inside") });
+  await vi.waitUntil(() => calls.length > before + 3, 20_000);
+  expect(headOf(3)).toBeUndefined();
   expect(setting.fail).not.toHaveBeenCalled();
   view.destroy();
 });

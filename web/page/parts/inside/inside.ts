@@ -31,6 +31,7 @@ export class Inside {
   private readonly view: EditorView;
   private readonly setting: InsideSetting;
   private readonly request: PageRequest;
+  private readonly forget: () => void;
   private readonly resizing: ResizeObserver;
   private readonly token: HTMLElement;
   private readonly status: HTMLElement;
@@ -39,8 +40,10 @@ export class Inside {
   private readonly button: HTMLButtonElement;
   private readonly before: HTMLButtonElement;
   private readonly element: HTMLElement;
-  private readonly figures: InsideView;
-  /** The selected head; undefined until one was shown. */
+  private figures: InsideView;
+  /** The figures have shown a head, and keep it within the size of the next model. */
+  private hasShownHead = false;
+  /** The selected head of the loaded model. */
   head: HeadPlace | undefined;
   private isOpen = true;
   private isBusy = false;
@@ -70,24 +73,39 @@ export class Inside {
       make("div", { className: "row inside-state" }, this.status, this.progress, this.button),
       this.element,
     );
-    const { language, words } = currentLanguage.peek();
-    this.figures = showInside(this.element, {
-      language,
-      words: words?.figures,
-      head,
-      legend: this.makeLegend(),
-      onHead: (attention) => {
-        this.head = attention;
-        view.dispatch({ effects: setAttention.of(attention) });
-      },
-    });
+    this.figures = this.makeFigures(head);
     this.head = head;
     this.resizing = new ResizeObserver(() => {
       root.style.setProperty("--dock", `${coveredBy(setting.dock)}px`);
     });
     this.resizing.observe(root);
     this.resizing.observe(setting.dock);
+    this.forget = setting.onModelChange(() => {
+      view.dispatch({ effects: setAttention.of(null) });
+      this.head = undefined;
+      if (!this.hasShownHead) {
+        this.figures.remove(); // they would refuse a model without the head that comes first
+        this.figures = this.makeFigures();
+      }
+      this.drop();
+      this.lookSoon(lookAfterMs);
+    });
     this.open();
+  }
+
+  private makeFigures(head?: HeadPlace): InsideView {
+    const { language, words } = currentLanguage.peek();
+    return showInside(this.element, {
+      language,
+      words: words?.figures,
+      head,
+      legend: this.makeLegend(),
+      onHead: (attention) => {
+        this.hasShownHead = true;
+        this.head = attention;
+        this.view.dispatch({ effects: setAttention.of(attention) });
+      },
+    });
   }
 
   /** The legend of the text's tints. */
@@ -112,6 +130,7 @@ export class Inside {
 
   destroy(): void {
     this.request.stop();
+    this.forget();
     this.resizing.disconnect();
     this.figures.remove();
   }

@@ -3,7 +3,6 @@ import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { HeadPlace } from "../../../src/figures/index.js";
 import { keepTranslated } from "../../language/keep-translated.js";
-import { setAttention } from "../../document/attention.js";
 import { modeField } from "../../document/view-mode.js";
 import type { Inside, InsideSetting } from "./inside.js";
 
@@ -25,20 +24,17 @@ class Opening implements PluginValue {
   constructor(view: EditorView, setting: OpeningSetting) {
     this.view = view;
     this.setting = setting;
-    keepTranslated(this, () => this.renew(this.inside ? this.inside.head : this.head));
-    this.forget = setting.onModelChange(() => {
-      view.dispatch({ effects: setAttention.of(null) });
-      this.renew(undefined); // another model may not have the head
-    });
+    keepTranslated(this, () => this.renew());
+    this.forget = setting.onModelChange(() => (this.head = undefined)); // the new model may not have it
   }
 
-  /** Shows it again with `head` selected, in the page's language: the token is inspected again. */
-  private renew(head: HeadPlace | undefined): void {
+  /** Shows it again in the page's language: the token is inspected again. */
+  private renew(): void {
     const { inside } = this;
-    this.head = head;
     if (!inside) return;
     inside.destroy();
     this.inside = undefined;
+    this.head = inside.head;
     if (this.isOpen) void this.open();
   }
 
