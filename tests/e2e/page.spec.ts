@@ -272,7 +272,7 @@ test("a reload keeps the text, who wrote it, and the caret", async ({ page }) =>
   await page.reload();
   await expectReady(page);
   expect(await textOf(page)).toBe(text);
-  expect(await inks()).toEqual(before);
+  await expect.poll(inks).toEqual(before);
   expect(before.join("").length).toBeGreaterThan(40);
   expect(await inEditor(page, ({ state }) => state.selection.main.head, null)).toBe(4);
   await openSection(page, "options");
