@@ -88,7 +88,7 @@ test.describe("over a line of 400 kbit/s", () => {
     await expect(page.locator("#editor .models")).toHaveText(example.text); // the prompt is not marked as the model's
     await expect(status(page)).toContainText("as soon as the model is loaded");
     await page.locator("#generate").click(); // stops
-    await expect(status(page)).toContainText("Stopped before the first token.");
+    await expect(status(page)).toContainText("Stopped, 0 tokens.");
     await page.locator("#undo").click();
     await expect.poll(() => textOf(page)).toBe("Once upon a time");
     await expect(figure(page)).toBeHidden();

@@ -79,7 +79,7 @@ test("text composed while the model writes is neither doubled nor lost", async (
     await expect.poll(async () => (await textOf(page)).startsWith(`${expected}A short text. `)).toBe(true);
   }
   await page.keyboard.press("Escape");
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
   const all = await textOf(page);
   expect(all.lastIndexOf("日本")).toBe(0);
   expect((await text(page).innerText()).startsWith(`${expected}A short text. `)).toBe(true);
@@ -105,7 +105,7 @@ test("a composition at the place where the model writes is not cut off, and stay
   await commit(cdp, "日本");
   await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 20); // the model keeps writing
   await page.keyboard.press("Escape");
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
   expect(await textOf(page)).toMatch(/^A short text\. [^ｎｈにほん]*日本$/);
 });
 
@@ -120,7 +120,7 @@ test("when the model ends during a composition at its end, both texts stay whole
   await compose(cdp, "かん");
   await expect.poll(async () => (await textOf(page)).endsWith("かん")).toBe(true);
   await page.locator("#generate").evaluate((button: HTMLButtonElement) => button.click()); // the focus stays in the text
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
   await compose(cdp, "かんじ");
   await commit(cdp, "感じ");
   await expect.poll(() => textOf(page)).toContain("感じ");

@@ -161,7 +161,7 @@ test("the page works by keyboard alone", async ({ page }) => {
   await expect(page.locator("#speed")).toContainText("tokens/s");
   await keyboard.press("Escape");
   // Thousands of tokens before its end: only Escape can have stopped it.
-  await expect(page.locator("#finish")).toHaveText(/^Stopped after \d+ tokens\.$/);
+  await expect(page.locator("#finish")).toHaveText(/^Stopped, \d+ tokens\.$/);
 });
 
 test.describe("the focus never falls to the body", () => {
@@ -178,7 +178,7 @@ test.describe("the focus never falls to the body", () => {
     await expect(page.locator("#speed")).toContainText("tokens/s");
     await page.locator("#generate").focus();
     await page.keyboard.press("Enter");
-    await expect(page.locator("#finish")).toContainText("Stopped after");
+    await expect(page.locator("#finish")).toContainText("Stopped,");
     expect(await focused(page)).toBe("generate");
     await page.locator("#menu-button").focus();
     await page.keyboard.press("Enter");

@@ -150,7 +150,7 @@ test.describe("during a load", () => {
     await page.keyboard.press("Escape");
     await writeOn(page);
     await page.keyboard.press("Escape");
-    await expect(page.locator("#finish")).toContainText("Stopped before the first token.");
+    await expect(page.locator("#finish")).toContainText("Stopped, 0 tokens.");
     arrive();
     await expectReady(page);
     expect(await textOf(page)).toBe("Once upon a time");

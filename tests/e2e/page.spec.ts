@@ -141,7 +141,7 @@ test("Stop ends the run, and the next one works", async ({ page }) => {
   await open(page);
   await startLongText(page);
   await page.getByRole("button", { name: "Stop" }).click();
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
   const stopped = await textOf(page);
   await setOption(page, "Tokens", "5");
   await generate(page);
@@ -167,7 +167,7 @@ test("a double click starts one run, and further presses explain why they do not
   await page.getByRole("textbox", { name: "Text" }).press("Control+Enter");
   await expect(page.locator("#finish")).toContainText("Still writing");
   await page.getByRole("button", { name: "Stop" }).dblclick();
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
   await expect(page.getByRole("alert")).toBeHidden();
 });
 

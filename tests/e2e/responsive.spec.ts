@@ -1,6 +1,9 @@
-// While the model writes, nothing moves by itself. spoken.spec.ts tests the announcements; `npm run bench -- fluency` measures speed.
+// While the model writes, and when it ends, nothing moves by itself. spoken.spec.ts tests the announcements; `npm run bench -- fluency` measures speed.
 import { expect, test, type Page } from "@playwright/test";
-import { open, openSection, startLongText, textOf } from "./page.js";
+import { fillPhrase } from "../../web/src/shared/phrases.js";
+import * as german from "../../web/page/language/de.js";
+import * as english from "../../web/page/language/en.js";
+import { expectReady, open, openSection, startLongText, textOf } from "./page.js";
 
 /** Layout shifts without a key press, as the Layout Instability API counts them. */
 interface Shift {
@@ -53,7 +56,48 @@ test("nothing moves while the model writes", async ({ page }) => {
     .poll(async () => (await textOf(page)).length, { timeout: 30_000 })
     .toBeGreaterThan(length + 2000);
   await page.keyboard.press("Escape");
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
   const shifts = await page.evaluate(() => (window as unknown as { shifts: Shift[] }).shifts);
   expect(shifts.filter(({ value }) => value > 0.001)).toEqual([]);
 });
+
+for (const [language, { start, editor }] of Object.entries({ en: english, de: german })) {
+  test.describe(`on a phone, in the language ${language},`, () => {
+    test.use({ locale: language, viewport: { width: 360, height: 780 } });
+
+    test("the status at the end, the speed and the preset stand in one row, whatever they are", async ({
+      page,
+    }) => {
+      const fill = (phrase: Parameters<typeof fillPhrase>[0], values = {}) =>
+        fillPhrase(phrase, values, language, (value) => value.toLocaleString(language));
+      const endings = [
+        start["finish.eos"],
+        start["finish.stop"],
+        ...[0, 1, 9999].flatMap((count) => [
+          fill(start["finish.length"], { count }),
+          fill(start.stopped, { count }),
+        ]),
+      ];
+      const speeds = [0.1, 99, 2000].map((value) => fill(start.rate, { value }));
+      const presets = (["preset.precise", "preset.balanced", "preset.wild", "ownPreset"] as const).map(
+        (name) => editor[name],
+      );
+      await page.goto("./");
+      await expectReady(page);
+      await expect(page.locator("#preset-shown")).toHaveText(editor["preset.balanced"]);
+      const rows = endings.flatMap((ending) =>
+        speeds.flatMap((speed) => presets.map((preset) => [ending, speed, preset])),
+      );
+      const broken = await page.evaluate((all) => {
+        const parts = ["finish", "speed", "preset-shown"].map((id) => document.getElementById(id));
+        return all.filter((row) => {
+          parts.forEach((part, at) => part?.replaceChildren(row[at] ?? ""));
+          const boxes = parts.flatMap((part) => part?.getBoundingClientRect() ?? []);
+          const top = Math.min(...boxes.map((box) => box.top));
+          return Math.max(...boxes.map((box) => box.bottom)) - top > 30; // pixels: more than one line
+        });
+      }, rows);
+      expect(broken).toEqual([]);
+    });
+  });
+}

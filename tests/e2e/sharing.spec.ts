@@ -41,7 +41,7 @@ test("opening a link writes exactly the same text, and the page says so", async 
   await startLongText(page); // with a random seed
   await expect.poll(async () => (await textOf(page)).length, { timeout: 20_000 }).toBeGreaterThan(200);
   await page.getByRole("button", { name: "Stop" }).click();
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
   const text = await textOf(page);
   const link = await copyLink(page);
 
@@ -130,7 +130,7 @@ test("typing while a link is followed prevents the claim that the text is identi
   await startLongText(page);
   await expect.poll(async () => (await textOf(page)).length, { timeout: 20_000 }).toBeGreaterThan(1000);
   await page.getByRole("button", { name: "Stop" }).click();
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
   const text = await textOf(page);
   const other = await context.newPage();
   await other.goto(await copyLink(page));
@@ -142,7 +142,7 @@ test("typing while a link is followed prevents the claim that the text is identi
     },
     null,
   );
-  await expect(other.locator("#finish")).toContainText("Finished, ", { timeout: 30_000 });
+  await expect(other.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   expect(await textOf(other)).toBe(`So: ${text}`);
   await other.evaluate(() => new Promise((drawn) => setTimeout(drawn, 300)));
   await expect(other.locator("#finish")).not.toContainText("Identical");
@@ -178,9 +178,9 @@ test("writing interrupts a link, and an open page follows a new link", async ({ 
   await page.evaluate((hash) => (location.hash = hash), link);
   await expect.poll(() => textOf(page), { timeout: 30_000 }).toMatch(/^The sea was.+/s);
   await page.getByRole("button", { name: "Stop" }).click();
-  await expect(finish).toContainText("Stopped after");
+  await expect(finish).toContainText("Stopped,");
   await page.evaluate(() => new Promise((drawn) => setTimeout(drawn, 300)));
-  await expect(finish).toContainText("Stopped after"); // the page ignores the other model's text
+  await expect(finish).toContainText("Stopped,"); // the page ignores the other model's text
 });
 
 test("without a clipboard the link is in the address; if no link can be made, the page says so", async ({

@@ -211,7 +211,7 @@ test("Escape closes the list of keys without stopping the model", async ({ page 
   await expect(sheet).toBeHidden();
   await expect(text(page)).toHaveAttribute("aria-busy", "true");
   await page.keyboard.press("Escape");
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
 });
 
 test("in the middle of a word, suggestions complete that word", async ({ page }) => {

@@ -102,7 +102,7 @@ test("you can type elsewhere while the model writes, and Undo stops it", async (
   const length = (await textOf(page)).length;
   await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 50);
   await page.keyboard.press("Control+Z");
-  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#finish")).toContainText("Stopped,");
   await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false");
 });
 

@@ -44,9 +44,9 @@ describe("what is said", () => {
     const own = make();
     own.add(story);
     own.hush();
-    own.status("Stopped after 20 tokens.");
+    own.status("Stopped, 20 tokens.");
     vi.runAllTimers();
-    expect(texts()).toEqual(["Once upon a time there was a dog.", "Stopped after 20 tokens."]);
+    expect(texts()).toEqual(["Once upon a time there was a dog.", "Stopped, 20 tokens."]);
   });
 
   it("hush leaves what is not the model's text", () => {

@@ -129,7 +129,7 @@ export class Writing {
   /** Reports why a run ended before it began. Errors that do not end the model are passed to `tell`. */
   showFailure(error: unknown, tell = (why: string) => phrase("notWritten", { why })): void {
     const { state, needModel, forgetModel } = this.setting;
-    if (isAbort(error)) return state.say(() => phrase("stoppedAtOnce"));
+    if (isAbort(error)) return state.say(() => phrase("stopped", { count: 0 }));
     state.say();
     if (error instanceof WorkerError) {
       forgetModel();

@@ -126,14 +126,8 @@ export const start: Translated<Sections["start"]> = {
   generate: "Weiter",
   stop: "Stopp",
   "finish.length": { one: "Fertig, {count} Token.", other: "Fertig, {count} Token." },
-  "finish.eos": {
-    one: "Fertig, {count} Token: Das Modell hat den Text beendet.",
-    other: "Fertig, {count} Token: Das Modell hat den Text beendet.",
-  },
-  "finish.stop": {
-    one: "Fertig, {count} Token: Der Stopptext ist erschienen.",
-    other: "Fertig, {count} Token: Der Stopptext ist erschienen.",
-  },
+  "finish.eos": "Fertig: Textende.",
+  "finish.stop": "Fertig: Stopptext.",
   dropped: {
     one: "Das erste Token passt nicht mehr in den Kontext.",
     other: "Die ersten {count} Token passen nicht mehr in den Kontext.",
@@ -141,8 +135,7 @@ export const start: Translated<Sections["start"]> = {
   sameText:
     "Das ist noch einmal derselbe Text. Lösche den Startwert oder erhöhe die Temperatur, dann entsteht ein anderer.",
   busy: "Das Modell schreibt noch: Halte es zuerst mit Esc oder „Stopp“ an.",
-  stoppedAtOnce: "Vor dem ersten Token angehalten.",
-  stopped: { one: "Nach {count} Token angehalten.", other: "Nach {count} Token angehalten." },
+  stopped: { one: "Stopp, {count} Token.", other: "Stopp, {count} Token." },
   loadModelAgain: "Das Modell noch einmal laden",
   died: "Das Modell arbeitet nicht mehr: {why}. Dein Text bleibt erhalten.",
   notWritten: "Der Text konnte nicht geschrieben werden: {why}.",
