@@ -324,10 +324,9 @@ TEST_F(ApiTest, TooManyOrTooLongStopStringsAreRefused) {
   const auto error_with = [&](const Json& stop) {
     return ErrorOf(Generate({{"prompt", {1, 2}}, {"options", {{"stop", stop}}}}));
   };
-  EXPECT_TRUE(Has(error_with(std::vector<std::string>(100'000, "a")),
-                  "100000 strings, expected at most 256"));
   EXPECT_TRUE(
-      Has(error_with(std::string(10'000'000, 'a')), "10000000 bytes, expected at most 1024"));
+      Has(error_with(std::vector<std::string>(1000, "a")), "1000 strings, expected at most 256"));
+  EXPECT_TRUE(Has(error_with(std::string(100'000, 'a')), "100000 bytes, expected at most 1024"));
   EXPECT_TRUE(Has(error_with(std::string(1024, 'a')), "needs a tokenizer"));
 }
 

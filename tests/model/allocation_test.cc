@@ -17,6 +17,7 @@
 #include "engine/format/weight_reader.h"
 #include "engine/generate/prompt_tokens.h"
 #include "engine/text/encoding.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -46,12 +47,6 @@ std::atomic<std::size_t> peak_bytes{0};  // the most since it was set
 
 namespace gpt2::testing {
 namespace {
-
-#ifdef GPT2_HAS_SANITIZERS
-constexpr bool kHasSanitizers = true;
-#else
-constexpr bool kHasSanitizers = false;
-#endif
 
 TEST(ForwardPass, AllocatesNothing) {
   const std::string folder = TinyModelFolder("tied");

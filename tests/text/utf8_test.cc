@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/format/json.h"
+#include "tests/support/sanitizers.h"
 
 namespace gpt2 {
 namespace {
@@ -64,10 +65,11 @@ TEST(AppendUtf8, ReplacesTheSameBytesAsNlohmannJson) {
     const std::string quoted = Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace);
     return quoted.substr(1, quoted.size() - 2);
   };
+  const std::string last = testing::kHasSanitizers ? "a\x80\xbf\xf0" : each;
   for (const char a : each) {
     for (const char b : each) {
       for (const char c : each) {
-        for (const char d : each) {
+        for (const char d : last) {
           const std::string bytes = {a, b, c, d};
           ASSERT_EQ(WithReplacements(bytes), replaced(bytes));
         }
