@@ -16,10 +16,14 @@
 
 namespace gpt2 {
 
-// Whether two values have the same bytes. == does not tell zeros apart, and no NaN equals another.
+// Whether values have the same bytes. == does not tell zeros apart, and no NaN equals another.
+template <typename T>
+bool AreSameBytes(std::span<const T> a, std::span<const T> b) {
+  return std::ranges::equal(std::as_bytes(a), std::as_bytes(b));
+}
 template <typename T>
 bool IsSameBytes(const T& a, const T& b) {
-  return std::ranges::equal(std::as_bytes(std::span(&a, 1)), std::as_bytes(std::span(&b, 1)));
+  return AreSameBytes(std::span(&a, 1), std::span(&b, 1));
 }
 
 // `size` values of T. A kernel must not change those before and behind them.
@@ -36,6 +40,7 @@ class Guarded {
   T& operator[](std::size_t i) { return data()[i]; }
   const T& operator[](std::size_t i) const { return data()[i]; }
   std::size_t size() const { return size_; }
+  std::span<const T> values() const { return {data(), size_}; }
 
   // Whether `value` is as it was before anything was written.
   static bool IsUntouched(const T& value) {
@@ -47,13 +52,14 @@ class Guarded {
   // The same bits, and nothing written outside. Two values that are not finite count as equal: the
   // engine stops there, and infinity or NaN depends on the order of operands.
   friend bool operator==(const Guarded& a, const Guarded& b) {
-    return a.size_ == b.size_ && a.IsIntact() && b.IsIntact() &&
-           std::equal(a.data(), a.data() + a.size_, b.data(), [](const T& x, const T& y) {
-             if constexpr (std::is_same_v<T, float>) {
-               if (!std::isfinite(x) && !std::isfinite(y)) return true;
-             }
-             return IsSameBytes(x, y);
-           });
+    if (!a.IsIntact() || !b.IsIntact()) return false;
+    if (AreSameBytes(a.values(), b.values())) return true;  // one comparison for the usual case
+    return std::ranges::equal(a.values(), b.values(), [](const T& x, const T& y) {
+      if constexpr (std::is_same_v<T, float>) {
+        if (!std::isfinite(x) && !std::isfinite(y)) return true;
+      }
+      return IsSameBytes(x, y);
+    });
   }
 
  private:
