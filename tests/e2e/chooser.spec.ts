@@ -7,6 +7,7 @@ import { violationsIn } from "./axe.js";
 import { startDemoHub } from "./demo-hub.js";
 import { demo } from "./model.js";
 import {
+  expectFinished,
   expectReady,
   generate,
   hold,
@@ -62,7 +63,7 @@ test("a model of the Hub shows its size first, then writes, and a reload loads i
   // The text is still there, and the new model continues it.
   expect(await textOf(page)).toBe(before);
   await press(page, "continue");
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   expect((await textOf(page)).startsWith(before)).toBe(true);
   expect(new URL(page.url()).search).toBe("?model=hf:user/tale");
   await page.reload();
@@ -124,7 +125,7 @@ test("the text of each model keeps its language after another model writes and a
   await expectReady(page);
   expect(await languages()).toEqual(["en"]);
   await press(page, "continue");
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   expect(await languages()).toEqual(["en", null]); // the language of that model is unknown
   await page.reload();
   await expectReady(page);

@@ -4,6 +4,7 @@ import type { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { violationsIn } from "./axe.js";
 import { startDemoHub } from "./demo-hub.js";
 import {
+  expectFinished,
   expectReady,
   generate,
   hold,
@@ -70,7 +71,7 @@ test("you write with the demo model while another loads, and keep the text when 
   expect(new URL(page.url()).search).toBe("?model=hf:user/better");
   expect(await textOf(page)).toBe(before);
   await press(page, "continue");
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   expect((await textOf(page)).startsWith(before)).toBe(true);
 });
 
@@ -151,7 +152,7 @@ test("after the worker died, the reloaded model writes the waiting text", async 
   await writeOn(page);
   await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
   release();
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   await expect(page.locator("#chooser-name")).toHaveText("user/better");
   expect((await textOf(page)).length).toBeGreaterThan("The sea was".length);
 });

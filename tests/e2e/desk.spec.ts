@@ -1,6 +1,16 @@
 // The behaviour that a writer expects of any text field: search, paste, direction, focus, and a presenter's keys on the stage.
 import { expect, test, type Page } from "@playwright/test";
-import { expectReady, generate, inEditor, open, openSection, setOption, setText, textOf } from "./page.js";
+import {
+  expectFinished,
+  expectReady,
+  generate,
+  inEditor,
+  open,
+  openSection,
+  setOption,
+  setText,
+  textOf,
+} from "./page.js";
 
 const text = (page: Page) => page.locator("#editor .cm-content");
 const find = (page: Page) => page.locator(".cm-search");
@@ -76,7 +86,7 @@ test("on the stage a clicker continues the text, steps back and blanks the scree
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator("html")).toHaveClass(/\bstage\b/);
   await page.keyboard.press("PageDown");
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   const written = await textOf(page);
   expect(written.length).toBeGreaterThan("Once upon a time".length);
   await page.keyboard.press("b");
@@ -194,7 +204,7 @@ test("Another keeps the previous text: buttons, arrow keys and a reload lead bac
   await text(page).press("Alt+PageDown");
   expect(await textOf(page)).toBe(texts[1]);
   await page.getByRole("button", { name: "Write on" }).click();
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   await expect(place).toBeHidden(); // that is another place
 });
 

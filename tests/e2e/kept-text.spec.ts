@@ -2,7 +2,17 @@
 import { readFileSync } from "node:fs";
 import { deflateRawSync } from "node:zlib";
 import { expect, test, type Page } from "@playwright/test";
-import { expectReady, inEditor, open, openSection, setText, textOf } from "./page.js";
+import {
+  expectEditor,
+  expectFinished,
+  expectReady,
+  inEditor,
+  open,
+  openSection,
+  openWithoutModel,
+  setText,
+  textOf,
+} from "./page.js";
 import { storedTexts } from "./stored-texts.js";
 
 /** The link to a text. */
@@ -32,13 +42,13 @@ test("every way back to the page restores the text, the undo history and the opt
   page,
   context,
 }) => {
-  test.setTimeout(240_000); // eight loads
-  await open(page);
+  test.setTimeout(120_000); // eight visits
+  await openWithoutModel(page);
   await setText(page, story);
   await openSection(page, "options");
   await page.getByLabel("Seed").fill("42");
   const expectRestored = async (tab: Page, way: string) => {
-    await expectReady(tab);
+    await expectEditor(tab);
     expect(await textOf(tab), way).toBe(story);
     await expect(tab.locator("#option-seed"), way).toHaveValue("42");
     await tab.getByRole("button", { name: "Undo" }).click();
@@ -56,16 +66,16 @@ test("every way back to the page restores the text, the undo history and the opt
 });
 
 test("two tabs have separate texts, and each keeps its own", async ({ page, context }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, story);
   const other = await context.newPage();
-  await open(other);
+  await openWithoutModel(other);
   expect(await textOf(other)).toBe("Once upon a time");
   await setText(other, "A dog.");
   await page.reload();
   await other.reload();
-  await expectReady(page);
-  await expectReady(other);
+  await expectEditor(page);
+  await expectEditor(other);
   expect(await textOf(page)).toBe(story);
   expect(await textOf(other)).toBe("A dog.");
 });
@@ -74,7 +84,7 @@ test("two tabs have separate texts, and each keeps its own", async ({ page, cont
 async function changeElsewhere(page: Page, made: string): Promise<void> {
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })));
   const other = await page.context().newPage();
-  await open(other);
+  await openWithoutModel(other);
   expect(await textOf(other)).toBe(story);
   for (const text of [`${story} And`, made]) {
     await setText(other, text);
@@ -97,7 +107,7 @@ const showAgain = (page: Page, insert: string) =>
 test("a page from the browser's cache shows what another tab made of its text, and stores what follows", async ({
   page,
 }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, story);
   await expectStored(page, story);
   await changeElsewhere(page, "A cat slept.");
@@ -105,14 +115,14 @@ test("a page from the browser's cache shows what another tab made of its text, a
   await expect.poll(() => textOf(page)).toBe("A cat slept.");
   await setText(page, "A cat slept here.");
   await page.reload();
-  await expectReady(page);
+  await expectEditor(page);
   expect(await textOf(page)).toBe("A cat slept here.");
 });
 
 test("what is typed at once in a page from the browser's cache becomes a text of its own", async ({
   page,
 }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, story);
   await expectStored(page, story);
   await changeElsewhere(page, "A cat slept.");
@@ -122,12 +132,12 @@ test("what is typed at once in a page from the browser's cache becomes a text of
   await expectStored(page, `${story} It ran far.`);
   await expectStored(page, "A cat slept.");
   await page.reload();
-  await expectReady(page);
+  await expectEditor(page);
   expect(await textOf(page)).toBe(`${story} It ran far.`);
 });
 
 test("a duplicated tab has a copy, and neither tab overwrites the other", async ({ page, context }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, story);
   await expectStored(page, story);
   const copied = await page.evaluate(() => Object.entries(sessionStorage) as [string, string][]);
@@ -137,13 +147,13 @@ test("a duplicated tab has a copy, and neither tab overwrites the other", async 
     window.name = "twin";
     for (const [key, value] of items) sessionStorage.setItem(key, value);
   }, copied);
-  await open(twin);
+  await openWithoutModel(twin);
   expect(await textOf(twin)).toBe(story);
   await setText(twin, "A copy.");
   await setText(page, "The first.");
   for (const each of [page, twin]) await each.reload();
-  await expectReady(page);
-  await expectReady(twin);
+  await expectEditor(page);
+  await expectEditor(twin);
   expect(await textOf(page)).toBe("The first.");
   expect(await textOf(twin)).toBe("A copy.");
 });
@@ -171,7 +181,7 @@ test("a text of 6 MB survives a reload", async ({ page }) => {
 });
 
 test("a text in one long line survives a reload, and is never laid out as a whole", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, "\u{10ffb2}word".repeat(60_000));
   await expect
     .poll(async () => Math.max(...(await storedTexts(page)).map(({ text }) => text.length)))
@@ -187,7 +197,7 @@ test("a text in one long line survives a reload, and is never laid out as a whol
     }).observe(document, { subtree: true, childList: true });
   });
   await page.reload();
-  await expectReady(page);
+  await expectEditor(page);
   const letters = await page.evaluate(() => (window as unknown as { letters: number }).letters);
   expect(letters).toBeGreaterThan(1000);
   expect(letters).toBeLessThan(100_000);
@@ -197,19 +207,19 @@ test("a link's text replaces the current one, which Undo restores and a new tab 
   page,
   context,
 }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, story);
   const link = fragmentOf({ prompt: "The sea", options: {} });
   await page.goto(`./${link}`);
   await expect(page.locator("#finish")).toContainText("linked text");
   await page.reload();
-  await expectReady(page);
+  await expectEditor(page);
   expect(await textOf(page)).toBe("The sea");
   await page.getByRole("button", { name: "Undo" }).click();
   expect(await textOf(page)).toBe(story);
   await setText(page, "Another one.");
   const other = await context.newPage();
-  await open(other);
+  await openWithoutModel(other);
   expect(await textOf(other)).toBe(story);
 });
 
@@ -220,7 +230,7 @@ test("an example stores the text that it replaces, and Undo restores it after a 
   await open(page);
   await setText(page, story);
   await page.getByRole("button", { name: "The sea was…" }).click();
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   await page.reload();
   await expectReady(page);
   await expect.poll(() => textOf(page)).toMatch(/^The sea was/);
@@ -235,7 +245,7 @@ test("an example stores the text that it replaces, and Undo restores it after a 
 test("what you type before the stored text is read is inserted at its caret, and both are kept", async ({
   page,
 }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, story);
   await expectStored(page, story);
   await page.addInitScript(() => {
@@ -259,7 +269,7 @@ test("what you type before the stored text is read is inserted at its caret, and
   await page.keyboard.type(" It purred.");
   await expect(field).toHaveValue("Once upon a time It purred.");
   await page.evaluate(() => (window as unknown as { read: () => void }).read());
-  await expectReady(page);
+  await expectEditor(page);
   expect(await textOf(page)).toBe(`${story} It purred.`);
   await page.getByRole("button", { name: "Undo" }).click();
   expect(await textOf(page)).toBe(story);
@@ -277,7 +287,7 @@ test("if the browser refuses storage, the page says so at once and offers the te
   });
   await page.goto("./");
   await expect(notStored(page)).toContainText("does not allow it");
-  await expectReady(page);
+  await expectEditor(page);
   await setText(page, story);
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save as a file" }).click();
@@ -290,7 +300,7 @@ test("a full disk shows a notice, which disappears once there is room", async ({
   context,
   baseURL,
 }) => {
-  await open(page);
+  await openWithoutModel(page);
   const session = await context.newCDPSession(page);
   const origin = new URL(baseURL ?? "").origin;
   await session.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1000 });
@@ -299,12 +309,12 @@ test("a full disk shows a notice, which disappears once there is room", async ({
   await session.send("Storage.overrideQuotaForOrigin", { origin });
   await expect(notStored(page)).toBeHidden({ timeout: 20_000 });
   await page.reload();
-  await expectReady(page);
+  await expectEditor(page);
   expect((await textOf(page)).length).toBe(700_000);
 });
 
 test("unreadable records neither block the page nor are overwritten", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, story);
   await expectStored(page, story);
   await page.goto("about:blank#");
@@ -326,7 +336,7 @@ test("unreadable records neither block the page nor are overwritten", async ({ p
   await expect.poll(damaged).toBe(0);
   const before = (await storedTexts(page)).length;
   await page.goto("./");
-  await expectReady(page);
+  await expectEditor(page);
   expect(await textOf(page)).toBe("Once upon a time");
   await setText(page, "Anew.");
   await expectStored(page, "Anew.");

@@ -3,10 +3,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test, type Locator, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import {
+  expectEditor,
+  expectFinished,
   expectReady,
   generate,
   open,
   openSection,
+  openWithoutModel,
   setOption,
   setText,
   startLongText,
@@ -89,7 +92,7 @@ test("the button near the title shows the list; a text that is opened comes back
 test("a text is renamed, duplicated, and found by its words in any case and without accents", async ({
   page,
 }) => {
-  await open(page);
+  await openWithoutModel(page);
   await write(page, "A cat sat on a mat.", "Le café est fermé. Ça va?");
   await rename(page, "A cat sat on a mat.", "Cats");
   await choose(page, "Cats", "Duplicate");
@@ -107,13 +110,13 @@ test("a text is renamed, duplicated, and found by its words in any case and with
   await expect(search).toHaveValue("");
   await expect.poll(() => names(page)).toHaveLength(3);
   await page.reload();
-  await expectReady(page);
+  await expectEditor(page);
   await openSection(page, "library");
   await expect(row(page, "Cats")).toBeVisible();
 });
 
 test("a deleted text comes back by Undo, and goes for good when something else is done", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await write(page, "The first.", "The second.");
   await choose(page, "The first.", "Delete");
   await expect(status(page)).toHaveText("Deleted: The first.");
@@ -139,13 +142,13 @@ test("a deleted text comes back by Undo, and goes for good when something else i
   await choose(page, "The second. (copy)", "Delete");
   await expect(status(page)).toHaveText("Deleted: The second. (copy)");
   await page.reload(); // after leaving the page, Undo is no longer possible
-  await expectReady(page);
+  await expectEditor(page);
   await openSection(page, "library");
   await expect.poll(() => names(page)).toEqual(["The second."]);
 });
 
 test("a double click opens a text, and deletes one that Undo brings back", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await write(page, "The first.", "The second.", "The third.");
   await row(page, "The first.").getByRole("button").first().dblclick();
   await expect.poll(() => textOf(page)).toBe("The first.");
@@ -168,7 +171,7 @@ test("each text has its own options, branches and seed; the model stops before a
   await page.locator("#editor .models").first().click();
   await page.locator("#token li button[aria-pressed=false]").first().click();
   await expect(page.locator("#branches")).toBeVisible();
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   const first = await textOf(page);
   await openSection(page, "library");
   await press(page, "New text");
@@ -197,12 +200,12 @@ for (const how of ["with locks", "without locks, as on a host without TLS"])
   }) => {
     if (how !== "with locks")
       await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, "locks"));
-    await open(page);
+    await openWithoutModel(page);
     await write(page, "Of the first tab.", "Of the second tab.");
     await row(page, "Of the first tab.").getByRole("button").first().click();
     await expect.poll(() => textOf(page)).toBe("Of the first tab.");
     const other = await context.newPage();
-    await open(other);
+    await openWithoutModel(other);
     expect(await textOf(other)).toBe("Of the second tab.");
     await openSection(other, "library");
     await expect(row(other, "Of the first tab.")).toContainText("open in another tab");
@@ -221,7 +224,7 @@ for (const how of ["with locks", "without locks, as on a host without TLS"])
     await expect(row(page, "Renamed")).toContainText("open");
     await setText(page, "Of the first tab, changed.");
     await page.reload();
-    await expectReady(page);
+    await expectEditor(page);
     await openSection(page, "library");
     await expect(row(page, "Renamed")).toBeVisible();
   });
@@ -230,7 +233,7 @@ test("all texts go into one file, and come back from it as new ones, each once",
   page,
   browser,
 }, testInfo) => {
-  await open(page);
+  await openWithoutModel(page);
   await write(page, "The first.", "The second.");
   await rename(page, "The first.", "One");
   const coming = page.waitForEvent("download");
@@ -245,7 +248,7 @@ test("all texts go into one file, and come back from it as new ones, each once",
 
   const context = await browser.newContext();
   const fresh = await context.newPage();
-  await open(fresh);
+  await openWithoutModel(fresh);
   await openSection(fresh, "library");
   await panel(fresh).locator("input[type=file]").setInputFiles(file);
   await expect(status(fresh)).toHaveText("2 texts imported, 0 already here.");
@@ -271,7 +274,7 @@ test("the library says why it is empty where the browser stores nothing", async 
       }),
     });
   });
-  await open(page);
+  await openWithoutModel(page);
   await openSection(page, "library");
   await expect(panel(page)).toContainText(
     "Your texts cannot be shown: this browser, or this window, does not allow it.",
@@ -285,7 +288,7 @@ test("the library says why it is empty where the browser stores nothing", async 
 });
 
 test("a full disk changes nothing, and the library says so", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await write(page, "The first.", "The second.");
   await page.evaluate(() => {
     IDBObjectStore.prototype.put = () => {
@@ -314,7 +317,7 @@ for (const [width, height] of [
     page,
   }) => {
     await page.setViewportSize({ width, height });
-    await open(page);
+    await openWithoutModel(page);
     await write(page, "The first.", "The second.");
     await openSection(page, "library");
     await row(page, "The first.").getByRole("button", { name: /^More/ }).click();

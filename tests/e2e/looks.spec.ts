@@ -2,6 +2,7 @@
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import {
+  expectFinished,
   generate,
   generateAnew,
   hold,
@@ -128,7 +129,7 @@ test.describe("on a stage", () => {
     await expect(page.locator("#finish")).toContainText("Writing begins as soon as the model is loaded");
     for (const part of ["#generate", "#hint", "#speed"]) await expect(page.locator(part)).toBeHidden();
     release();
-    await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+    await expectFinished(page);
     await expect(page.locator("#loading")).toBeHidden();
   });
 });

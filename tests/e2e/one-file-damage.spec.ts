@@ -1,8 +1,9 @@
 // A page in one file that is damaged, or that runs in a sandbox.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
@@ -13,13 +14,15 @@ test.use({ bypassCSP: false });
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** The demo model in one file. */
-function exported(folder: string): string {
+/** The page with the demo model in one file. */
+let good = "";
+test.beforeAll(() => {
+  const folder = mkdtempSync(join(tmpdir(), "gpt2-one-file-"));
   const file = join(folder, "good.html");
-  const args = ["web/scripts/export.mjs", "--model", "web/models/demo", "-o", file, "--force"];
-  execFileSync("node", args, { cwd: root });
-  return readFileSync(file, "utf8");
-}
+  execFileSync("node", ["web/scripts/export.mjs", "--model", "web/models/demo", "-o", file], { cwd: root });
+  good = readFileSync(file, "utf8");
+  rmSync(folder, { recursive: true });
+});
 
 /** `text` with a changed letter, `offset` after the last place where `part` begins. */
 function changed(text: string, part: string, offset: number): string {
@@ -39,17 +42,16 @@ const damages: Record<string, (text: string) => string> = {
 for (const [name, damage] of Object.entries(damages)) {
   test(`a page in one file ${name} reports that it is damaged`, async ({ page }, testInfo) => {
     const file = testInfo.outputPath("damaged.html");
-    writeFileSync(file, damage(exported(testInfo.outputPath())));
+    writeFileSync(file, damage(good));
     await page.goto(pathToFileURL(file).href);
     await expect(page.getByText(/file is damaged/)).toBeVisible({ timeout: 30_000 });
   });
 }
 
-test('the page writes in a frame with sandbox="allow-scripts"', async ({ page }, testInfo) => {
-  const text = exported(testInfo.outputPath());
+test('the page writes in a frame with sandbox="allow-scripts"', async ({ page }) => {
   const server = createServer((request, response) => {
     response.setHeader("Content-Type", "text/html");
-    response.end(request.url === "/file" ? text : '<iframe sandbox="allow-scripts" src="file"></iframe>');
+    response.end(request.url === "/file" ? good : '<iframe sandbox="allow-scripts" src="file"></iframe>');
   });
   await new Promise<void>((listening) => server.listen(0, listening));
   try {

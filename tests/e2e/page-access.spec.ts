@@ -2,6 +2,7 @@
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import {
+  expectFinished,
   expectReady,
   generate,
   hold,
@@ -272,7 +273,7 @@ test.describe("the focus never falls to the body", () => {
     await page.locator('#token button[aria-pressed="false"]:enabled').first().focus();
     await page.keyboard.press("Enter");
     expect(await focused(page)).toBe("text");
-    await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+    await expectFinished(page);
     expect(await focused(page)).toBe("text");
     expect(await textOf(page)).not.toContain(given);
 

@@ -1,14 +1,15 @@
 // The built page, used as a visitor uses it.
 import { expect, test } from "@playwright/test";
 import {
+  expectFinished,
   expectReady,
   generate,
   generateAnew,
   inEditor,
   open,
   openSection,
-  seedOf,
   press,
+  seedOf,
   setOption,
   setText,
   startLongText,
@@ -278,7 +279,7 @@ test("a reload keeps the text, who wrote it, and the caret", async ({ page }) =>
   await openSection(page, "options");
   await page.getByLabel("Ignore end of text").check(); // the model may have ended the text
   await press(page, "continue");
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   const longer = await textOf(page);
   expect(longer.startsWith(text)).toBe(true);
   expect(longer.length).toBeGreaterThan(text.length);

@@ -1,14 +1,58 @@
 // Steps that many tests of the page share.
-import { expect, type Page } from "@playwright/test";
+import { expect, type BrowserContext, type Page } from "@playwright/test";
 import type { EditorView } from "@codemirror/view";
+
+/**
+ * Resolves soon after `isSo` is true in the page, or when it gives up. `expect` looks only twice a second, which adds up;
+ * but it explains what is missing, so it follows.
+ */
+const soon = <A>(page: Page, isSo: (argument: A) => boolean, argument: A): Promise<unknown> =>
+  page
+    .waitForFunction(isSo as (value: unknown) => boolean, argument, { polling: 50, timeout: 20_000 })
+    .catch(() => undefined);
+
+/** `selector` shows `text`. */
+export async function expectText(page: Page, selector: string, text: string): Promise<void> {
+  const hasText = ([which, part]: readonly [string, string]) =>
+    document.querySelector(which)?.textContent.includes(part) ?? false;
+  await soon(page, hasText, [selector, text] as const);
+  await expect(page.locator(selector)).toContainText(text, { timeout: 30_000 });
+}
+
+/** The model has written, and ended by itself. */
+export const expectFinished = (page: Page): Promise<void> => expectText(page, "#finish", "Finished");
+
+/** The editor shows the stored text, with a model or without one. */
+export const expectEditor = (page: Page): Promise<void> =>
+  expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
 
 /** The model is loaded, and no other one is loading. */
 export async function expectReady(page: Page): Promise<void> {
+  const isReady = () => {
+    const shown = (id: string) => document.getElementById(id);
+    return (
+      shown("engine")?.textContent !== "–" &&
+      shown("loading")?.hidden === true &&
+      shown("editor")?.querySelector(".cm-content") !== null
+    );
+  };
+  await soon(page, isReady, undefined);
   await expect(page.locator("#engine")).not.toHaveText("–", { timeout: 30_000 });
   await expect(page.locator("#loading")).toBeHidden({ timeout: 30_000 });
-  await expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
+  await expectEditor(page);
   await expect(page.locator("#generate")).toBeEnabled(); // in any language
 }
+
+/** Opens the page without a model: it takes half of the time, and texts are written and stored as well. */
+export async function openWithoutModel(page: Page): Promise<void> {
+  await withoutModel(page.context());
+  await page.goto("./");
+  await expectEditor(page);
+}
+
+/** No page of `context` gets a model from now on. */
+export const withoutModel = (context: BrowserContext): Promise<unknown> =>
+  context.route("**/models/**", (route) => route.abort());
 
 /** Opens the page and waits until it is ready. It may contact no other host and throw no error. */
 export async function open(page: Page, query = ""): Promise<void> {
@@ -122,7 +166,7 @@ export async function setText(page: Page, text: string): Promise<void> {
 /** Continues from the caret. Returns the whole text when the model has finished. */
 export async function generate(page: Page): Promise<string> {
   await writeOn(page);
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   return textOf(page);
 }
 
@@ -139,9 +183,7 @@ export async function textOf(page: Page): Promise<string> {
 /** Opens the tab Inside, and waits until it has inspected every layer for the token at the caret. */
 export async function lookInside(page: Page): Promise<void> {
   await showView(page, "Inside");
-  await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /, {
-    timeout: 30_000,
-  });
+  await expectText(page, "#inside .inside-state [role=status]", "Inspected: ");
 }
 
 /** Sets options with which the next text takes several seconds. */
@@ -154,7 +196,7 @@ export async function prepareLongText(page: Page): Promise<void> {
 export async function startLongText(page: Page): Promise<void> {
   await prepareLongText(page);
   await writeOn(page);
-  await expect(page.locator("#speed")).toContainText("tokens/s", { timeout: 30_000 });
+  await expectText(page, "#speed", "tokens/s");
 }
 
 /** A request to the engine's worker. */

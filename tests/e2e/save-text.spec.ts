@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
-import { inEditor, open, openSection, setOption, setText, showView, textOf } from "./page.js";
+import { expectFinished, inEditor, open, openSection, setOption, setText, showView, textOf } from "./page.js";
 
 /** Presses the button. Returns the path of the file, and its name. */
 async function save(page: Page, format: string): Promise<{ path: string; name: string }> {
@@ -31,7 +31,7 @@ test("a text with branches is saved in three formats, and the saved web page ope
   );
   const others = page.locator("#token .alternative[aria-pressed=false]");
   await others.first().click();
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   const branched = await textOf(page);
   await expect(page.locator("#branches")).toBeVisible();
 

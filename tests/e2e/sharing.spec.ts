@@ -2,6 +2,7 @@
 import { deflateRawSync } from "node:zlib";
 import { expect, test, type Page } from "@playwright/test";
 import {
+  expectFinished,
   expectReady,
   generate,
   hold,
@@ -142,7 +143,7 @@ test("typing while a link is followed prevents the claim that the text is identi
     },
     null,
   );
-  await expect(other.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(other);
   expect(await textOf(other)).toBe(`So: ${text}`);
   await other.evaluate(() => new Promise((drawn) => setTimeout(drawn, 300)));
   await expect(other.locator("#finish")).not.toContainText("Identical");

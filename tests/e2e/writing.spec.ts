@@ -1,6 +1,7 @@
 // The writing surface: one text of the visitor and the model, with one history.
 import { expect, test, type Page } from "@playwright/test";
 import {
+  expectFinished,
   expectReady,
   generate,
   hold,
@@ -125,7 +126,7 @@ test("text typed while the model loads is part of what it continues", async ({ p
   await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
   await page.keyboard.type(" there lived");
   arrive();
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   const prompts = await page.evaluate(() => (window as unknown as { prompts: unknown[] }).prompts);
   expect(prompts).toEqual(["Once upon a time there lived"]);
   expect(await textOf(page)).toMatch(/^Once upon a time there lived./s);
@@ -165,7 +166,7 @@ test("nothing moves while the model writes", async ({ page }) => {
     }).observe({ type: "layout-shift" });
   });
   await page.keyboard.press("Control+Enter");
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expectFinished(page);
   expect(await page.evaluate(() => (window as unknown as { moved: string[] }).moved)).toEqual([]);
 });
 
