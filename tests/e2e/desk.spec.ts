@@ -7,6 +7,7 @@ import {
   inEditor,
   open,
   openSection,
+  openWithoutModel,
   setOption,
   setText,
   textOf,
@@ -24,7 +25,7 @@ test("after loading, the text has the focus", async ({ page }) => {
 });
 
 test("Ctrl + F finds text far outside the window, and replaces it", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   const sentences = Array.from({ length: 400 }, (_, i) => `This is the sentence number ${i}.`);
   await setText(page, `${sentences.join("\n")}\nThe whale slept. Another whale woke.`);
   await text(page).press("Control+Home");
@@ -44,14 +45,14 @@ test("Ctrl + F finds text far outside the window, and replaces it", async ({ pag
 });
 
 test("Ctrl + F opens the search also when another part of the page has the focus", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await page.locator("#generate").focus();
   await page.keyboard.press("Control+f");
   await expect(find(page).getByPlaceholder("Find")).toBeFocused();
 });
 
 test("each paragraph has its own direction", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, "שלום עולם\nHello world\nمرحبا");
   const directions = page
     .locator("#editor .cm-line")
@@ -60,7 +61,7 @@ test("each paragraph has its own direction", async ({ page }) => {
 });
 
 test("pasting a clipboard with only HTML inserts its text", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, "");
   await text(page).evaluate((element) => {
     const clipboardData = new DataTransfer();
@@ -133,7 +134,7 @@ test("on a phone, an open panel keeps the buttons at the lower end, also where t
   page,
 }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, "A line.\n".repeat(40));
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
   await openSection(page, "options");

@@ -1,6 +1,6 @@
 // Other ways to type: an input method, and an on-screen keyboard, which covers a part of the page.
 import { expect, test, type CDPSession, type Page } from "@playwright/test";
-import { inEditor, open, setText, startLongText, textOf } from "./page.js";
+import { inEditor, open, openWithoutModel, setText, startLongText, textOf } from "./page.js";
 
 const text = (page: Page) => page.locator("#editor .cm-content");
 
@@ -18,7 +18,7 @@ const commit = (cdp: CDPSession, chosen: string) => cdp.send("Input.insertText",
 const steps = ["ｎ", "に", "にｈ", "にほ", "にほｎ", "にほん"];
 
 test("text composed with an input method is inserted once and undone as one step", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, "Once. Then");
   await text(page).focus();
   await inEditor(page, (view) => view.dispatch({ selection: { anchor: 5 } }), null);
@@ -132,7 +132,7 @@ test("when the model ends during a composition at its end, both texts stay whole
 });
 
 test("spelling is checked by the browser's local dictionary only", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await expect(text(page)).toHaveAttribute("spellcheck", "true");
   await expect(page.locator("#editor")).toHaveAttribute("lang", "");
 });
@@ -143,7 +143,7 @@ test("the dock and the caret stay above an on-screen keyboard that covers the pa
     Object.defineProperty(window, "visualViewport", { value: Object.assign(new EventTarget(), seen) });
   });
   await page.setViewportSize({ width: 390, height: 800 });
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, "A line.\n".repeat(80));
   await text(page).press("Control+Home");
   const see = (part: Partial<VisualViewport>, event: "resize" | "scroll") =>

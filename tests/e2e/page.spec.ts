@@ -1,6 +1,7 @@
 // The built page, used as a visitor uses it.
 import { expect, test } from "@playwright/test";
 import {
+  expectEditor,
   expectFinished,
   expectReady,
   generate,
@@ -8,6 +9,7 @@ import {
   inEditor,
   open,
   openSection,
+  openWithoutModel,
   press,
   seedOf,
   setOption,
@@ -230,7 +232,7 @@ test("a page that is closed without an event has stored the text, its options an
   await page.addInitScript(() => {
     addEventListener("pagehide", (event) => event.stopImmediatePropagation());
   });
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, "A cat sat here.");
   await setOption(page, "Temperature", "0.3");
   await setOption(page, "Stop at", "\\n");
@@ -240,7 +242,7 @@ test("a page that is closed without an event has stored the text, its options an
     .poll(async () => (await storedTexts(page)).map(({ options }) => options?.seed), { timeout: 10_000 })
     .toContain(42);
   await page.reload();
-  await expectReady(page);
+  await expectEditor(page);
   expect(await textOf(page)).toBe("A cat sat here.");
   await openSection(page, "options");
   await expect(page.getByLabel("Temperature", { exact: true })).toHaveValue("0.3");
@@ -252,7 +254,7 @@ test("a page that is closed without an event has stored the text, its options an
 });
 
 test("a page that is hidden stores the text at once", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await setText(page, "A cat sat here.");
   await page.evaluate(() => {
     Object.defineProperty(document, "visibilityState", { value: "hidden" });

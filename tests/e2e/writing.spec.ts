@@ -7,6 +7,7 @@ import {
   hold,
   inEditor,
   open,
+  openWithoutModel,
   press,
   setOption,
   setText,
@@ -133,7 +134,7 @@ test("text typed while the model loads is part of what it continues", async ({ p
 });
 
 test("pasted text is inserted as plain text", async ({ page }) => {
-  await open(page);
+  await openWithoutModel(page);
   await text(page).press("Control+A");
   await text(page).evaluate((element) => {
     const clipboardData = new DataTransfer();
