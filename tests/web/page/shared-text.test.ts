@@ -10,6 +10,7 @@ import {
 
 const pack = (value: unknown) => deflateRawSync(JSON.stringify(value)).toString("base64url");
 const hash = "0".repeat(64);
+const damaged = "it is damaged or incomplete; copy the whole link again";
 
 describe("a link's fragment", () => {
   it("a link's fragment preserves the whole text", async () => {
@@ -47,9 +48,10 @@ describe("a link's fragment", () => {
     const tooLong = { remember: "", note: "a".repeat(4001) };
     for (const fields of [tooLong, { remember: "a" }, { remember: 1, note: "" }, null, [], "a"]) {
       const link = pack({ prompt: "a", options: {}, fields });
-      await expect(fromFragment(link), JSON.stringify(fields)).rejects.toThrow(
-        "expected two fields of at most 4000 UTF-16 code units besides the text",
-      );
+      await expect(fromFragment(link), JSON.stringify(fields)).rejects.toMatchObject({
+        message: damaged,
+        cause: new Error("expected two fields of at most 4000 UTF-16 code units besides the text"),
+      });
     }
   });
 
@@ -87,19 +89,27 @@ describe("a link's fragment", () => {
     expect([prompt, after]).toEqual(["a\nb\nc\n", "\n"]);
   });
 
-  it("a link's fragment that unpacks to too much text is refused", async () => {
+  it("a text that is too long for a link is refused where the link is made, and where it is opened", async () => {
     const bomb = pack({ prompt: "a".repeat(5_000_000), options: {}, hash });
     expect(bomb.length).toBeLessThan(100_000);
-    await expect(fromFragment(bomb)).rejects.toThrow("expected a text of at most 1.0 MB, found more");
+    await expect(fromFragment(bomb)).rejects.toThrow("a link holds at most 1.0 MB of text");
+    const passage = { prompt: "a".repeat(1_000_000), after: "", written: [], options: {} };
+    await expect(toFragment(passage)).rejects.toThrow("a link holds at most 1.0 MB of text");
   });
 
   it("an invalid fragment is refused", async () => {
-    await expect(fromFragment("nothing")).rejects.toThrow();
-    await expect(fromFragment(pack(null))).rejects.toThrow("expected a prompt, options and a hash");
+    await expect(fromFragment("nothing")).rejects.toThrow(damaged);
+    await expect(fromFragment(pack({ prompt: "a", options: {}, hash }).slice(0, -4))).rejects.toThrow(
+      damaged,
+    );
     for (const damage of [{ prompt: 1 }, { after: 1 }, { hash: 1 }, { options: undefined }]) {
       const link = pack({ prompt: "a", after: "b", options: {}, hash, ...damage });
-      await expect(fromFragment(link), JSON.stringify(damage)).rejects.toThrow("expected a prompt");
+      await expect(fromFragment(link), JSON.stringify(damage)).rejects.toMatchObject({
+        message: damaged,
+        cause: new Error("expected a prompt, options and a hash"),
+      });
     }
+    await expect(fromFragment(pack(null))).rejects.toThrow(damaged);
   });
 });
 

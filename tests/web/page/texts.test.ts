@@ -113,6 +113,16 @@ it("a copy has the text with its last change, options and seed, and a name of it
   expect(version?.content).toMatchObject({ options: { temperature: 2 }, seed: 7, history: { steps: 1 } });
 });
 
+it("a text that is deleted elsewhere or damaged is not copied, and the error says which it is", async () => {
+  const { library, store } = await begin("one", "two");
+  await store.remove("t0");
+  await expect(library.duplicate("t0", "one (copy)")).rejects.toThrow("another tab has deleted this text");
+  await store.put("t1", { version: 2, changed: 2, content: 1 });
+  await store.put("t1", { version: 3, changed: 3, content: 1 });
+  await expect(library.duplicate("t1", "two (copy)")).rejects.toThrow("the stored text is damaged");
+  expect((await listed(library)).map(([name]) => name)).toEqual(["The own."]);
+});
+
 it("a deleted text stays in the store until the deletion is finished", async () => {
   const { library, store } = await begin("one", "two");
   await library.rename("t0", "Name");

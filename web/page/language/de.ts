@@ -160,6 +160,7 @@ export const texts: Translated<Sections["texts"]> = {
   full: "Es ist kein Speicherplatz mehr frei",
   slow: "Der Speicher des Browsers antwortet nicht",
   unreadable: "Der gespeicherte Text ist beschädigt",
+  deleted: "Ein anderer Tab hat diesen Text gelöscht",
 };
 
 export const models: Translated<Sections["models"]> = {
@@ -242,7 +243,7 @@ export const editor: Translated<Sections["editor"]> = {
   "field.note": "Notiz",
   "field.note.help": "Wird vor den letzten drei Sätzen gelesen",
   fieldsSet: "in Gebrauch",
-  fieldFull: "Ein Feld ist voll.",
+  fieldFull: "Ein Feld ist voll: Kürze es, um mehr zu schreiben.",
   fieldsTooLong:
     "„Immer merken“ und die Notiz haben zusammen {count} Token, aber dieses Modell hat Platz für {most}: Kürze sie",
   "band.probability.0": "50\u00a0% und mehr",
@@ -365,6 +366,8 @@ export const editor: Translated<Sections["editor"]> = {
   notIdentical:
     "Das ist nicht der verlinkte Text: Den hat ein anderes Modell geschrieben oder eine andere Version dieser Seite.",
   badLink: "Der Link dieser Seite lässt sich nicht lesen: {why}.",
+  linkDamaged: "Er ist beschädigt oder unvollständig; kopiere noch einmal den ganzen Link",
+  linkTooLong: "Ein Link fasst höchstens {most} Text",
 
   "format.txt": "Text",
   "format.md": "Markdown",

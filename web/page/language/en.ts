@@ -180,6 +180,7 @@ export const texts = {
   full: "there is no room left",
   slow: "the browser's storage does not answer",
   unreadable: "the stored text is damaged",
+  deleted: "another tab has deleted this text",
 } as const;
 
 /** For the choice of a model, and for a model that is loading. */
@@ -263,7 +264,7 @@ export const editor = {
   "field.note": "Note",
   "field.note.help": "Read before the last three sentences",
   fieldsSet: "in use",
-  fieldFull: "A field is full.",
+  fieldFull: "A field is full: shorten it to add more.",
   fieldsTooLong:
     "“Always remember” and the note have {count} tokens together, but this model has room for {most}: shorten them",
   "band.probability.0": "50% and more",
@@ -383,6 +384,8 @@ export const editor = {
   notIdentical:
     "This is not the linked text: that was written by another model, or another release of this page.",
   badLink: "The link of this page cannot be read: {why}.",
+  linkDamaged: "it is damaged or incomplete; copy the whole link again",
+  linkTooLong: "a link holds at most {most} of text",
 
   "format.txt": "Text",
   "format.md": "Markdown",

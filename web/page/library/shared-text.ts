@@ -1,12 +1,13 @@
 // A text in a link. If the model's last run is still in the text, the link carries its options, seed and hash instead of
 // the run. The reader's model then writes it again.
 import type { GenerateOptions } from "../../src/client/index.js";
-import { formatBytes } from "../../src/shared/format-bytes.js";
 import { joined } from "../../src/shared/joined.js";
 import type { KeptText, Part } from "../document/kept-text.js";
 import { areFields, parseFields } from "../document/parse-fields.js";
 import { parseParts } from "../document/parse-kept.js";
 import { asLines } from "../document/pieces.js";
+import { phrase } from "../language/editor.js";
+import { formatBytes } from "../language/numbers.js";
 import { mostUnits, type ContextFields } from "../state/context-fields.js";
 import { parseOptions } from "./parse-options.js";
 
@@ -61,7 +62,13 @@ function inOrder(parts: readonly Readonly<Part>[]): Readonly<Part>[] {
   return found;
 }
 
-/** Throws as soon as the output exceeds `mostBytes`. */
+class TooLongError extends Error {
+  constructor() {
+    super(phrase("linkTooLong", { most: formatBytes(mostBytes) }));
+  }
+}
+
+/** Throws a TooLongError as soon as the output exceeds `mostBytes`. */
 async function through(
   bytes: Uint8Array<ArrayBuffer>,
   transform: CompressionStream | DecompressionStream,
@@ -74,21 +81,31 @@ async function through(
     length += next.value.length;
     if (length <= mostBytes) continue;
     await reader.cancel();
-    throw new Error(`expected a text of at most ${formatBytes(mostBytes)}, found more`);
+    throw new TooLongError();
   }
   return joined(chunks);
 }
 
-/** The form in a fragment: compressed, in base64 with characters that need no escaping. */
+/** The form in a fragment: compressed, in base64 with characters that need no escaping. Throws if nobody could open it. */
 export async function toFragment(passage: SharedText): Promise<string> {
   const json = new TextEncoder().encode(JSON.stringify(passage));
+  if (json.length > mostBytes) throw new TooLongError();
   const bytes = await through(json, new CompressionStream("deflate-raw"));
   const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   return letters.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Throws if it is not a fragment of `toFragment`. */
+/** The text in a fragment of `toFragment`. Anything else is an error in the words of the page, with its cause. */
 export async function fromFragment(fragment: string): Promise<SharedText> {
+  try {
+    return await parseFragment(fragment);
+  } catch (error) {
+    if (error instanceof TooLongError) throw error;
+    throw new Error(phrase("linkDamaged"), { cause: error });
+  }
+}
+
+async function parseFragment(fragment: string): Promise<SharedText> {
   const letters = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
   const json = new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));

@@ -2,14 +2,13 @@
 import { differenceOf } from "../document/difference.js";
 import { parseKept } from "../document/parse-kept.js";
 import type { Surface } from "../document/surface.js";
-import { phrase } from "../language/texts.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
 import { storeSoon } from "./store-soon.js";
 import { readSession, writeSession } from "./session.js";
 import { takeTextInPage, textForPage } from "./text-in-page.js";
 import { TextStore, type StoredVersion } from "./store.js";
-import { patienceMs, readText, takeText, type FoundText, type TakenText } from "./take.js";
+import { needText, patienceMs, readText, takeText, type FoundText, type TakenText } from "./take.js";
 
 interface OwnText {
   readonly id: string;
@@ -190,8 +189,7 @@ export class Tab {
     const release = await claim(nameOf(id), patienceMs);
     if (!release) return false;
     try {
-      const found = await this.find(id);
-      if (!found) throw new Error(phrase("unreadable"));
+      const found = await needText(this, id);
       await this.storeRest();
       this.own?.release();
       await this.show({ ...found, id, release });

@@ -1,6 +1,7 @@
 // Chooses the stored text for a tab: its own, a copy if the tab was duplicated, or the newest one that no tab has.
 import type { KeptText } from "../document/kept-text.js";
 import { parseKept } from "../document/parse-kept.js";
+import { phrase } from "../language/texts.js";
 import { claim } from "./claims.js";
 import { afterChange, lastChangesOf, readLastChange, type LastChange } from "./last-change.js";
 import type { StoredVersion, TextStore } from "./store.js";
@@ -51,6 +52,20 @@ export async function readText(
   if (last?.version !== 0 || versions.length > 0) return undefined;
   const kept = withLast({ text: firstText, caret: 0, written: [] }, last);
   return { kept, beside: last.beside, stored: { version: 0, changed: 0, content: undefined } };
+}
+
+interface TextSource {
+  find(id: string): Promise<FoundText | undefined>;
+  openStore(): Promise<TextStore>;
+}
+
+/** The text `id`. Rejects with the reason if it cannot be read, or if another tab has deleted it. */
+export async function needText(source: TextSource, id: string): Promise<FoundText> {
+  const found = await source.find(id);
+  if (found) return found;
+  const store = await source.openStore();
+  const isStored = (await store.ids()).includes(id);
+  throw new Error(phrase(isStored ? "unreadable" : "deleted"));
 }
 
 /** Takes this tab's text `own`, if it has one, or another. */

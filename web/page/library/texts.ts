@@ -2,13 +2,12 @@
 import type { KeptText } from "../document/kept-text.js";
 import { parseFields } from "../document/parse-fields.js";
 import { parseTree } from "../document/tree.js";
-import { phrase } from "../language/texts.js";
 import { claim, claimedOf } from "./claims.js";
 import { lastChangesOf, writeLastChange } from "./last-change.js";
 import { parseOptions } from "./parse-options.js";
 import { parseName } from "./store.js";
 import { nameOf, newId, prefix, type Tab } from "./tab.js";
-import { patienceMs, type FoundText } from "./take.js";
+import { needText, patienceMs, type FoundText } from "./take.js";
 import { parseFile, settled, toFile } from "./text-file.js";
 
 export interface ListedText {
@@ -120,8 +119,7 @@ export class Texts {
   /** Adds a copy named `name`. */
   async duplicate(id: string, name: string): Promise<void> {
     const store = await this.tab.openStore();
-    const found = await this.tab.find(id);
-    if (!found) throw new Error(phrase("unreadable"));
+    const found = await needText(this.tab, id);
     const content = contentOf(found.kept, found.beside);
     await store.add([{ id: newId(), changed: store.timeOfChange(), content, name: parseName({ name }) }]);
   }

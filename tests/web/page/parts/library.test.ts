@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 // The list of texts, mounted alone with texts that are made up.
-import { beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { Library, type LibrarySetting } from "../../../../web/page/parts/library/library.js";
 import type { ListedText } from "../../../../web/page/library/texts.js";
 
@@ -192,6 +192,32 @@ it("the search lists what it finds in texts and names, and keeps the rows", asyn
   type("");
   await vi.waitFor(() => expect(rows()).toHaveLength(3));
   expect(place.querySelector("li")).toBe(row); // it is not made again
+});
+
+it("the result of a search is announced also if the texts are read again before it ends", async () => {
+  const { library } = mount();
+  await library.refresh();
+  const type = (query: string) => {
+    const field = part("input[type=search]") as HTMLInputElement;
+    field.value = query;
+    field.dispatchEvent(new Event("input"));
+  };
+  type("a");
+  await vi.waitFor(() => expect(status()).toBe("2 texts"));
+  onTestFinished(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => (now += 10)); // a search pauses at each step
+  type("whale");
+  await vi.advanceTimersToNextTimerAsync(); // it has begun
+  const reading = library.refresh();
+  await vi.runAllTimersAsync();
+  await reading;
+  expect(rows()).toEqual([]);
+  expect(status()).toBe("");
 });
 
 it("the library says why the texts cannot be listed, and why nothing was changed", async () => {

@@ -42,6 +42,8 @@ export class Library {
   /** undefined: all texts are listed. */
   private found: Found | undefined;
   private searching = new AbortController();
+  /** The search has changed, and its result is not announced yet: whatever lists the texts next announces it. */
+  private isUnsaid = false;
   /** The texts of the current search, by their ids. */
   private readonly searched = new Map<string, SearchedText>();
   /** The last deleted text, which may be restored. */
@@ -77,14 +79,14 @@ export class Library {
     search.addEventListener("input", () => {
       clearTimeout(timer);
       this.searching.abort(); // what it looks for is not wanted any more
-      timer = setTimeout(() => void this.sayFound(), searchAfterMs);
+      timer = setTimeout(() => void this.showFound(), searchAfterMs);
     });
     search.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || search.value === "") return;
       event.stopPropagation(); // Escape must not have another effect
       event.preventDefault();
       search.value = "";
-      void this.sayFound();
+      void this.showFound();
     });
     // The second click of a double click was meant for the row that the first one has moved or removed.
     list.addEventListener("click", (event) => event.detail > 1 && event.stopPropagation(), true);
@@ -149,20 +151,20 @@ export class Library {
     return { query, passages };
   }
 
-  /** Lists what is searched for, or all texts. Returns false if another search has begun before that. */
-  private async show(): Promise<boolean> {
+  /** Lists what is searched for, or all texts; does nothing if another search has begun before that. */
+  private async show(): Promise<void> {
     this.searching.abort();
     const { signal } = (this.searching = new AbortController());
     const query = this.search.value.trim();
     try {
       this.found = query === "" ? undefined : await inSlices(this.findAll(query), signal);
     } catch (error) {
-      if (signal.aborted) return false;
+      if (signal.aborted) return;
       throw error;
     }
     if (query === "") this.searched.clear(); // its memory is as large as the texts
     this.draw();
-    return true;
+    if (this.isUnsaid && !this.removal) this.sayFound();
   }
 
   private draw(): void {
@@ -188,13 +190,18 @@ export class Library {
     });
   }
 
-  private async sayFound(): Promise<void> {
-    if (!(await this.show()) || this.removal) return;
+  private showFound(): Promise<void> {
+    this.isUnsaid = true;
+    return this.show();
+  }
+
+  private sayFound(): void {
     const count = this.found?.passages.size ?? 0;
     this.say(count > 0 ? () => phrase("found", { count }) : undefined);
   }
 
   private say(sentence: Said): void {
+    this.isUnsaid = false;
     setTranslatedText(this.status, sentence ?? (() => ""));
   }
 
