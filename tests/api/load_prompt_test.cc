@@ -113,14 +113,15 @@ TEST_P(LoadPrompt, EachLayerRunsAsSoonAsItsWeightsHaveArrived) {
   EXPECT_EQ(RunLayers(), 0u);
   std::size_t fed = 0;
   for (std::size_t layer = 0; layer < shape.n_layer; ++layer) {
-    Feed(std::string_view(need_order).substr(fed, layer_ends[layer] - 1 - fed));
+    EXPECT_EQ(ErrorOf(Feed(std::string_view(need_order).substr(fed, layer_ends[layer] - 1 - fed))),
+              "");
     EXPECT_EQ(RunLayers(), layer);  // the layer lacks a byte
     fed = layer_ends[layer] - 1;
-    Feed(std::string_view(need_order).substr(fed, 1));
+    EXPECT_EQ(ErrorOf(Feed(std::string_view(need_order).substr(fed, 1))), "");
     ++fed;
     EXPECT_EQ(RunLayers(), layer + 1);
   }
-  Feed(std::string_view(need_order).substr(fed));
+  EXPECT_EQ(ErrorOf(Feed(std::string_view(need_order).substr(fed))), "");
   EXPECT_EQ(RunLayers(), shape.n_layer);
   LoadEnd();
   EXPECT_EQ(Write(prompt)["tokens"], plain);
@@ -132,10 +133,10 @@ TEST_P(LoadPrompt, ASecondPromptReplacesTheFirst) {
   const Json plain = Plain(longer);
   Begin();
   ASSERT_EQ(GivePrompt(longer), nullptr);
-  Feed(std::string_view(need_order).substr(0, layer_ends[0]));
+  EXPECT_EQ(ErrorOf(Feed(std::string_view(need_order).substr(0, layer_ends[0]))), "");
   EXPECT_EQ(RunLayers(), 1u);
   ASSERT_EQ(GivePrompt(prompt), nullptr);
-  Feed(std::string_view(need_order).substr(layer_ends[0]));
+  EXPECT_EQ(ErrorOf(Feed(std::string_view(need_order).substr(layer_ends[0]))), "");
   EXPECT_EQ(RunLayers(), shape.n_layer);
   LoadEnd();
   const Json early = Write(longer);
@@ -159,7 +160,7 @@ TEST_P(LoadPrompt, AnUnfinishedPromptIsPrefilledByTheGeneration) {
   const Json plain = Plain(prompt);
   Begin();
   ASSERT_EQ(GivePrompt(prompt), nullptr);
-  Feed(need_order);
+  EXPECT_EQ(ErrorOf(Feed(need_order)), "");
   ASSERT_EQ(gpt2_load_step(engine), nullptr);
   LoadEnd();
   const Json early = Write(prompt);
@@ -172,7 +173,7 @@ TEST_P(LoadPrompt, AnEmptyPromptIsIgnored) {
   Begin();
   ASSERT_EQ(GivePrompt(prompt), nullptr);
   ASSERT_EQ(GivePrompt({}), nullptr);
-  Feed(need_order);
+  EXPECT_EQ(ErrorOf(Feed(need_order)), "");
   EXPECT_EQ(RunLayers(), 0u);
   LoadEnd();
   EXPECT_EQ(Write(prompt), Json({{"tokens", plain}, {"reused", 0}}));
@@ -183,7 +184,7 @@ TEST_P(LoadPrompt, AnAbortedOrFailedLoadEndsThePrompt) {
   const auto begin_and_run = [&] {
     Begin();
     ASSERT_EQ(GivePrompt(prompt), nullptr);
-    Feed(std::string_view(need_order).substr(0, layer_ends[0]));
+    EXPECT_EQ(ErrorOf(Feed(std::string_view(need_order).substr(0, layer_ends[0]))), "");
     EXPECT_EQ(RunLayers(), 1u);
   };
   begin_and_run();
@@ -204,7 +205,7 @@ TEST_P(LoadPrompt, InvalidIdsAndCallsInTheWrongOrderReturnErrors) {
   EXPECT_TRUE(
       Has(ErrorOf(gpt2_load_prompt(engine, "text", 4, /*is_ids=*/false)), "has no tokenizer"));
   Begin();
-  Feed(model.file);
+  EXPECT_EQ(ErrorOf(Feed(model.file)), "");
   LoadEnd();
   EXPECT_EQ(ErrorOf(GivePrompt(prompt)), "no load has begun");
   EXPECT_EQ(Write(prompt)["reused"], 0);  // the model is unchanged

@@ -173,11 +173,9 @@ test("a host that answers everything with an error, with nothing or with a page 
       response.end(body);
       return true;
     };
-    for (let time = 0; time < 2; time += 1) {
-      const again = await write(page);
-      expect(again.written, body).toBe(written);
-      expect(again.sources, body).toContain("cache");
-    }
-    expect((await stored(page)).models, body).toEqual([["/demo/", true]]);
+    const again = await write(page); // the next answer finds what this one has left
+    expect.soft(again.written, body).toBe(written);
+    expect.soft(again.sources, body).toContain("cache");
+    expect.soft((await stored(page)).models, body).toEqual([["/demo/", true]]);
   }
 });

@@ -1,6 +1,8 @@
 // A model of one block of width 32, as a file whose tensors a test may change before it is read.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -97,18 +99,24 @@ inline std::string DataOf(const std::vector<NamedTensor>& tensors, std::string_v
   return data;
 }
 
+// Every error has a text, so that "" means that there is none.
+inline std::string TextOf(const Error& error) {
+  EXPECT_NE(error.message, "");
+  return error.message;
+}
+
 // The reader's error; empty if it takes the model.
 inline std::string ReadError(const std::string& config_json, std::string_view file,
                              std::size_t feed_bytes = 4096) {
   auto config = ReadConfigJson(config_json);
-  if (!config.ok()) return config.error().message;
+  if (!config.ok()) return TextOf(config.error());
   WeightReader reader(config.value(), WeightFormat::kF32);
   for (; !file.empty(); file.remove_prefix(std::min(feed_bytes, file.size()))) {
     const Status status = reader.Feed(std::as_bytes(std::span(file.substr(0, feed_bytes))));
-    if (!status.ok()) return status.error().message;
+    if (!status.ok()) return TextOf(status.error());
   }
   const auto weights = reader.Finish();
-  return weights.ok() ? "" : weights.error().message;
+  return weights.ok() ? "" : TextOf(weights.error());
 }
 
 }  // namespace gpt2::testing

@@ -16,9 +16,12 @@
 
 namespace gpt2::testing {
 
-// The message of a reply; empty if it is a result.
+// The message of a reply; empty if it is a result. Every error has a message.
 inline std::string ErrorOf(const Json& reply) {
-  return reply.contains("error") ? reply["error"]["message"].get<std::string>() : "";
+  if (!reply.contains("error")) return "";
+  const std::string message = reply["error"]["message"].get<std::string>();
+  EXPECT_NE(message, "");
+  return message;
 }
 inline std::string ErrorOf(const char* reply) {
   return ErrorOf(ReplyJson(reply));
@@ -31,11 +34,11 @@ class TestEngine {
   TestEngine(const TestEngine&) = delete;
   TestEngine& operator=(const TestEngine&) = delete;
 
-  Json LoadBegin(const std::string& config, const std::string& options = "{}") {
+  [[nodiscard]] Json LoadBegin(const std::string& config, const std::string& options = "{}") {
     return ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0,
                                      options.data(), options.size()));
   }
-  Json Feed(std::string_view bytes) {
+  [[nodiscard]] Json Feed(std::string_view bytes) {
     return ReplyJson(
         gpt2_load_weights(engine, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
   }
