@@ -136,7 +136,7 @@ test.describe("a helper thread", () => {
   test("the load does not wait for a thread that never answers", async ({ page }) => {
     await page.goto(host.page);
     answerHelpers(() => {});
-    expect(await tryModel(page, "models/demo/", { threads: 3 })).toContain(
+    expect(await tryModel(page, "models/demo/", { threads: 3 }, prompt)).toContain(
       "3 tokens, threads-relaxed, 1, Running on 1 of 3",
     );
   });
@@ -165,7 +165,9 @@ test.describe("a helper thread", () => {
     expect(found.running).toBe("worker-died: the engine failed (unreachable)");
     expect(found.waiting).toBe(found.running);
     host.fault = () => false;
-    expect(await tryModel(page, "models/demo/", { threads: 2 })).toMatch(/^3 tokens, threads-relaxed, 2/);
+    expect(await tryModel(page, "models/demo/", { threads: 2 }, prompt)).toMatch(
+      /^3 tokens, threads-relaxed, 2/,
+    );
   });
 });
 

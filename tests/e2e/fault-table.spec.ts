@@ -8,7 +8,7 @@ import { expect, test } from "@playwright/test";
 import type { Variant } from "../../web/src/shared/types.js";
 import { FaultyHost } from "./faulty-host.js";
 import { inPage, root } from "./model.js";
-import { smallModel } from "./small-model.js";
+import { smallFolder, smallPrompt } from "./small-model.js";
 
 const modelFiles = [
   "config.json",
@@ -128,9 +128,7 @@ const isPastCache = ({ url, headers }: IncomingMessage) =>
 const host = new FaultyHost();
 test.beforeAll(() => host.start());
 test.afterAll(() => host.stop());
-const smallFolder = "small/";
-const small = new Map([...smallModel()].map(([name, bytes]) => [smallFolder + name, bytes]));
-const page = (name: string) => small.get(name) ?? readFileSync(resolve(root, "web/dist", name));
+const page = (name: string) => host.small.get(name) ?? readFileSync(resolve(root, "web/dist", name));
 
 /** Each load has its own header. Requests for the engine's files have none, but each trial of those has its own folder. */
 function serve(cases: ReadonlyMap<string, Case>): void {
@@ -148,8 +146,7 @@ function serve(cases: ReadonlyMap<string, Case>): void {
     const found = cases.get(key);
     if (found && file.endsWith(found.file) && found.until?.(response.req)) left.set(key, 0);
     const rest = left.get(key) ?? 0;
-    if (!found || rest === 0 || !file.endsWith(found.file))
-      return (file !== name || small.has(file)) && give(file);
+    if (!found || rest === 0 || !file.endsWith(found.file)) return file !== name && give(file);
     left.set(key, rest - 1);
     found.answer(response, page(file), file);
     return true;
@@ -216,7 +213,7 @@ test("every fault in every file of a model ends in the correct text or in an err
   await tab.goto(host.page);
   serve(new Map());
   const attempt = (keys: string[]) =>
-    inPage(tab, tryAll, { keys, atOnce: 8, model: smallFolder, prompt: "abcab" });
+    inPage(tab, tryAll, { keys, atOnce: 8, model: smallFolder, prompt: smallPrompt });
   const { none: right } = await attempt(["none"]);
   expect(right).toMatch(/^ids: \d+ \d+ \d+$/);
   const cases = new Map<string, Case>();

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import { FaultyHost, answerNotFound, tryModel, webPage } from "./faulty-host.js";
 import { inPage, root } from "./model.js";
+import { smallFolder } from "./small-model.js";
 
 let host: FaultyHost;
 test.beforeEach(async () => {
@@ -101,9 +102,9 @@ test("a load reports that it waits for the network, and continues when the netwo
   expect(await loading).toContain("waiting for the network");
 });
 
-/** The demo model's weights.json as it was before it listed other files than the weights. */
+/** The model's weights.json as it was before it listed other files than the weights. */
 function indexOfVersion1(): string {
-  const text = readFileSync(resolve(root, "web/models/demo/weights.json"), "utf8");
+  const text = host.small.get(`${smallFolder}weights.json`)?.toString() ?? "";
   const { file, size, sha256, pieces } = JSON.parse(text) as Record<string, unknown>;
   return JSON.stringify({ file, size, sha256, pieces });
 }
@@ -133,14 +134,14 @@ test("a folder with half a tokenizer is refused", async ({ page }) => {
     ],
   ] as const) {
     host.answer(file, answer);
-    expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(listed);
+    expect(await tryModel(page, smallFolder, { variant: "simd" })).toMatch(listed);
     const { fault } = host;
     host.fault = (name, response) => {
       if (!name.endsWith("weights.json")) return fault(name, response);
       response.end(indexOfVersion1());
       return true;
     };
-    expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(unlisted);
+    expect(await tryModel(page, smallFolder, { variant: "simd" })).toMatch(unlisted);
   }
 });
 
@@ -151,7 +152,7 @@ test("a missing or empty index is an error that names it", async ({ page }) => {
     [webPage, /^not-found: there is no weights\.json; without it, .*model\.safetensors/],
   ] as const) {
     host.answer(/weights\.json$/, answer);
-    expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(sentence);
+    expect(await tryModel(page, smallFolder, { variant: "simd" })).toMatch(sentence);
   }
 });
 

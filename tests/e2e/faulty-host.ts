@@ -6,7 +6,8 @@ import { resolve } from "node:path";
 import type { Page } from "@playwright/test";
 import sirv from "sirv";
 import { withoutHash } from "../../web/scripts/hash-files.mjs";
-import { inPage, prompt, root } from "./model.js";
+import { inPage, root } from "./model.js";
+import { smallFolder, smallModel, smallPrompt } from "./small-model.js";
 
 const headers = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -17,6 +18,8 @@ const headers = {
 export class FaultyHost {
   /** Answers the request for a file itself and returns true, or leaves it to the host. */
   fault: (name: string, response: ServerResponse) => boolean = () => false;
+  /** The files of the small model, by their paths. */
+  readonly small = smallModel();
   private readonly folders = [
     sirv(resolve(root, "web/dist"), { dev: true }),
     sirv(resolve(root, "tests/data/tiny-models"), { dev: true }),
@@ -27,6 +30,8 @@ export class FaultyHost {
     if (name === "blank")
       return void response.writeHead(200, { "Content-Type": "text/html" }).end("<title>-</title>");
     if (this.fault(name, response)) return;
+    const small = this.small.get(name);
+    if (small) return void response.writeHead(200, { "Content-Length": small.length }).end(small);
     const [dist, tinyModels] = this.folders;
     dist?.(request, response, () =>
       tinyModels?.(request, response, () => void response.writeHead(404).end()),
@@ -73,9 +78,9 @@ export const webPage = (response: ServerResponse) =>
 /** Loads a model and writes three tokens. Returns what it found, or `code: message` if that fails. */
 export async function tryModel(
   page: Page,
-  folder = "models/demo/",
+  folder = smallFolder,
   load: object = {},
-  asPrompt: string | number[] = prompt,
+  asPrompt: string | number[] = smallPrompt,
 ) {
   return inPage(
     page,

@@ -4,7 +4,12 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { root } from "./model.js";
 
-/** The files of the model, by their names. Its tokenizer reads printable ASCII without the space. */
+/** The folder of the model on a FaultyHost. */
+export const smallFolder = "small/";
+/** A text that its tokenizer can read, which lacks the space. */
+export const smallPrompt = "abcab";
+
+/** The model's files, by their paths on the host. */
 export function smallModel(): ReadonlyMap<string, Buffer> {
   const folder = resolve(root, "tests/data/tiny-models/tied");
   const weights = readFileSync(resolve(folder, "model.safetensors"));
@@ -40,5 +45,6 @@ export function smallModel(): ReadonlyMap<string, Buffer> {
     ...{ version: 2, file: "model.safetensors", size: weights.length, sha256: hash(weights) },
     ...{ pieces: list(pieces), files: list(files) },
   };
-  return new Map([...pieces, ...files, ["weights.json", Buffer.from(JSON.stringify(index, null, 1))]]);
+  const all = [...pieces, ...files, ["weights.json", Buffer.from(JSON.stringify(index, null, 1))] as const];
+  return new Map(all.map(([name, data]) => [smallFolder + name, data]));
 }
