@@ -20,8 +20,8 @@ import {
 const remember = "Max is a brown dog who can talk.";
 const note = "It is getting dark, and Lily is afraid.";
 const begin = "Lily went out. She saw the sea. It was big. Max ran to the";
-/** A text longer than the demo's window of 256 tokens. */
-const long = `${"The cat sat on the mat and looked at the small red bird. ".repeat(24)}${begin}`;
+/** A text longer than the demo's window of 512 tokens. */
+const long = `${"The cat sat on the mat and looked at the small red bird. ".repeat(45)}${begin}`;
 
 const field = (page: Page, name: "Always remember" | "Note") => page.getByLabel(name, { exact: true });
 const unread = async (page: Page) => (await page.locator("#editor .unread").allTextContents()).join("");
@@ -120,7 +120,7 @@ test("without fields, the text that the engine drops and the text after the care
   await setText(page, begin);
   await inEditor(page, (view) => view.dispatch({ selection: { anchor: 14 } }), null);
   await expect.poll(() => unread(page)).toBe(begin.slice(14));
-  await expect(page.locator("#scored")).toHaveText(/^Words read: 3 of 14\. Tokens: \d of at most 256\.$/);
+  await expect(page.locator("#scored")).toHaveText(/^Words read: 3 of 14\. Tokens: \d of at most 512\.$/);
 });
 
 test("the model still reads Always remember when the text outgrows the window, and a link writes it again", async ({
@@ -129,13 +129,13 @@ test("the model still reads Always remember when the text outgrows the window, a
 }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
-  await setOption(page, "Tokens", "400");
+  await setOption(page, "Tokens", "700");
   await page.getByLabel("Ignore end of text").check();
   await setText(page, begin);
   await setFields(page, { remember, note });
   const written = await generate(page);
   await expect(page.locator("#finish")).toHaveText(
-    /^Finished, 400 tokens\. The first \d+ tokens no longer fit into the context\.$/,
+    /^Finished, 700 tokens\. The first \d+ tokens no longer fit into the context\.$/,
   );
   await expect.poll(async () => (await besides(page)).length).toBe(2);
   expect((await besides(page))[0]).toBe(`Always remember ${remember}`);
@@ -148,7 +148,7 @@ test("the model still reads Always remember when the text outgrows the window, a
   const other = await context.newPage();
   await other.goto(await clipboard());
   await expect(other.locator("#finish")).toHaveText(
-    "Identical to the linked text: 400 tokens, checked by hash.",
+    "Identical to the linked text: 700 tokens, checked by hash.",
     { timeout: 40_000 },
   );
   expect(await textOf(other)).toBe(written);
@@ -240,8 +240,8 @@ test("an opening begins with empty fields, and Undo returns the text before with
 test("fields that leave no room for the text are refused, in the view and by Write on", async ({ page }) => {
   await open(page);
   await setText(page, begin);
-  await setFields(page, { remember: "The cat sat on the mat. ".repeat(30), note });
-  const sentence = /“Always remember” and the note have \d+ tokens together, but this model has room for 128/;
+  await setFields(page, { remember: "The cat sat on the mat. ".repeat(60), note });
+  const sentence = /“Always remember” and the note have \d+ tokens together, but this model has room for 256/;
   await expect(page.locator("#scored")).toHaveText(sentence);
   await expect(field(page, "Note")).toHaveAttribute("aria-invalid", "true");
   await page.locator("#generate").click();

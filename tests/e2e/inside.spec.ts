@@ -329,7 +329,7 @@ test("in a text of a thousand tokens, Inside shows the last ones that fit the co
   await open(page);
   await setText(page, "Lily had a red ball. 🍓 She saw it. ".repeat(80));
   await lookInside(page);
-  await expect(status(page)).toContainText("The model sees the last 256 tokens");
+  await expect(status(page)).toContainText("The model sees the last 512 tokens");
   const count = Number(/of ([\d,]+)$/.exec((await chosen(page).textContent()) ?? "")?.[1]?.replace(",", ""));
   expect(count).toBeGreaterThan(1000);
   await page.getByRole("grid", { name: "All heads of all layers" }).focus();

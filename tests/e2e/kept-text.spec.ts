@@ -230,13 +230,13 @@ test("an example stores the text that it replaces, and Undo restores it after a 
 }) => {
   await open(page);
   await setText(page, story);
-  await page.getByRole("button", { name: "The sea was…" }).click();
+  await page.getByRole("button", { name: "The old king…" }).click();
   await expectFinished(page);
   await page.reload();
   await expectReady(page);
-  await expect.poll(() => textOf(page)).toMatch(/^The sea was/);
+  await expect.poll(() => textOf(page)).toMatch(/^The old king/);
   const undo = page.getByRole("button", { name: "Undo" });
-  while ((await textOf(page)).startsWith("The sea")) await undo.click();
+  while ((await textOf(page)).startsWith("The old")) await undo.click();
   expect(await textOf(page)).toBe(story);
   const other = await context.newPage();
   await open(other);

@@ -22,7 +22,7 @@ test.describe("a value outside its range", () => {
   const ways: Record<string, (page: Page) => Promise<void>> = {
     "the button": (page) => writeOn(page),
     "Ctrl + Enter": (page) => page.getByRole("textbox", { name: "Text" }).press("Control+Enter"),
-    "an opening": (page) => page.getByRole("button", { name: "The sea was…" }).click(),
+    "an opening": (page) => page.getByRole("button", { name: "The old king…" }).click(),
     Continue: (page) => press(page, "continue"),
   };
 
@@ -169,7 +169,7 @@ test.describe("during a load", () => {
   test("a stalled connection is reported", async ({ page }) => {
     await page.clock.install();
     const arrive = await openSlowly(page);
-    await expect(page.locator("#loading-bytes")).toContainText("8.4 MB of"); // the first piece is there
+    await expect(page.locator("#loading-bytes")).toContainText("9.3 MB of"); // the other pieces are there
     await page.clock.fastForward(16_000);
     await expect(page.locator("#loading")).toContainText("Nothing has arrived for a while");
     arrive();

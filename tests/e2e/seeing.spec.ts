@@ -456,7 +456,7 @@ test("nothing is scored twice, and the model reads what Tab needs again afterwar
   await watchRequests(page);
   await open(page);
   const sentence = "Once upon a time there was a strawberry elephant. ";
-  await setText(page, sentence.repeat(40));
+  await setText(page, sentence.repeat(90));
   const isScored = () => expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
   const contextOf = (asked: Awaited<ReturnType<typeof takeRequests>>) =>
     asked.map(({ name }) => name).filter((name) => /generate|score|prefill|inspect/.test(name));
@@ -495,7 +495,7 @@ test("nothing is scored twice, and the model reads what Tab needs again afterwar
 
 for (const [kind, count] of [
   ["fits the context", 12],
-  ["is longer than the context", 30],
+  ["is longer than the context", 60],
 ] as const) {
   test(`after an edit at the end of a text that ${kind}, only the change is scored, with the same result`, async ({
     page,
@@ -718,11 +718,11 @@ test("in a text longer than the context, a token has the same probability in its
 }) => {
   await open(page);
   const sentence = "Once upon a time there was a little girl. She had a red ball, and a big dog. ";
-  const given = sentence.repeat(16);
+  const given = sentence.repeat(30);
   await setText(page, given);
   await see(page, "Probability");
-  expect((await scoreOf(page, given)).length).toBeGreaterThan(300);
-  for (const repeat of [12, 13, 15]) {
+  expect((await scoreOf(page, given)).length).toBeGreaterThan(600);
+  for (const repeat of [24, 26, 29]) {
     for (const word of ["girl", "red", "dog"]) {
       await setCaret(page, sentence.length * repeat + sentence.indexOf(word) + word.length);
       await expect(shownToken(page)).toHaveText(`␣${word}`);

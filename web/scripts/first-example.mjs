@@ -11,7 +11,7 @@ const file = resolve(web, "page/parts/first-visit/example.json");
 const prompt = "Once upon a time";
 /** The page's own options for this model, a seed that gives a whole paragraph, and the end of that paragraph. */
 const options = {
-  temperature: 0.6,
+  temperature: 0.5,
   topK: 40,
   topP: 0.9,
   repetitionPenalty: 1.1,

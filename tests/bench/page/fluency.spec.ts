@@ -146,7 +146,7 @@ test("no task is long while the view Inside shows a thousand tokens", async ({ b
   await setText(page, "Lily had a red ball. 🍓 She saw it. ".repeat(80));
   const tasks = await longestTasks(browser, page, async () => {
     await page.locator("#tab-inside").click();
-    await expect(page.locator(".inside-state p")).toContainText("The model sees the last 256 tokens");
+    await expect(page.locator(".inside-state p")).toContainText("The model sees the last 512 tokens");
     await page.getByRole("grid", { name: "All heads of all layers" }).focus();
     for (const key of ["ArrowUp", "ArrowRight", "ArrowDown", "End"]) await page.keyboard.press(key);
   });
