@@ -4,7 +4,7 @@
 
 #include "tests/support/has.h"
 #include "tests/support/least_seconds.h"
-#include "tests/support/sanitizers.h"
+#include "tests/support/slow_builds.h"
 
 namespace gpt2 {
 namespace {

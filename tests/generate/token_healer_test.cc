@@ -13,7 +13,7 @@
 #include "engine/format/json.h"
 #include "engine/format/vocabulary_files.h"
 #include "tests/support/random_tokenizer.h"
-#include "tests/support/sanitizers.h"
+#include "tests/support/slow_builds.h"
 #include "tests/support/test_model.h"
 
 namespace gpt2::testing {
@@ -62,7 +62,7 @@ TEST(TokenHealer, RemovesTheFewestTokensThatFollowingTextCouldChange) {
       for (std::size_t i = 1; i < bytes.size(); ++i) following.emplace(bytes.substr(i));
     }
     const TokenHealer healer(tokenizer, std::nullopt);
-    for (const std::string& prompt : Texts(alphabet, kHasSanitizers ? 3 : 4)) {
+    for (const std::string& prompt : Texts(alphabet, kIsSlow ? 3 : 4)) {
       const auto ids = Encode(tokenizer, prompt);
       const Healing healing = healer.TakeBack(ids);
       if (prompt.empty()) {
@@ -79,7 +79,7 @@ TEST(TokenHealer, RemovesTheFewestTokensThatFollowingTextCouldChange) {
       EXPECT_FALSE(IsStable(tokenizer, prompt, ids, kept + 1, following)) << seed << " " << prompt;
     }
   }
-  EXPECT_GT(several, kHasSanitizers ? 10u : 100u);
+  EXPECT_GT(several, kIsSlow ? 10u : 100u);
 }
 
 // GPT-2's first tokens, made of its first merges.
@@ -99,7 +99,7 @@ Tokenizer FirstTokensOfGpt2(std::size_t size) {
 
 TEST(TokenHealer, RemovesTheFewestTokensBeforeAnyWhiteSpace) {
   constexpr std::size_t kTokens = 3000;
-  constexpr int kPrompts = kHasSanitizers ? 200 : 2000;
+  constexpr int kPrompts = kIsSlow ? 200 : 2000;
   const Tokenizer tokenizer = FirstTokensOfGpt2(kTokens);
   const std::vector<std::string> parts = {"a",
                                           "the",

@@ -17,7 +17,7 @@
 #include "engine/format/weight_reader.h"
 #include "engine/generate/prompt_tokens.h"
 #include "engine/text/encoding.h"
-#include "tests/support/sanitizers.h"
+#include "tests/support/slow_builds.h"
 #include "tests/support/test_model.h"
 
 namespace {
