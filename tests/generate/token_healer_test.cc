@@ -99,7 +99,7 @@ Tokenizer FirstTokensOfGpt2(std::size_t size) {
 
 TEST(TokenHealer, RemovesTheFewestTokensBeforeAnyWhiteSpace) {
   constexpr std::size_t kTokens = 3000;
-  constexpr int kPrompts = kIsSlow ? 200 : 2000;
+  constexpr std::size_t kPrompts = kIsSlow ? 200 : 2000;
   const Tokenizer tokenizer = FirstTokensOfGpt2(kTokens);
   const std::vector<std::string> parts = {"a",
                                           "the",
@@ -132,7 +132,7 @@ TEST(TokenHealer, RemovesTheFewestTokensBeforeAnyWhiteSpace) {
   const TokenHealer healer(tokenizer, std::nullopt);
   std::mt19937 random(7);
   std::size_t several = 0;
-  for (int i = 0; i < kPrompts; ++i) {
+  for (std::size_t i = 0; i < kPrompts; ++i) {
     std::string prompt;
     for (std::size_t count = 1 + random() % 5; count > 0; --count) {
       prompt += parts[random() % parts.size()];
