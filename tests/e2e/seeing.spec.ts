@@ -151,7 +151,7 @@ test("each word is tinted by its rank, which its details show and print has, too
   expect(largest).toBeGreaterThan(100);
   const upTo = ranks.slice(0, ranks.findIndex(({ rank }) => rank === largest) + 1);
   await setCaret(page, upTo.map(({ token }) => token).join("").length);
-  await expect(fact(page, "Rank")).toHaveText(largest.toLocaleString("en"));
+  await expect(fact(page, "Rank")).toHaveText(largest.toLocaleString("en", { useGrouping: "min2" }));
   await setCaret(page, given.length);
 
   // Ranks are the same during generation and in scoring.
