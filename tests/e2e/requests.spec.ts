@@ -190,7 +190,7 @@ test("an argument that the engine refuses is an error that names it", async ({ p
   );
   expect(found.refused).toEqual([
     expect.stringMatching(/^InvalidArgumentError: temperature is "hot", expected a number/),
-    "InvalidArgumentError: stride is 0, expected a whole number from 1 to 255",
+    "InvalidArgumentError: stride is 0, expected a whole number from 1 to 511",
     "InvalidArgumentError: start is -1, expected a whole number from 0 to 2",
     "InvalidArgumentError: start is 1.5, expected a whole number from 0 to 2",
     "InvalidArgumentError: start is 3, expected a whole number from 0 to 2",
