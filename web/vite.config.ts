@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { defineConfig, type Plugin, type Rolldown } from "vite";
 import { collectPackages, noticesFile, noticesText, packagesIn } from "./scripts/notices.mjs";
 import { buildOneFilePage } from "./scripts/one-file-page.mjs";
@@ -263,11 +263,35 @@ function piecesAreBinary(): Plugin {
   };
 }
 
+/** While `npm start` builds the rest of the page, a request for a file that is not there yet waits for the end of it. */
+function waitForTheRest(unfinished: string): Plugin {
+  const later = () => new Promise((resume) => setTimeout(resume, 200));
+  return {
+    name: "wait-for-the-rest",
+    configurePreviewServer(server) {
+      server.middlewares.use((request, _response, next) => {
+        const { pathname } = new URL(request.url ?? "", "http://localhost");
+        const file = join(out, pathname.endsWith("/") ? `${pathname}index.html` : pathname);
+        const wait = async () => {
+          while (!existsSync(file) && existsSync(unfinished)) await later();
+        };
+        void wait().finally(next);
+      });
+    },
+  };
+}
+
 /** Cross-origin isolation, which threads require. */
 const isolation = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
+
+/** Files that `npm start` leaves for later. */
+const later = process.env.GPT2_FIRST_PAGE
+  ? []
+  : [oneFilePage(), serviceWorker(out, [collectPackages(bundled)]), notices()];
+const { GPT2_UNFINISHED: unfinished } = process.env;
 
 export default defineConfig({
   root: resolve(root, "page"),
@@ -301,9 +325,8 @@ export default defineConfig({
     pageEnglish(),
     languageSections(),
     headOfPage(),
-    oneFilePage(),
-    serviceWorker(out, [collectPackages(bundled)]),
-    notices(),
+    ...later,
+    ...(unfinished ? [waitForTheRest(unfinished)] : []),
     piecesAreBinary(),
   ],
   preview: { headers: isolation },

@@ -1,5 +1,6 @@
 // Builds parts of the project, and first installs what they need: `node engine/toolchain/build.mjs PART...`
-// The parts are native, native-asan, native-tsan, wasm, package and web. web includes package, and package includes wasm.
+// The parts are native, native-asan, native-tsan, wasm, package, web and page. web includes package, and package includes
+// wasm. page is web without the package's types.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -126,6 +127,8 @@ export const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
 export const engineParts = ["convert", "languages"];
 /** The targets of the four builds of the engine, and of these modules. */
 export const engineTargets = [...variants, ...engineParts].map((name) => `gpt2-${name}`);
+/** The build that the page of `npm start` loads first in most browsers. */
+export const firstVariant = "threads-relaxed";
 /** The targets of the engine's tests for browsers. */
 export const browserTestTargets = variants.map((name) => `engine_tests-${name}`);
 
@@ -137,9 +140,11 @@ export function buildPackage({ types = true } = {}) {
   run("node", ["web/scripts/package.mjs", ...(types ? [] : ["--without-types"])]);
 }
 
+const vite = ["vite", "build", "-c", "web/vite.config.ts", "--logLevel", "warn"];
+
 /** Builds web/dist, the page with the package. The package must be built already. */
 export function buildPage() {
-  run("npx", ["vite", "build", "-c", "web/vite.config.ts", "--logLevel", "warn"]);
+  run("npx", vite);
 }
 
 /** Builds the page, and the parts of the package that it needs. */
@@ -148,11 +153,24 @@ export function buildWeb() {
   buildPage();
 }
 
+/** Whether the engine was built before. */
+export const hasEngine = () =>
+  engineTargets.every((target) => existsSync(join(root, `build/wasm/engine/${target}.wasm`)));
+
+/** Builds only what the page loads first: one build of the engine, no converter, no service worker. */
+export async function buildFirstPage() {
+  await whileInstalling(() => buildPreset("wasm", { targets: [`gpt2-${firstVariant}`] }));
+  ensureNodeModules();
+  run("node", ["web/scripts/package.mjs", "--first-page"]);
+  run("npx", vite, { env: { GPT2_FIRST_PAGE: "1" } });
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     for (const part of process.argv.slice(2)) {
-      if (part !== "web" && part !== "package") buildPreset(part);
-      else buildPackage();
+      if (part === "page") buildWeb();
+      else if (part === "web" || part === "package") buildPackage();
+      else buildPreset(part);
       if (part === "web") buildPage();
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 // Faults of a host in the browsers that tests/e2e does not run in. Each browser handles a connection that breaks, stalls
 // or brings other bytes in its own way.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
@@ -22,16 +22,15 @@ const piece = readFileSync(resolve(demo, file));
 const flipped = Buffer.from(piece);
 flipped[1000] = (flipped[1000] ?? 0) ^ 1;
 
+/** The bytes of the file that arrive before a cut or a stall. */
+const begun = 2_000_000;
 const begin = (response: ServerResponse) => {
   response.writeHead(200, { "Content-Length": piece.length });
-  response.write(piece.subarray(0, 2_000_000));
+  response.write(piece.subarray(0, begun));
 };
 /** Temporary faults: the next answer is correct. */
 const passing: Record<string, (response: ServerResponse) => void> = {
-  "a cut": (response) => {
-    begin(response);
-    setTimeout(() => response.destroy(), 500);
-  },
+  "a cut": begin, // the page says when to break the connection, see `breakAt`
   "a stall": begin,
   "503 with Retry-After": (response) => void response.writeHead(503, { "Retry-After": "1" }).end(),
   "a flipped bit": (response) => void response.end(flipped),
@@ -44,6 +43,9 @@ interface Found {
   sources: string[];
 }
 
+/** The bytes that a page has read when the first file and the begun part of the second are complete. */
+const breakAt = statSync(resolve(demo, "model.safetensors.000")).size + begun;
+
 /** An expression for the result of a load of the model at `address`. */
 const write = (address: string, options: object) => `(async () => {
   const { loadModel } = await import("/gpt2.js");
@@ -54,7 +56,9 @@ const write = (address: string, options: object) => `(async () => {
     const model = await loadModel(${JSON.stringify(address)}, {
       variant: "simd",
       ...${JSON.stringify(options)},
-      onProgress({ retry, source, stage }) {
+      onProgress({ loadedBytes, retry, source, stage }) {
+        // A browser drops the bytes of a broken connection that nobody has read yet.
+        if (loadedBytes === ${breakAt}) void fetch("/break");
         if (retry !== undefined) retries.add(retry);
         if (stage === "download") sources.add(source);
       },
@@ -125,10 +129,17 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
     test("a load survives a cut connection, a stall, a busy host and a flipped bit", async () => {
       for (const [fault, answer] of Object.entries(passing)) {
         const ranges: (string | undefined)[] = [];
+        let broken: ServerResponse | undefined;
         host.fault = (asked, response) => {
+          if (asked === "break") {
+            if (fault === "a cut") broken?.destroy();
+            response.writeHead(204).end();
+            return true;
+          }
           if (!asked.endsWith(file)) return false;
           ranges.push(response.req.headers.range);
           if (ranges.length > 1) return false;
+          broken = response;
           answer(response);
           return true;
         };

@@ -56,6 +56,7 @@ for (const { name, launch } of cases) {
       await lists("Once upon a timeab; xy");
 
       await clickNamed(browser, "Rename", row("xy"));
+      await until(browser, `document.activeElement?.matches("#library-panel input") ?? false`);
       await browser.press("Control+a", "Z", "Enter");
       await lists("Once upon a timeab; Z");
       await click(browser, `${row("Once")}.querySelector("button")`);

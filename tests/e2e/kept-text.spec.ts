@@ -251,14 +251,15 @@ test("what you type before the stored text is read is inserted at its caret, and
   await expectStored(page, story);
   await page.addInitScript(() => {
     const open = Reflect.get(IDBFactory.prototype, "open") as (...names: unknown[]) => IDBOpenDBRequest;
-    const held: (() => void)[] = [];
-    Object.assign(window, { read: () => held.splice(0).forEach((each) => each()) });
+    let read = (): void => {};
+    const isReadable = new Promise<void>((resolve) => (read = resolve));
+    Object.assign(window, { read });
     IDBFactory.prototype.open = function (...names) {
       const request = open.call(this, ...names);
       const listen = Reflect.get(request, "addEventListener") as (...parts: unknown[]) => void;
       request.addEventListener = (type: string, listener: (event: Event) => void) => {
         if (type !== "success" || names[0] !== "gpt2-texts") return listen.call(request, type, listener);
-        listen.call(request, type, (event: Event) => held.push(() => listener.call(request, event)));
+        listen.call(request, type, (event: Event) => void isReadable.then(() => listener.call(request, event)));
       };
       return request;
     };

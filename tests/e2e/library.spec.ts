@@ -121,7 +121,7 @@ test("a deleted text comes back by Undo, and goes for good when something else i
   await choose(page, "The first.", "Delete");
   await expect(status(page)).toHaveText("Deleted: The first.");
   await expect(panel(page).getByRole("button", { name: "Undo" })).toBeFocused();
-  expect(await names(page)).toEqual(["The second."]);
+  await expect.poll(() => names(page)).toEqual(["The second."]);
   await page.keyboard.press("Enter");
   await expect(status(page)).toHaveText("Restored: The first.");
   await expect.poll(async () => (await names(page)).sort()).toEqual(["The first.", "The second."]);
@@ -137,7 +137,8 @@ test("a deleted text comes back by Undo, and goes for good when something else i
   expect((await storedTexts(page)).map(({ text }) => text)).toContain("The first.");
   await choose(page, "The second.", "Duplicate");
   await expect(row(page, "The second. (copy)")).toBeVisible();
-  expect((await storedTexts(page)).map(({ text }) => text)).not.toContain("The first.");
+  const stored = async () => (await storedTexts(page)).map(({ text }) => text);
+  await expect.poll(stored).not.toContain("The first.");
 
   await choose(page, "The second. (copy)", "Delete");
   await expect(status(page)).toHaveText("Deleted: The second. (copy)");

@@ -1,10 +1,11 @@
 // Builds the npm package in build/package: modules, worker, engine, types and source maps. Needs the engine
-// (build/wasm/engine) and the types (npx tsc -b web). With --without-types, the package has no types and needs none.
+// (build/wasm/engine) and the types (npx tsc -b web). With --without-types, the package has no types and needs none. With
+// --first-page, it has only what a page loads first, and needs only one build of the engine.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
-import { variants } from "../../engine/toolchain/build.mjs";
+import { engineParts, firstVariant, variants } from "../../engine/toolchain/build.mjs";
 import { customElementsManifest } from "./custom-elements.mjs";
 import { writeFrameworkTypes } from "./framework-types.mjs";
 import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
@@ -196,8 +197,8 @@ function pad(file) {
  * The builds, each with the script that starts it. The script is the same for all, and helper threads start from it,
  * too.
  */
-async function buildEngine(release) {
-  for (const variant of variants) {
+async function buildEngine(release, built = variants) {
+  for (const variant of built) {
     const file = `engine/gpt2-${variant}`;
     const script = join(packageFolder, `${file}.js`);
     await bundle(release, "worker/engine-script.ts", `${file}.js`, { plugins: [], banner: copiedScript });
@@ -242,13 +243,12 @@ async function buildOneFile(release) {
   await bundle(release, `${inlined.source}.ts`, `${inlined.name}.js`, { define });
 }
 
-export async function buildPackage({ types: hasTypes = true } = {}) {
-  if (!existsSync(engine)) throw new Error(`no engine in ${engine}: run npm run build`);
+/** The modules and the worker, with the parts that `isWanted` says and the constants that they need. */
+async function buildModules(release, define = {}, isWanted = (_part) => true) {
   rmSync(packageFolder, { recursive: true, force: true });
-  const release = releaseName();
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
-  const ofWorker = { plugins: [chunksApart, partsOfParts], banner: copiedScript, define: packedParts() };
-  for (const { name, source } of apart) {
+  const ofWorker = { plugins: [chunksApart, partsOfParts], banner: copiedScript, define };
+  for (const { name, source } of apart.filter(({ name }) => isWanted(name))) {
     const isOfWorker = workerParts.includes(name);
     await bundle(release, `${source}.ts`, `${name}.js`, isOfWorker ? ofWorker : {});
     if (isOfWorker) pad(join(packageFolder, `${name}.js`));
@@ -257,6 +257,19 @@ export async function buildPackage({ types: hasTypes = true } = {}) {
   await bundle(release, "worker/worker.ts", "gpt2-worker.js", inWorker);
   const worker = join(packageFolder, "gpt2-worker.js");
   writeFileSync(worker, hashedWorker(readFileSync(worker, "utf8")));
+}
+
+/** What a page loads first. */
+async function buildFirstPage() {
+  const release = releaseName();
+  await buildModules(release, {}, (part) => engineParts.every((name) => part !== `gpt2-${name}`));
+  await buildEngine(release, [firstVariant]);
+}
+
+export async function buildPackage({ types: hasTypes = true } = {}) {
+  if (!existsSync(engine)) throw new Error(`no engine in ${engine}: run npm run build`);
+  const release = releaseName();
+  await buildModules(release, packedParts());
   const inNode = { platform: /** @type {const} */ ("node"), plugins: [chunksApart] };
   await bundle(release, "node/index.ts", "gpt2-node.js", inNode);
   const onNode = { platform: /** @type {const} */ ("node"), plugins: [clientFrom("./gpt2-node.js")] };
@@ -273,5 +286,7 @@ export async function buildPackage({ types: hasTypes = true } = {}) {
   await writeFrameworkTypes(manifest, packageFolder);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
-  await buildPackage({ types: !process.argv.includes("--without-types") });
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes("--first-page")) await buildFirstPage();
+  else await buildPackage({ types: !process.argv.includes("--without-types") });
+}
