@@ -288,7 +288,7 @@ const isolation = {
 };
 
 /** Files that `npm start` leaves for later. */
-const later = process.env.GPT2_FIRST_PAGE
+const others = process.env.GPT2_FIRST_PAGE
   ? []
   : [oneFilePage(), serviceWorker(out, [collectPackages(bundled)]), notices()];
 const { GPT2_UNFINISHED: unfinished } = process.env;
@@ -325,7 +325,7 @@ export default defineConfig({
     pageEnglish(),
     languageSections(),
     headOfPage(),
-    ...later,
+    ...others,
     ...(unfinished ? [waitForTheRest(unfinished)] : []),
     piecesAreBinary(),
   ],
