@@ -21,19 +21,17 @@ std::size_t CodeRowBytes(WeightFormat format, std::size_t cols) {
 
 void SetCodes(Matrix& matrix, std::size_t row, std::span<const std::uint8_t> codes) {
   assert(codes.size() == CodeRowBytes(matrix.format(), matrix.cols()));
-  const MatView<std::uint8_t> words = matrix.CodeWords(row);
-  const std::size_t whole_words = codes.size() / kWordBytes;
-  for (std::size_t word = 0; word < whole_words; ++word) {
-    std::memcpy(words.Row(word).data(), codes.data() + word * kWordBytes, kWordBytes);
+  for (std::size_t group = 0; group < matrix.groups(); ++group) {
+    const MatView<std::uint8_t> words = matrix.CodeWords(row, group);
+    for (std::size_t word = 0; word < words.rows; ++word) {
+      std::uint8_t* target = words.Row(word).data();
+      const std::size_t count = std::min(codes.size(), kWordBytes);
+      std::memcpy(target, codes.data(), count);
+      std::fill(target + count, target + kWordBytes, std::uint8_t{0});  // behind the row's end
+      codes = codes.subspan(count);
+    }
   }
-  // The rest of the row, then zeros to the end of its last group.
-  std::span<const std::uint8_t> rest = codes.subspan(whole_words * kWordBytes);
-  for (std::size_t word = whole_words; word < words.rows; ++word) {
-    const std::span<std::uint8_t> target = words.Row(word);
-    std::fill(target.begin(), target.end(), std::uint8_t{0});
-    std::copy(rest.begin(), rest.end(), target.begin());
-    rest = {};
-  }
+  matrix.SumCodes(row);
 }
 
 void SetScales(Matrix& matrix, std::size_t row, std::span<const BFloat16> scales) {
@@ -44,9 +42,13 @@ void SetScales(Matrix& matrix, std::size_t row, std::span<const BFloat16> scales
 
 void ReadCodes(const Matrix& matrix, std::size_t row, std::span<std::uint8_t> codes) {
   assert(codes.size() == CodeRowBytes(matrix.format(), matrix.cols()));
-  const MatView<const std::uint8_t> words = matrix.CodeWords(row);
-  for (std::size_t i = 0; i < codes.size(); ++i) {
-    codes[i] = words.Row(i / kWordBytes)[i % kWordBytes];
+  for (std::size_t group = 0; group < matrix.groups(); ++group) {
+    const MatView<const std::uint8_t> words = matrix.CodeWords(row, group);
+    for (std::size_t word = 0; word < words.rows; ++word) {
+      const std::size_t count = std::min(codes.size(), kWordBytes);
+      std::memcpy(codes.data(), words.Row(word).data(), count);
+      codes = codes.subspan(count);
+    }
   }
 }
 

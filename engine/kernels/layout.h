@@ -35,22 +35,32 @@ struct TiledF32 {
   std::size_t cols;
 };
 
-// An 8-bit matrix. One step of a tile, 4 inputs of 8 rows, is two vectors of four 32-bit lanes,
-// lane = row:
+// One group of a tile of an 8-bit matrix. One step, 4 inputs of 8 rows, is two vectors of four
+// 32-bit lanes, lane = row:
 //   | r0: i0 i1 i2 i3 | r1: i0..i3 | r2 | r3 |   | r4 | r5 | r6 | r7 |
+// Scales and sums lie behind their codes, so that a kernel reads one place of memory: a processor
+// prefetches few places at a time.
+struct Q8Block {
+  std::int8_t codes[kGroup * kTileRows];  // [kGroupSteps, kTileRows, kStepInputs], -127..127
+  BFloat16 scales[kTileRows];             // weight = scale * code
+  std::int16_t negative_sums[kTileRows];  // minus the sum of a row's codes
+};
 struct TiledQ8 {
-  const std::int8_t* codes;  // [tiles, groups, kGroupSteps, kTileRows, kStepInputs], -127..127
-  const BFloat16* scales;    // [tiles, groups, kTileRows]; weight = scale * code
-  const float* bias;         // [tiles * kTileRows]
+  const Q8Block* blocks;  // [tiles, groups]
+  const float* bias;      // [tiles * kTileRows]
   std::size_t groups;
 };
 
-// A 4-bit matrix. A byte holds two codes, so a vector of 16 bytes is two steps of four rows. Byte i
-// of a row's four holds two inputs of a step pair's 8: low nibble input i, high nibble input i + 4.
+// The same of a 4-bit matrix. A byte holds two codes, so a vector of 16 bytes is two steps of four
+// rows. Byte i of a row's four holds two inputs of a step pair's 8: low nibble input i, high nibble
+// input i + 4.
+struct Q4Block {
+  std::uint8_t codes[kGroup * kTileRows / 2];  // [kGroupSteps / 2, kTileRows, kStepInputs]
+  BFloat16 scales[kTileRows];                  // weight = scale * (code - kQ4Zero)
+};
 struct TiledQ4 {
-  const std::uint8_t* codes;  // [tiles, groups, kGroupSteps / 2, kTileRows, kStepInputs]
-  const BFloat16* scales;     // [tiles, groups, kTileRows]; weight = scale * (code - kQ4Zero)
-  const float* bias;          // [tiles * kTileRows]
+  const Q4Block* blocks;  // [tiles, groups]
+  const float* bias;      // [tiles * kTileRows]
   std::size_t groups;
 };
 inline constexpr int kQ4Zero = 8;  // the code of weight zero; codes are 0..15

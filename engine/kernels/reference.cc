@@ -88,15 +88,14 @@ struct OnlineSoftmax {
   }
 };
 
-// The code of input k of a group, in row `lane` of a tile; `group` counts the groups of all tiles.
-std::int32_t CodeAt(const TiledQ8& w, std::size_t group, std::size_t lane, std::size_t k) {
-  const std::size_t step = group * kGroupSteps + k / kStepInputs;
-  return w.codes[(step * kTileRows + lane) * kStepInputs + k % kStepInputs];
+// The code of input k of a group, in row `lane` of its tile.
+std::int32_t CodeAt(const Q8Block& block, std::size_t lane, std::size_t k) {
+  return block.codes[(k / kStepInputs * kTileRows + lane) * kStepInputs + k % kStepInputs];
 }
 
-std::int32_t CodeAt(const TiledQ4& w, std::size_t group, std::size_t lane, std::size_t k) {
-  const std::size_t pair = group * kGroupSteps / 2 + k / (2 * kStepInputs);
-  const int both = w.codes[(pair * kTileRows + lane) * kStepInputs + k % kStepInputs];
+std::int32_t CodeAt(const Q4Block& block, std::size_t lane, std::size_t k) {
+  const std::size_t pair = k / (2 * kStepInputs);
+  const int both = block.codes[(pair * kTileRows + lane) * kStepInputs + k % kStepInputs];
   return (k / kStepInputs % 2 == 0 ? both & 15 : both >> 4) - kQ4Zero;
 }
 
@@ -113,14 +112,13 @@ void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange 
     for (std::size_t t = 0; t < x.tokens; ++t) {
       float total = 0.0f;
       for (std::size_t g = 0; g < w.groups; ++g) {
-        const std::size_t group = row / kTileRows * w.groups + g;
+        const auto& block = w.blocks[row / kTileRows * w.groups + g];
         const std::size_t place = x.Place(t, g, x.groups);
         const std::int8_t* input = x.codes + place * kGroup;
         const std::int32_t zero = kIsFromZero<Weights> ? x.offsets[place] : 0;
         std::int32_t sum = 0;
-        for (std::size_t k = 0; k < kGroup; ++k)
-          sum += CodeAt(w, group, lane, k) * (input[k] - zero);
-        const float w_scale = WidenBFloat16(w.scales[group * kTileRows + lane]);
+        for (std::size_t k = 0; k < kGroup; ++k) sum += CodeAt(block, lane, k) * (input[k] - zero);
+        const float w_scale = WidenBFloat16(block.scales[lane]);
         total += static_cast<float>(sum) * (w_scale * x.scales[place]);
       }
       y.data[t * y.stride + row] = total + w.bias[row];

@@ -55,7 +55,6 @@ concept DotProduct = requires(const D dot, typename D::Sum sum, typename D::Nibb
 
   // The same for activations: codes 0..127 from which `zero` is subtracted. Either their sum starts
   // at minus zero times the sum of the weights, or each input is reduced by zero.
-  { D::kSumsWeights } -> std::convertible_to<bool>;
   { dot.LoadZero(zero) } -> std::same_as<typename D::Zero>;
   { dot.LoadActivation(inputs, dot.LoadZero(zero)) } -> std::same_as<typename D::NonNegative>;
   { dot.Start(dot.LoadZero(zero), dot.LoadZero(zero)) } -> std::same_as<typename D::Sum>;
@@ -118,13 +117,12 @@ struct PlainDot {
   static v128_t FinishNonNegative(const Sum& sum) { return Finish(sum, /*negative=*/0); }
 
   // Widened inputs can hold the difference.
-  static constexpr bool kSumsWeights = false;
   using Zero = v128_t;
   static Zero LoadZero(const std::int32_t* zero) { return wasm_v128_load16_splat(zero); }
   static NonNegative LoadActivation(const std::int8_t* codes, v128_t zero) {
     return wasm_i16x8_sub(LoadNonNegative(codes), zero);
   }
-  static Sum Start(v128_t /*weight_sum*/, v128_t /*zero*/) { return {}; }
+  static Sum Start(v128_t /*negative_sum*/, v128_t /*zero*/) { return {}; }
 
   // The four sums. `negative`: see DotProduct.
   static v128_t Finish(const Sum& sum, std::int32_t /*negative*/) {
@@ -193,7 +191,6 @@ struct RelaxedDot {
   static constexpr int kTokens = 4;
   static constexpr std::size_t kKeyQuads = 8;
 
-  v128_t ones = HiddenI8x16<1>();
   v128_t mask = HiddenI8x16<15>();
 
   using Weights = v128_t;
@@ -239,20 +236,14 @@ struct RelaxedDot {
   }
   static v128_t FinishNonNegative(const Sum& sum) { return sum.lanes; }
 
-  // The sum of weights themselves, of one group at most.
-  using WeightSum = Sum;
-  void AddWeights(WeightSum& sum, Weights w) const { AddNonNegative(sum, w, ones); }
-  static v128_t FinishWeights(const WeightSum& sum) { return sum.lanes; }
-
-  static constexpr bool kSumsWeights = true;
   using Zero = v128_t;
   static Zero LoadZero(const std::int32_t* zero) { return wasm_v128_load32_splat(zero); }
   static NonNegative LoadActivation(const std::int8_t* codes, v128_t /*zero*/) {
     return LoadNonNegative(codes);
   }
-  // `weight_sum`: minus the sum of each row's weights. Both fit 16 bits.
-  static Sum Start(v128_t weight_sum, v128_t zero) {
-    return {wasm_i32x4_dot_i16x8(weight_sum, zero)};
+  // Both fit 16 bits, and `zero` is not negative: the upper halves of its lanes are zero.
+  static Sum Start(v128_t negative_sum, v128_t zero) {
+    return {wasm_i32x4_dot_i16x8(negative_sum, zero)};
   }
 
   // `negative`: see DotProduct.
@@ -304,16 +295,6 @@ struct RelaxedPairDot : RelaxedDot {
   void AddNonNegative(Sum& sum, Weights w, NonNegative input) const {
     const v128_t pairs = wasm_i16x8_relaxed_dot_i8x16_i7x16(w, input);
     sum.lanes = wasm_i32x4_add(sum.lanes, wasm_i32x4_dot_i16x8(pairs, pair_ones));
-  }
-
-  struct WeightSum {
-    v128_t pairs = wasm_i16x8_splat(0);  // of magnitude kGroupSteps * 2 * 128 at most
-  };
-  void AddWeights(WeightSum& sum, Weights w) const {
-    sum.pairs = wasm_i16x8_add(sum.pairs, wasm_i16x8_relaxed_dot_i8x16_i7x16(w, ones));
-  }
-  static v128_t FinishWeights(const WeightSum& sum) {
-    return wasm_i32x4_extadd_pairwise_i16x8(sum.pairs);
   }
 
   // kGroupSteps * 2 * 15 * 128 at most, which is just below 2^15.

@@ -20,8 +20,8 @@ struct GroupInput {
 };
 
 // A group of one token without its zero point, for 8-bit weights. With several tokens, the sums of
-// the weights take the zero point off. One token alone is faster with signs: an `xor` for each
-// vector of weights, where a sum takes a product and an addition.
+// the weights take the zero point off. One token alone waits for memory: an `xor` for each vector
+// of weights is faster than reading the sums.
 template <DotProduct Dot>
 struct SignedInput {
   typename Dot::SignedGroup codes;
@@ -41,8 +41,8 @@ struct SignedInput {
 
 // The integer sums of one group of two tiles, which share the loads of the input.
 template <DotProduct Dot>
-void SumTwoTiles(const Dot& dot, const TiledQ8& w, const std::size_t (&tile_groups)[2],
-                 const SignedInput<Dot>& x, v128_t (&sums)[2][2]) {
+void SumTwoTiles(const Dot& dot, const Q8Block* const (&blocks)[2], const SignedInput<Dot>& x,
+                 v128_t (&sums)[2][2]) {
   typename Dot::Sum sum[2][2];
   // Not unrolled, since a compiler would load more in advance than a browser has registers for:
   // 0.8 times as fast, 0.95 unrolled once.
@@ -52,7 +52,7 @@ void SumTwoTiles(const Dot& dot, const TiledQ8& w, const std::size_t (&tile_grou
   for (std::size_t step = 0; step < kGroupSteps; ++step) {
     const auto in = dot.LoadInput(x.codes, step);
     for (int i = 0; i < 2; ++i) {
-      const std::int8_t* codes = w.codes + tile_groups[i] * kGroup * kTileRows + step * kStepBytes;
+      const std::int8_t* codes = blocks[i]->codes + step * kStepBytes;
       dot.Add(sum[i][0], dot.LoadWeights(codes), in);
       dot.Add(sum[i][1], dot.LoadWeights(codes + kStepBytes / 2), in);
     }
@@ -63,8 +63,8 @@ void SumTwoTiles(const Dot& dot, const TiledQ8& w, const std::size_t (&tile_grou
 }
 
 template <DotProduct Dot>
-void SumTwoTiles(const Dot& dot, const TiledQ4& w, const std::size_t (&tile_groups)[2],
-                 const GroupInput& x, v128_t (&sums)[2][2]) {
+void SumTwoTiles(const Dot& dot, const Q4Block* const (&blocks)[2], const GroupInput& x,
+                 v128_t (&sums)[2][2]) {
   typename Dot::NibbleSum sum[2][2];
   for (int i = 0; i < 2; ++i) sum[i][0] = sum[i][1] = dot.StartNibbles(x.offsets);
 #ifdef __clang__
@@ -73,8 +73,7 @@ void SumTwoTiles(const Dot& dot, const TiledQ4& w, const std::size_t (&tile_grou
   for (std::size_t pair = 0; pair < kGroupSteps / 2; ++pair) {
     const auto in = dot.LoadNibbleInput(x.codes + pair * 2 * kStepInputs);
     for (int i = 0; i < 2; ++i) {
-      const std::uint8_t* codes =
-          w.codes + tile_groups[i] * kGroup * kTileRows / 2 + pair * kStepBytes;
+      const std::uint8_t* codes = blocks[i]->codes + pair * kStepBytes;
       dot.AddNibbles(sum[i][0], dot.LoadNibbles(codes), in);
       dot.AddNibbles(sum[i][1], dot.LoadNibbles(codes + kStepBytes / 2), in);
     }
@@ -99,13 +98,15 @@ void MatmulTwoTiles(const Weights& w, Input input, const float* in_scales, std::
     }
   }
   for (std::size_t g = first; g < last; ++g) {
-    const std::size_t tile_groups[2] = {tile * w.groups + g, (tile + apart) * w.groups + g};
+    const auto* const first_block = w.blocks + tile * w.groups + g;
+    const std::remove_const_t<decltype(first_block)> blocks[2] = {first_block,
+                                                                  first_block + apart * w.groups};
     v128_t sums[2][2];
-    SumTwoTiles(dot, w, tile_groups, input(g), sums);
+    SumTwoTiles(dot, blocks, input(g), sums);
     const v128_t in_scale = wasm_v128_load32_splat(in_scales + g * kTokenBlock);
     for (int i = 0; i < 2; ++i) {
       for (int half = 0; half < 2; ++half) {
-        const v128_t scale = LoadBFloat16(w.scales + tile_groups[i] * kTileRows + half * 4);
+        const v128_t scale = LoadBFloat16(blocks[i]->scales + half * 4);
         total[i][half] = MulAdd(wasm_f32x4_convert_i32x4(sums[i][half]),
                                 wasm_f32x4_mul(scale, in_scale), total[i][half]);
       }

@@ -25,13 +25,13 @@ BFloat16 RoundUpToBFloat16(float value) {
   return static_cast<BFloat16>((bits + 0xffffu) >> 16);
 }
 
-// Weight `col`, as a code, from a row's words.
-int Code(WeightFormat format, MatView<const std::uint8_t> words, std::size_t col) {
-  const std::size_t step = col / kStepInputs;
+// The code of input `k` of a group, from its words.
+int Code(WeightFormat format, MatView<const std::uint8_t> words, std::size_t k) {
+  const std::size_t step = k / kStepInputs;
   if (format == WeightFormat::kQ8) {
-    return static_cast<std::int8_t>(words.Row(step)[col % kStepInputs]);
+    return static_cast<std::int8_t>(words.Row(step)[k % kStepInputs]);
   }
-  const int both = words.Row(step / 2)[col % kStepInputs];
+  const int both = words.Row(step / 2)[k % kStepInputs];
   return (step % 2 == 0 ? both & 15 : both >> 4) - kQ4Zero;
 }
 
@@ -55,14 +55,12 @@ Result<Matrix> Matrix::Create(WeightFormat format, std::size_t rows, std::size_t
   matrix.format_ = format;
   matrix.rows_ = rows;
   matrix.cols_ = cols;
-  const std::size_t padded_rows = matrix.tiles() * kTileRows;
   if (format == WeightFormat::kF32) {
-    GPT2_ASSIGN(matrix.values_, AlignedBuffer<float>::CreateUnset(padded_rows * cols, name));
+    const std::size_t values = matrix.tiles() * kTileRows * cols;
+    GPT2_ASSIGN(matrix.values_, AlignedBuffer<float>::CreateUnset(values, name));
   } else {
-    const std::size_t groups = padded_rows * matrix.groups();
-    const std::size_t bytes = groups * matrix.words_per_group() * kWordBytes;
-    GPT2_ASSIGN(matrix.codes_, AlignedBuffer<std::uint8_t>::CreateUnset(bytes, name));
-    GPT2_ASSIGN(matrix.scales_, AlignedBuffer<BFloat16>::CreateUnset(groups, name));
+    const std::size_t bytes = matrix.tiles() * matrix.groups() * matrix.block_bytes();
+    GPT2_ASSIGN(matrix.blocks_, AlignedBuffer<std::uint8_t>::CreateUnset(bytes, name));
   }
   matrix.ZeroLastTile();
   return matrix;
@@ -75,7 +73,7 @@ bool Matrix::operator==(const Matrix& other) const {
            (a.size() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
   };
   return format_ == other.format_ && rows_ == other.rows_ && cols_ == other.cols_ &&
-         same(values_, other.values_) && same(codes_, other.codes_) && same(scales_, other.scales_);
+         same(values_, other.values_) && same(blocks_, other.blocks_);
 }
 
 // The last tile is the one that may have padding.
@@ -85,8 +83,7 @@ void Matrix::ZeroLastTile() {
     std::fill_n(buffer.data() + buffer.size() - count, count, T{0});
   };
   zero(values_);
-  zero(codes_);
-  zero(scales_);
+  zero(blocks_);
 }
 
 std::size_t Matrix::ValueIndex(std::size_t row, std::size_t col) const {
@@ -97,34 +94,62 @@ std::size_t Matrix::words_per_group() const {
   return InfoOf(format_).GroupBytes() / kWordBytes;
 }
 
-// The index in codes_ of the first byte of row `row`, whose words are spread over its tile.
-std::size_t Matrix::FirstWord(std::size_t row) const {
-  assert(format_ != WeightFormat::kF32 && row < rows_);
-  const std::size_t tile_words = groups() * words_per_group() * kTileRows;
-  return (row / kTileRows * tile_words + row % kTileRows) * kWordBytes;
+std::size_t Matrix::block_bytes() const {
+  return format_ == WeightFormat::kQ8 ? sizeof(Q8Block) : sizeof(Q4Block);
 }
 
-MatView<std::uint8_t> Matrix::CodeWords(std::size_t row) {
-  return {codes_.data() + FirstWord(row), groups() * words_per_group(), kWordBytes,
-          kTileRows * kWordBytes};
+// The index in blocks_ of the first byte of this group of the row's tile.
+std::size_t Matrix::BlockStart(std::size_t row, std::size_t group) const {
+  assert(format_ != WeightFormat::kF32 && row < rows_ && group < groups());
+  return (row / kTileRows * groups() + group) * block_bytes();
 }
 
-MatView<const std::uint8_t> Matrix::CodeWords(std::size_t row) const {
-  return {codes_.data() + FirstWord(row), groups() * words_per_group(), kWordBytes,
-          kTileRows * kWordBytes};
+MatView<std::uint8_t> Matrix::CodeWords(std::size_t row, std::size_t group) {
+  return {blocks_.data() + BlockStart(row, group) + row % kTileRows * kWordBytes, words_per_group(),
+          kWordBytes, kTileRows * kWordBytes};
 }
 
+MatView<const std::uint8_t> Matrix::CodeWords(std::size_t row, std::size_t group) const {
+  return {blocks_.data() + BlockStart(row, group) + row % kTileRows * kWordBytes, words_per_group(),
+          kWordBytes, kTileRows * kWordBytes};
+}
+
+// The index in blocks_ of the scale of the row's first group.
 std::size_t Matrix::FirstScale(std::size_t row) const {
-  assert(format_ != WeightFormat::kF32 && row < rows_);
-  return row / kTileRows * groups() * kTileRows + row % kTileRows;
+  const std::size_t code_bytes = words_per_group() * kTileRows * kWordBytes;
+  return BlockStart(row, /*group=*/0) + code_bytes + row % kTileRows * sizeof(BFloat16);
 }
 
 MatView<BFloat16> Matrix::Scales(std::size_t row) {
-  return {scales_.data() + FirstScale(row), groups(), 1, kTileRows};
+  return {reinterpret_cast<BFloat16*>(blocks_.data() + FirstScale(row)), groups(), 1,
+          block_bytes() / sizeof(BFloat16)};
 }
 
 MatView<const BFloat16> Matrix::Scales(std::size_t row) const {
-  return {scales_.data() + FirstScale(row), groups(), 1, kTileRows};
+  return {reinterpret_cast<const BFloat16*>(blocks_.data() + FirstScale(row)), groups(), 1,
+          block_bytes() / sizeof(BFloat16)};
+}
+
+void Matrix::SumGroup(std::size_t row, std::size_t group) {
+  // The bytes of a word are added as two pairs of 16 bits. 128 is added to each code, so that none
+  // is negative.
+  const MatView<std::uint8_t> words = CodeWords(row, group);
+  std::uint32_t pairs = 0;
+  for (std::size_t step = 0; step < kGroupSteps; ++step) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, words.Row(step).data(), kWordBytes);
+    word ^= 0x80808080u;
+    pairs += (word & 0x00ff00ffu) + (word >> 8 & 0x00ff00ffu);
+  }
+  const auto sum = static_cast<int>((pairs & 0xffffu) + (pairs >> 16));
+  auto* block = reinterpret_cast<Q8Block*>(blocks_.data() + BlockStart(row, group));
+  block->negative_sums[row % kTileRows] =
+      static_cast<std::int16_t>(128 * static_cast<int>(kGroup) - sum);
+}
+
+void Matrix::SumCodes(std::size_t row) {
+  if (format_ != WeightFormat::kQ8) return;
+  for (std::size_t group = 0; group < groups(); ++group) SumGroup(row, group);
 }
 
 void Matrix::SetGroup(std::size_t row, std::size_t group, std::span<const std::int8_t> codes,
@@ -133,9 +158,9 @@ void Matrix::SetGroup(std::size_t row, std::size_t group, std::span<const std::i
   Scales(row).Row(group)[0] = scale;
   std::array<std::int8_t, kGroup> whole{};
   std::copy(codes.begin(), codes.end(), whole.begin());
-  const MatView<std::uint8_t> words = CodeWords(row);
-  for (std::size_t word = 0; word < words_per_group(); ++word) {
-    std::uint8_t* target = words.Row(group * words_per_group() + word).data();
+  const MatView<std::uint8_t> words = CodeWords(row, group);
+  for (std::size_t word = 0; word < words.rows; ++word) {
+    std::uint8_t* target = words.Row(word).data();
     if (format_ == WeightFormat::kQ8) {
       std::memcpy(target, &whole[word * kStepInputs], kWordBytes);
       continue;
@@ -146,6 +171,7 @@ void Matrix::SetGroup(std::size_t row, std::size_t group, std::span<const std::i
           static_cast<std::uint8_t>((pair[i] + kQ4Zero) | (pair[i + kStepInputs] + kQ4Zero) << 4);
     }
   }
+  if (format_ == WeightFormat::kQ8) SumGroup(row, group);
 }
 
 void Matrix::Quantize(std::size_t row, std::size_t group, std::span<const float> weights) {
@@ -191,11 +217,14 @@ void Matrix::ReadRow(std::size_t row, std::span<float> weights) const {
     }
     return;
   }
-  const MatView<const std::uint8_t> words = CodeWords(row);
   const MatView<const BFloat16> scales = Scales(row);
-  for (std::size_t col = 0; col < cols_; ++col) {
-    weights[col] =
-        WidenBFloat16(scales.Row(col / kGroup)[0]) * static_cast<float>(Code(format_, words, col));
+  for (std::size_t group = 0; group < groups(); ++group) {
+    const MatView<const std::uint8_t> words = CodeWords(row, group);
+    const float scale = WidenBFloat16(scales.Row(group)[0]);
+    const std::size_t start = group * kGroup;
+    for (std::size_t k = 0; k < std::min(kGroup, cols_ - start); ++k) {
+      weights[start + k] = scale * static_cast<float>(Code(format_, words, k));
+    }
   }
 }
 

@@ -42,7 +42,7 @@ class Matrix {
   // Whether both have the same shape, format and bits.
   bool operator==(const Matrix& other) const;
 
-  std::size_t bytes() const { return values_.bytes() + codes_.bytes() + scales_.bytes(); }
+  std::size_t bytes() const { return values_.bytes() + blocks_.bytes(); }
 
   // Sets row `row` from weights [cols], quantizing them if the format is kQ8. Not for kQ4, whose
   // codes need a calibration (weights_tools/quantizer.h).
@@ -60,10 +60,14 @@ class Matrix {
   // Writes row `row` as floats [cols].
   void ReadRow(std::size_t row, std::span<float> weights) const;
 
-  // The codes of row `row` in place, in order of input: [words, kWordBytes], whole groups. Not for
-  // kF32.
-  MatView<std::uint8_t> CodeWords(std::size_t row);
-  MatView<const std::uint8_t> CodeWords(std::size_t row) const;
+  // The codes of a group of row `row` in place, in order of input: [words, kWordBytes]. Not for
+  // kF32. After a change, call SumCodes.
+  MatView<std::uint8_t> CodeWords(std::size_t row, std::size_t group);
+  MatView<const std::uint8_t> CodeWords(std::size_t row, std::size_t group) const;
+
+  // Computes the sums of the codes of row `row`, which a matmul of several tokens reads. Does
+  // nothing for kQ4.
+  void SumCodes(std::size_t row);
 
   // The scales of row `row` in place, [groups, 1]. Not for kF32.
   MatView<BFloat16> Scales(std::size_t row);
@@ -72,24 +76,27 @@ class Matrix {
   // The form that the kernels read; the caller owns `bias` [tiles * kTileRows].
   TiledF32 AsF32(const float* bias) const { return {values_.data(), bias, cols_}; }
   TiledQ8 AsQ8(const float* bias) const {
-    return {reinterpret_cast<const std::int8_t*>(codes_.data()), scales_.data(), bias, groups()};
+    return {reinterpret_cast<const Q8Block*>(blocks_.data()), bias, groups()};
   }
-  TiledQ4 AsQ4(const float* bias) const { return {codes_.data(), scales_.data(), bias, groups()}; }
+  TiledQ4 AsQ4(const float* bias) const {
+    return {reinterpret_cast<const Q4Block*>(blocks_.data()), bias, groups()};
+  }
 
  private:
   std::size_t ValueIndex(std::size_t row, std::size_t col) const;
   std::size_t words_per_group() const;
-  std::size_t FirstWord(std::size_t row) const;
+  std::size_t block_bytes() const;
+  std::size_t BlockStart(std::size_t row, std::size_t group) const;
   std::size_t FirstScale(std::size_t row) const;
+  void SumGroup(std::size_t row, std::size_t group);
   void ZeroLastTile();
   void Quantize(std::size_t row, std::size_t group, std::span<const float> weights);
 
   WeightFormat format_ = WeightFormat::kF32;
   std::size_t rows_ = 0;
   std::size_t cols_ = 0;
-  AlignedBuffer<float> values_;        // kF32: see TiledF32
-  AlignedBuffer<std::uint8_t> codes_;  // kQ8, kQ4: see TiledQ8, TiledQ4
-  AlignedBuffer<BFloat16> scales_;     // kQ8, kQ4
+  AlignedBuffer<float> values_;         // kF32: see TiledF32
+  AlignedBuffer<std::uint8_t> blocks_;  // kQ8, kQ4: see TiledQ8, TiledQ4
 };
 
 }  // namespace gpt2

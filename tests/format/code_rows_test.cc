@@ -77,10 +77,51 @@ TEST(CodeRows, CodesAndScalesSurviveTheRoundTrip) {
 TEST(CodeRows, RowsHaveTheirDocumentedSizeInFilesAndMemory) {
   EXPECT_EQ(CodeRowBytes(WeightFormat::kQ8, 70), 70u);
   EXPECT_EQ(CodeRowBytes(WeightFormat::kQ4, 70), 3u * 16);
-  // Two tiles of eight rows, three groups of 32 codes and a scale of two bytes.
-  EXPECT_EQ(Create(WeightFormat::kQ8, 9, 70).bytes(), 16u * 3 * (32 + 2));
+  // Two tiles of eight rows, three groups of 32 codes and a scale of two bytes, in q8 with a sum.
+  EXPECT_EQ(Create(WeightFormat::kQ8, 9, 70).bytes(), 16u * 3 * (32 + 2 + 2));
   EXPECT_EQ(Create(WeightFormat::kQ4, 9, 70).bytes(), 16u * 3 * (16 + 2));
   EXPECT_EQ(Create(WeightFormat::kF32, 9, 70).bytes(), 16u * 70 * 4);
+}
+
+// The code of an input of a matrix, or of its padding.
+int CodeAt(const TiledQ8& tiled, std::size_t row, std::size_t col) {
+  const Q8Block& block = tiled.blocks[row / kTileRows * tiled.groups + col / kGroup];
+  const std::size_t step = col % kGroup / kStepInputs;
+  return block.codes[(step * kTileRows + row % kTileRows) * kStepInputs + col % kStepInputs];
+}
+
+void ExpectSums(const Matrix& matrix) {
+  const TiledQ8 tiled = matrix.AsQ8(nullptr);
+  for (std::size_t row = 0; row < matrix.tiles() * kTileRows; ++row) {
+    for (std::size_t group = 0; group < tiled.groups; ++group) {
+      int sum = 0;
+      for (std::size_t k = 0; k < kGroup; ++k) sum += CodeAt(tiled, row, group * kGroup + k);
+      const Q8Block& block = tiled.blocks[row / kTileRows * tiled.groups + group];
+      EXPECT_EQ(block.negative_sums[row % kTileRows], -sum) << row << " " << group;
+    }
+  }
+}
+
+TEST(CodeRows, EachWayToSetARowUpdatesItsSums) {
+  constexpr std::size_t kRowCount = 9, kColCount = 70;
+  Matrix matrix = Create(WeightFormat::kQ8, kRowCount, kColCount);
+  const std::vector<std::int8_t> least(kGroup, -127), most(kGroup, 127);
+  for (std::size_t row = 0; row < kRowCount; ++row) {
+    for (std::size_t group = 0; group < 2; ++group) {
+      matrix.SetGroup(row, group, row % 2 == 0 ? least : most, 0x3f80);
+    }
+    matrix.SetGroup(row, 2, std::span(most).first(row % 6), 0x3f80);
+  }
+  ExpectSums(matrix);
+  Fill(matrix, 1);
+  ExpectSums(matrix);
+  Matrix copy = Create(WeightFormat::kQ8, kRowCount, kColCount);
+  std::vector<std::uint8_t> codes(CodeRowBytes(WeightFormat::kQ8, kColCount));
+  for (std::size_t row = 0; row < kRowCount; ++row) {
+    ReadCodes(matrix, row, codes);
+    SetCodes(copy, row, codes);
+  }
+  ExpectSums(copy);
 }
 
 TEST(CodeRows, SettingARowClearsItsPadding) {
@@ -93,10 +134,7 @@ TEST(CodeRows, SettingARowClearsItsPadding) {
   for (std::size_t row = 0; row < 16; ++row) {
     for (std::size_t col = 0; col < 96; ++col) {
       if (row < kRowCount && col < kColCount) continue;
-      const std::size_t step = (row / kTileRows * 3 * kGroupSteps + col / kStepInputs);
-      EXPECT_EQ(tiled.codes[(step * kTileRows + row % kTileRows) * kStepInputs + col % kStepInputs],
-                0)
-          << row << " " << col;
+      EXPECT_EQ(CodeAt(tiled, row, col), 0) << row << " " << col;
     }
   }
 }

@@ -98,10 +98,6 @@ class Source {
   Guarded<float> Floats(std::size_t size) {
     return Fill<float>(size, [&] { return Float(); });
   }
-  Guarded<BFloat16> Scales(std::size_t size) {
-    return Fill<BFloat16>(
-        size, [&] { return static_cast<BFloat16>(std::bit_cast<std::uint32_t>(Float()) >> 16); });
-  }
   template <typename T>
   Guarded<T> Codes(std::size_t size, int least) {
     return Fill<T>(size, [&] { return Code<T>(least); });
@@ -116,6 +112,7 @@ class Source {
     return static_cast<T>(r % 4 == 0 ? kMost : r % 4 == 1 ? least : any);
   }
 
+  BFloat16 Scale() { return static_cast<BFloat16>(std::bit_cast<std::uint32_t>(Float()) >> 16); }
   float Float() {
     if (one_in_ != 0 && random_.Next() % one_in_ == 0) return Special();
     return static_cast<float>((random_.NextUnit() - 0.5) * 8);

@@ -149,28 +149,27 @@ template <typename Weights>
 struct KernelCase<void(const Weights&, const QuantizedActivations&, TileRange, MatView<float>)>
     : MatmulResult {
   static constexpr bool kIsQ4 = std::is_same_v<Weights, TiledQ4>;
-  using Code = std::conditional_t<kIsQ4, std::uint8_t, std::int8_t>;
+  using Block = std::conditional_t<kIsQ4, Q4Block, Q8Block>;
   std::size_t groups, places;
-  Guarded<Code> codes;
-  Guarded<BFloat16> scales;
+  Guarded<Block> blocks;
   Guarded<float> bias;
   Guarded<std::int8_t> x;
   Guarded<float> x_scales;
   Guarded<std::int32_t> offsets;
 
-  // The groups of GPT-2 XL's last matrix are more than those whose weights are summed up at a time.
-  // The weight reader refuses code -128, which a relaxed dot product takes all the same.
+  // The groups of GPT-2 XL's last matrix are more than those that one token prepares at a time. The
+  // weight reader refuses code -128, which a relaxed dot product takes all the same.
   explicit KernelCase(Source& s)
       : MatmulResult(s),
         groups(s.Size(kMostCaseGroups, 24)),
         // Up to the last token's last group: the kernel reads nothing after it.
         places(QuantizedActivations::Place(tokens - 1, groups - 1, groups) + 1),
-        codes(s.Codes<Code>(rows * groups * kGroup / (kIsQ4 ? 2 : 1), kIsQ4 ? 0 : -128)),
-        scales(s.Scales(rows * groups)),
+        blocks(s.Room<Block>(rows / kTileRows * groups)),
         bias(s.Floats(rows)),
         x(s.Codes<std::int8_t>(places * kGroup, kIsQ4 ? -127 : 0)),
         x_scales(s.Floats(places)),
         offsets(s.Room<std::int32_t>(places)) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) FillBlock(s, blocks[i]);
     for (std::size_t i = 0; i < places; ++i) {
       const std::int8_t* const group = &x[i * kGroup];
       offsets[i] = kIsQ4 ? -kQ4Zero * std::accumulate(group, group + kGroup, 0)
@@ -179,10 +178,26 @@ struct KernelCase<void(const Weights&, const QuantizedActivations&, TileRange, M
   }
   template <typename Fn>
   void Run(Fn* kernel) {
-    kernel(Weights{codes.data(), scales.data(), bias.data(), groups},
+    kernel(Weights{blocks.data(), bias.data(), groups},
            {x.data(), x_scales.data(), offsets.data(), tokens, groups}, range, View());
   }
-  auto Inputs() { return std::tie(codes, scales, bias, x, x_scales, offsets); }
+  auto Inputs() { return std::tie(blocks, bias, x, x_scales, offsets); }
+
+ private:
+  static void FillBlock(Source& s, Block& block) {
+    using Code = std::remove_reference_t<decltype(block.codes[0])>;
+    for (Code& code : block.codes) code = s.Code<Code>(kIsQ4 ? 0 : -128);
+    for (BFloat16& scale : block.scales) scale = s.Scale();
+    if constexpr (!kIsQ4) {
+      for (std::size_t lane = 0; lane < kTileRows; ++lane) {
+        int sum = 0;
+        for (std::size_t k = 0; k < kGroup; ++k) {
+          sum += block.codes[(k / kStepInputs * kTileRows + lane) * kStepInputs + k % kStepInputs];
+        }
+        block.negative_sums[lane] = static_cast<std::int16_t>(-sum);
+      }
+    }
+  }
 };
 
 template <>
