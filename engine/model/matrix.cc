@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string_view>
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/kernels/layout.h"
 #include "engine/kernels/scalar_math.h"
+#include "engine/model/weight_format.h"
 
 namespace gpt2 {
 namespace {
