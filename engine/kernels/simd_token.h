@@ -20,8 +20,8 @@ struct GroupInput {
 };
 
 // A group of one token without its zero point, for 8-bit weights. With several tokens, the sums of
-// the weights take the zero point off. One token alone waits for memory: an `xor` for each vector
-// of weights is faster than reading the sums.
+// the weights take the zero point off. For one token alone, with weights from memory, an `xor` for
+// each vector of weights is faster.
 template <DotProduct Dot>
 struct SignedInput {
   typename Dot::SignedGroup codes;
@@ -98,9 +98,8 @@ void MatmulTwoTiles(const Weights& w, Input input, const float* in_scales, std::
     }
   }
   for (std::size_t g = first; g < last; ++g) {
-    const auto* const first_block = w.blocks + tile * w.groups + g;
-    const std::remove_const_t<decltype(first_block)> blocks[2] = {first_block,
-                                                                  first_block + apart * w.groups};
+    const auto* block = w.blocks + tile * w.groups + g;
+    const decltype(block) blocks[2] = {block, block + apart * w.groups};
     v128_t sums[2][2];
     SumTwoTiles(dot, blocks, input(g), sums);
     const v128_t in_scale = wasm_v128_load32_splat(in_scales + g * kTokenBlock);
