@@ -9,7 +9,7 @@ const read = (/** @type {string} */ path) => readFileSync(join(root, path), "utf
 /** The libraries of the engine and the tools. @returns {[string, string][]} */
 function libraryEdges() {
   const lists = read("engine/CMakeLists.txt");
-  const declared = [...lists.matchAll(/gpt2_add_library\((\w+) [^)]*?(?:DEPENDS ([\w ]+))?\n?\s*SOURCES/g)];
+  const declared = [...lists.matchAll(/gpt2_add_library\(([\w-]+) [^)]*?(?:DEPENDS ([\w ]+))?\n?\s*SOURCES/g)];
   const edges = declared.flatMap(([, name, depends = ""]) =>
     depends
       .trim()
@@ -27,15 +27,17 @@ function libraryEdges() {
   );
   const kernels = [...new Set(included)].filter((to) => to !== "kernels").map((to) => ["kernels", to]);
   const tools =
-    /target_link_libraries\(gpt2_tools PUBLIC ([\w ]+)\)/.exec(read("weights_tools/CMakeLists.txt"))?.[1] ??
+    /target_link_libraries\(gpt2_tools PUBLIC ([\w -]+)\)/.exec(read("weights_tools/CMakeLists.txt"))?.[1] ??
     "";
+  // api-convert is a part of api.
+  const folderOf = (/** @type {string} */ name) => `engine/${name.replace(/^gpt2_|-.*/g, "")}`;
   return [
     ...[...edges, ...linked, ...kernels].map(
-      ([from, to]) => /** @type {[string, string]} */ ([`engine/${from}`, `engine/${to}`]),
+      ([from, to]) => /** @type {[string, string]} */ ([folderOf(from), folderOf(to)]),
     ),
     ...tools
       .split(" ")
-      .map((name) => /** @type {[string, string]} */ (["weights_tools", name.replace("gpt2_", "engine/")])),
+      .map((name) => /** @type {[string, string]} */ (["weights_tools", folderOf(name)])),
   ];
 }
 
@@ -60,7 +62,8 @@ export function dependencyDiagram() {
   const id = (/** @type {string} */ path) => path.replace(/\W/g, "_");
   const line = ([/** @type {string} */ from, /** @type {string} */ to]) =>
     `  ${id(from)}["${from}"] --> ${id(to)}["${to}"]`;
-  const lines = [...projectEdges(), ...libraryEdges()].map(line).sort();
+  const edges = [...projectEdges(), ...libraryEdges()].filter(([from, to]) => from !== to);
+  const lines = [...new Set(edges.map(line))].sort();
   const calls = ["worker", "convert", "languages"].map(
     (part) => `  web_src_${part} -. WebAssembly .-> engine_api`,
   );

@@ -10,10 +10,10 @@ function field(config: unknown, name: string): number {
 }
 
 /**
- * Bytes of memory per byte of the weights file. The Hub's floats have two bytes or more, and take 1.06 in q8; f16 is
- * widened. The rest is padding.
+ * Bytes of memory per byte of the weights file. The Hub's floats have two bytes or more, and take 36 / 32 in q8; f16 is
+ * widened. A q8 file has no sums of codes: 36 / 34. The embedding of a q4 model is q8. The rest is padding.
  */
-const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.02, q4: 1.02 };
+const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.08, q4: 1.08 };
 
 /** Numbers of one key in all heads. The heads of a GPT-BigCode share one. */
 function keyWidth(config: unknown): number {
