@@ -9,7 +9,9 @@ const read = (/** @type {string} */ path) => readFileSync(join(root, path), "utf
 /** The libraries of the engine and the tools. @returns {[string, string][]} */
 function libraryEdges() {
   const lists = read("engine/CMakeLists.txt");
-  const declared = [...lists.matchAll(/gpt2_add_library\(([\w-]+) [^)]*?(?:DEPENDS ([\w ]+))?\n?\s*SOURCES/g)];
+  const declared = [
+    ...lists.matchAll(/gpt2_add_library\(([\w-]+) [^)]*?(?:DEPENDS ([\w ]+))?\n?\s*SOURCES/g),
+  ];
   const edges = declared.flatMap(([, name, depends = ""]) =>
     depends
       .trim()
@@ -35,9 +37,7 @@ function libraryEdges() {
     ...[...edges, ...linked, ...kernels].map(
       ([from, to]) => /** @type {[string, string]} */ ([folderOf(from), folderOf(to)]),
     ),
-    ...tools
-      .split(" ")
-      .map((name) => /** @type {[string, string]} */ (["weights_tools", folderOf(name)])),
+    ...tools.split(" ").map((name) => /** @type {[string, string]} */ (["weights_tools", folderOf(name)])),
   ];
 }
 
