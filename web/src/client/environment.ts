@@ -66,7 +66,7 @@ export interface Facts {
 
 const has = (reason: string): Capability => ({ has: true, reason, remedy: null });
 const misses = (reason: string, remedy: string | null): Capability => ({ has: false, reason, remedy });
-/** GPT-2 124M in 8 bits takes 213 MB. */
+/** GPT-2 124M in 8 bits takes 221 MB. */
 const smallBytes = 256 * 1024 * 1024;
 
 function describeSimd(facts: Facts): Capability {
@@ -106,9 +106,9 @@ export function describeEnvironment(facts: Facts): Environment {
     storage: { ...describeStorage(facts), freeBytes: facts.storage?.freeBytes ?? null },
     memory: {
       ...(facts.mostBytes >= smallBytes
-        ? has(`One engine may grow to ${formatBytes(facts.mostBytes)}; GPT-2 124M takes 213 MB in 8 bits.`)
+        ? has(`One engine may grow to ${formatBytes(facts.mostBytes)}; GPT-2 124M takes 221 MB in 8 bits.`)
         : misses(
-            `This browser gives one engine ${formatBytes(facts.mostBytes)}; GPT-2 124M takes 213 MB in 8 bits.`,
+            `This browser gives one engine ${formatBytes(facts.mostBytes)}; GPT-2 124M takes 221 MB in 8 bits.`,
             "close other tabs, or load a smaller model",
           )),
       mostBytes: facts.mostBytes,
