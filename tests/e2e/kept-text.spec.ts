@@ -173,7 +173,9 @@ test("a text of 6 MB survives a reload", async ({ page }) => {
   const length = await lengthOf();
   expect(length).toBeGreaterThan(5_990_000);
   await expect
-    .poll(async () => Math.max(...(await storedTexts(page)).map(({ text }) => text.length)))
+    .poll(async () => Math.max(...(await storedTexts(page)).map(({ text }) => text.length)), {
+      timeout: 30_000,
+    })
     .toBe(length);
   await inEditor(page, (view) => view.dispatch({ changes: { from: 7, insert: "!" } }), null);
   await page.reload();
