@@ -261,7 +261,11 @@ test("what you type before the stored text is read is inserted at its caret, and
       const listen = Reflect.get(request, "addEventListener") as (...parts: unknown[]) => void;
       request.addEventListener = (type: string, listener: (event: Event) => void) => {
         if (type !== "success" || names[0] !== "gpt2-texts") return listen.call(request, type, listener);
-        listen.call(request, type, (event: Event) => void isReadable.then(() => listener.call(request, event)));
+        listen.call(
+          request,
+          type,
+          (event: Event) => void isReadable.then(() => listener.call(request, event)),
+        );
       };
       return request;
     };
