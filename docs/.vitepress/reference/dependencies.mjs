@@ -32,7 +32,7 @@ function libraryEdges() {
     /target_link_libraries\(gpt2_tools PUBLIC ([\w -]+)\)/.exec(read("weights_tools/CMakeLists.txt"))?.[1] ??
     "";
   // api-convert is a part of api.
-  const folderOf = (/** @type {string} */ name) => `engine/${name.replace(/^gpt2_|-.*/g, "")}`;
+  const folderOf = (name = "") => `engine/${name.replace(/^gpt2_|-.*/g, "")}`;
   return [
     ...[...edges, ...linked, ...kernels].map(
       ([from, to]) => /** @type {[string, string]} */ ([folderOf(from), folderOf(to)]),
