@@ -263,7 +263,7 @@ function piecesAreBinary(): Plugin {
   };
 }
 
-/** While `npm start` builds the rest of the page, a request for a file that is not there yet waits for the end of it. */
+/** While `npm start` builds the rest of the page, a request for a missing file waits until the rest is built. */
 function waitForTheRest(unfinished: string): Plugin {
   const later = () => new Promise((resume) => setTimeout(resume, 200));
   return {

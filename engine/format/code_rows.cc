@@ -20,21 +20,6 @@ std::size_t CodeRowBytes(WeightFormat format, std::size_t cols) {
                                : cols * info.bits / 8;
 }
 
-void SetCodes(Matrix& matrix, std::size_t row, std::span<const std::uint8_t> codes) {
-  assert(codes.size() == CodeRowBytes(matrix.format(), matrix.cols()));
-  for (std::size_t group = 0; group < matrix.groups(); ++group) {
-    const MatView<std::uint8_t> words = matrix.CodeWords(row, group);
-    for (std::size_t word = 0; word < words.rows; ++word) {
-      std::uint8_t* target = words.Row(word).data();
-      const std::size_t count = std::min(codes.size(), kWordBytes);
-      std::memcpy(target, codes.data(), count);
-      std::fill(target + count, target + kWordBytes, std::uint8_t{0});  // behind the row's end
-      codes = codes.subspan(count);
-    }
-  }
-  matrix.SumCodes(row);
-}
-
 void SetScales(Matrix& matrix, std::size_t row, std::span<const BFloat16> scales) {
   assert(scales.size() == matrix.groups());
   const MatView<BFloat16> target = matrix.Scales(row);

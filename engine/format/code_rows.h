@@ -13,11 +13,11 @@ namespace gpt2 {
 // bytes, in the order of TiledQ4, whose words of four bytes are adjacent here.
 std::size_t CodeRowBytes(WeightFormat format, std::size_t cols);
 
-// Sets the codes [CodeRowBytes] or the scales [groups] of row `row`. Not for kF32.
-void SetCodes(Matrix& matrix, std::size_t row, std::span<const std::uint8_t> codes);
+// Sets the scales [groups] of row `row`; Matrix::SetCodes takes its codes [CodeRowBytes]. Not for
+// kF32.
 void SetScales(Matrix& matrix, std::size_t row, std::span<const BFloat16> scales);
 
-// Writes the values in the form that SetCodes and SetScales accept.
+// Writes the values in the form that Matrix::SetCodes and SetScales accept.
 void ReadCodes(const Matrix& matrix, std::size_t row, std::span<std::uint8_t> codes);
 void ReadScales(const Matrix& matrix, std::size_t row, std::span<BFloat16> scales);
 

@@ -1,6 +1,7 @@
 #include "engine/format/tensor_stream.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "engine/format/weight_plan.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/matrix.h"
+#include "engine/model/weight_format.h"
 #include "engine/model/weights.h"
 #include "engine/text/quoted.h"
 
@@ -111,7 +113,8 @@ Status TensorStream::TakeCodes(std::size_t row, const std::byte* bytes) {
   if (target_.matrix->format() == WeightFormat::kQ8 && HasMinus128(codes)) {
     return Bad(row, "code -128, expected -127 to 127");
   }
-  SetCodes(*target_.matrix, row, codes);
+  assert(codes.size() == CodeRowBytes(target_.matrix->format(), target_.matrix->cols()));
+  target_.matrix->SetCodes(row, codes);
   return Done{};
 }
 

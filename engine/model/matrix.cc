@@ -104,7 +104,7 @@ std::size_t Matrix::BlockStart(std::size_t row, std::size_t group) const {
   return (row / kTileRows * groups() + group) * block_bytes();
 }
 
-MatView<std::uint8_t> Matrix::CodeWords(std::size_t row, std::size_t group) {
+MatView<std::uint8_t> Matrix::MutableCodeWords(std::size_t row, std::size_t group) {
   return {blocks_.data() + BlockStart(row, group) + row % kTileRows * kWordBytes, words_per_group(),
           kWordBytes, kTileRows * kWordBytes};
 }
@@ -133,7 +133,7 @@ MatView<const BFloat16> Matrix::Scales(std::size_t row) const {
 void Matrix::SumGroup(std::size_t row, std::size_t group) {
   // The bytes of a word are added as two pairs of 16 bits. 128 is added to each code, so that none
   // is negative.
-  const MatView<std::uint8_t> words = CodeWords(row, group);
+  const MatView<const std::uint8_t> words = CodeWords(row, group);
   std::uint32_t pairs = 0;
   for (std::size_t step = 0; step < kGroupSteps; ++step) {
     std::uint32_t word = 0;
@@ -147,9 +147,19 @@ void Matrix::SumGroup(std::size_t row, std::size_t group) {
       static_cast<std::int16_t>(128 * static_cast<int>(kGroup) - sum);
 }
 
-void Matrix::SumCodes(std::size_t row) {
-  if (format_ != WeightFormat::kQ8) return;
-  for (std::size_t group = 0; group < groups(); ++group) SumGroup(row, group);
+void Matrix::SetCodes(std::size_t row, std::span<const std::uint8_t> codes) {
+  assert(codes.size() <= groups() * InfoOf(format_).GroupBytes());
+  for (std::size_t group = 0; group < groups(); ++group) {
+    const MatView<std::uint8_t> words = MutableCodeWords(row, group);
+    for (std::size_t word = 0; word < words.rows; ++word) {
+      std::uint8_t* target = words.Row(word).data();
+      const std::size_t count = std::min(codes.size(), kWordBytes);
+      std::memcpy(target, codes.data(), count);
+      std::fill(target + count, target + kWordBytes, std::uint8_t{0});
+      codes = codes.subspan(count);
+    }
+    if (format_ == WeightFormat::kQ8) SumGroup(row, group);
+  }
 }
 
 void Matrix::SetGroup(std::size_t row, std::size_t group, std::span<const std::int8_t> codes,
@@ -158,7 +168,7 @@ void Matrix::SetGroup(std::size_t row, std::size_t group, std::span<const std::i
   Scales(row).Row(group)[0] = scale;
   std::array<std::int8_t, kGroup> whole{};
   std::copy(codes.begin(), codes.end(), whole.begin());
-  const MatView<std::uint8_t> words = CodeWords(row, group);
+  const MatView<std::uint8_t> words = MutableCodeWords(row, group);
   for (std::size_t word = 0; word < words.rows; ++word) {
     std::uint8_t* target = words.Row(word).data();
     if (format_ == WeightFormat::kQ8) {

@@ -60,14 +60,13 @@ class Matrix {
   // Writes row `row` as floats [cols].
   void ReadRow(std::size_t row, std::span<float> weights) const;
 
-  // The codes of a group of row `row` in place, in order of input: [words, kWordBytes]. Not for
-  // kF32. After a change, call SumCodes.
-  MatView<std::uint8_t> CodeWords(std::size_t row, std::size_t group);
-  MatView<const std::uint8_t> CodeWords(std::size_t row, std::size_t group) const;
+  // Sets the codes of row `row` from bytes in order of input, with zeros to the end of the last
+  // group. Not for kF32.
+  void SetCodes(std::size_t row, std::span<const std::uint8_t> codes);
 
-  // Computes the sums of the codes of row `row`, which a matmul of several tokens reads. Does
-  // nothing for kQ4.
-  void SumCodes(std::size_t row);
+  // The codes of a group of row `row` in place, in order of input: [words, kWordBytes]. Not for
+  // kF32.
+  MatView<const std::uint8_t> CodeWords(std::size_t row, std::size_t group) const;
 
   // The scales of row `row` in place, [groups, 1]. Not for kF32.
   MatView<BFloat16> Scales(std::size_t row);
@@ -88,6 +87,7 @@ class Matrix {
   std::size_t block_bytes() const;
   std::size_t BlockStart(std::size_t row, std::size_t group) const;
   std::size_t FirstScale(std::size_t row) const;
+  MatView<std::uint8_t> MutableCodeWords(std::size_t row, std::size_t group);
   void SumGroup(std::size_t row, std::size_t group);
   void ZeroLastTile();
   void Quantize(std::size_t row, std::size_t group, std::span<const float> weights);

@@ -1,7 +1,7 @@
 // Faults of a host in the browsers that tests/e2e does not run in. Each browser handles a connection that breaks, stalls
 // or brings other bytes in its own way.
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
@@ -30,7 +30,7 @@ const begin = (response: ServerResponse) => {
 };
 /** Temporary faults: the next answer is correct. */
 const passing: Record<string, (response: ServerResponse) => void> = {
-  "a cut": begin, // the page says when to break the connection, see `breakAt`
+  "a cut": begin, // the page says when to break the connection, see `missing`
   "a stall": begin,
   "503 with Retry-After": (response) => void response.writeHead(503, { "Retry-After": "1" }).end(),
   "a flipped bit": (response) => void response.end(flipped),
@@ -43,8 +43,8 @@ interface Found {
   sources: string[];
 }
 
-/** The bytes that a page has read when the first file and the begun part of the second are complete. */
-const breakAt = statSync(resolve(demo, "model.safetensors.000")).size + begun;
+/** The bytes that a page lacks when it has read all other files and the begun part of this one. */
+const missing = piece.length - begun;
 
 /** An expression for the result of a load of the model at `address`. */
 const write = (address: string, options: object) => `(async () => {
@@ -56,9 +56,9 @@ const write = (address: string, options: object) => `(async () => {
     const model = await loadModel(${JSON.stringify(address)}, {
       variant: "simd",
       ...${JSON.stringify(options)},
-      onProgress({ loadedBytes, retry, source, stage }) {
+      onProgress({ loadedBytes, totalBytes, retry, source, stage }) {
         // A browser drops the bytes of a broken connection that nobody has read yet.
-        if (loadedBytes === ${breakAt}) void fetch("/break");
+        if (totalBytes - loadedBytes === ${missing}) void fetch("/break");
         if (retry !== undefined) retries.add(retry);
         if (stage === "download") sources.add(source);
       },
@@ -130,9 +130,13 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       for (const [fault, answer] of Object.entries(passing)) {
         const ranges: (string | undefined)[] = [];
         let broken: ServerResponse | undefined;
+        let isCut = false;
         host.fault = (asked, response) => {
           if (asked === "break") {
-            if (fault === "a cut") broken?.destroy();
+            if (fault === "a cut" && broken) {
+              broken.destroy();
+              isCut = true;
+            }
             response.writeHead(204).end();
             return true;
           }
@@ -145,6 +149,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
         };
         const { end, retries } = await find("/models/demo/", { cache: false, stallMs: 2000 });
         expect(end, fault).toBe(expected);
+        expect(isCut, fault).toBe(fault === "a cut");
         expect(ranges, fault).toHaveLength(2);
         if (fault === "a flipped bit") continue; // a flipped bit needs no new connection
         expect(retries.length, fault).toBeGreaterThan(0);

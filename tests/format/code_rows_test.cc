@@ -65,7 +65,7 @@ TEST(CodeRows, CodesAndScalesSurviveTheRoundTrip) {
         for (std::size_t row = 0; row < rows; ++row) {
           ReadCodes(matrix, row, codes);
           ReadScales(matrix, row, scales);
-          SetCodes(copy, row, codes);
+          copy.SetCodes(row, codes);
           SetScales(copy, row, scales);
         }
         EXPECT_EQ(WeightsOf(copy), weights) << rows << " x " << cols;
@@ -119,7 +119,7 @@ TEST(CodeRows, EachWayToSetARowUpdatesItsSums) {
   std::vector<std::uint8_t> codes(CodeRowBytes(WeightFormat::kQ8, kColCount));
   for (std::size_t row = 0; row < kRowCount; ++row) {
     ReadCodes(matrix, row, codes);
-    SetCodes(copy, row, codes);
+    copy.SetCodes(row, codes);
   }
   ExpectSums(copy);
 }

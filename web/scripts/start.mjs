@@ -21,7 +21,7 @@ try {
 /** The build of the rest, in a process group of its own. @type {import("node:child_process").ChildProcess | undefined} */
 let rest;
 function stopRest() {
-  if (rest?.pid && rest.exitCode === null) process.kill(-rest.pid, "SIGTERM");
+  if (rest?.pid) process.kill(-rest.pid, "SIGTERM");
 }
 if (isFirst) {
   writeFileSync(unfinished, "");
@@ -29,7 +29,8 @@ if (isFirst) {
   const build = ["-n", "10", process.execPath, "engine/toolchain/build.mjs", "page"];
   rest = spawn("nice", build, { cwd: root, stdio: "inherit", detached: true });
   rest.on("error", () => rmSync(unfinished, { force: true }));
-  rest.on("close", (status) => {
+  rest.on("exit", (status) => {
+    rest = undefined;
     rmSync(unfinished, { force: true });
     console.log(status === 0 ? "Everything is built." : "The rest is not built: run npm start again.");
   });

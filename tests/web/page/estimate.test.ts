@@ -16,7 +16,7 @@ describe("the estimates", () => {
   it("the estimates are close to the measured values of GPT-2 124M", () => {
     const q8 = weightBytesOf(small?.parameters ?? 0, "q8");
     within(q8, 142.8e6, 0.05);
-    within(memoryOf(q8), 222e6, 0.05);
+    within(memoryOf(q8), 221.4e6, 0.05);
     // Measured together: two threads read 19 GB/s, and 108 tokens/s were 74 % of what that allows.
     within(rateOf(q8, 19e9), 108, 0.1);
   });

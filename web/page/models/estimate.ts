@@ -18,7 +18,7 @@ export const releases: readonly Release[] = [
 
 const vocabulary = 50257;
 
-/** Bytes of weights in memory: codes, two bytes of scale for each 32 of them, and in 8 bits two for their sum. */
+/** Bytes of weights in memory: codes, two bytes of scale for each 32 of them, and two for their sum in 8 bits. */
 export function weightBytesOf(parameters: number, weights: "q8" | "q4"): number {
   const q8 = 36 / 32;
   const q4 = 18 / 32;
