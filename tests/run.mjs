@@ -23,6 +23,7 @@ import {
   clangPackages,
   cppTestPackages,
   emscriptenPackages,
+  serverPackages,
   testPackages,
 } from "../engine/toolchain/system-packages.mjs";
 import { fuzz } from "./fuzz/run.mjs";
@@ -164,7 +165,12 @@ const steps = {
   e2e() {
     buildTools();
     buildSite();
-    playwright("e2e");
+    playwright("e2e", "e2e");
+  },
+  "e2e-rest"() {
+    buildTools();
+    buildSite();
+    playwright("e2e", "e2e-rest");
   },
   embed() {
     buildTools();
@@ -226,6 +232,8 @@ const packagesOf = {
   lint: clangPackages,
   wasm: cppTestPackages,
   web: [],
+  e2e: chromiumPackages,
+  embed: [...chromiumPackages, ...serverPackages],
   docs: chromiumPackages,
   soak: chromiumPackages,
 };
@@ -233,8 +241,8 @@ const packagesOf = {
 const besideOthers = ["asan", "tsan", "fuzz", "format", "lint"];
 /** Steps that need no Emscripten, which is fetched meanwhile. */
 const withoutEmscripten = ["native"];
-/** Steps that take long and seldom fail alone: the sanitizers and fuzzers repeat tests of `native`, `bundlers` repeats `embed`. */
-const onlyInAll = ["asan", "tsan", "fuzz", "bundlers"];
+/** Steps that take long and seldom fail alone, because most of what they test is tested by another step, too. */
+const onlyInAll = ["asan", "tsan", "fuzz", "e2e-rest", "browsers", "docs", "soak", "bundlers"];
 const inAll = Object.keys(steps);
 
 const args = process.argv.slice(2);

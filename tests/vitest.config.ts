@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -12,6 +13,7 @@ export default defineConfig({
       "toolchain/**/*.test.ts",
     ],
     testTimeout: 60_000,
+    maxWorkers: Math.max(2, availableParallelism() - 1), // with two cores, Vitest alone would start one
     coverage: {
       allowExternal: true, // of tests/; only what a test loads is counted
       reporter: ["json-summary"],

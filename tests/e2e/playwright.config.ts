@@ -1,6 +1,22 @@
 import { defineConfig } from "@playwright/test";
 import { headlessChromium } from "../support/headless-chromium.js";
 
+/** What most visitors and embedders use. The step `e2e` runs these; `e2e-rest` runs all others, which takes four times as long. */
+const often = [
+  "addresses",
+  "desk",
+  "download-size",
+  "element",
+  "kept-text",
+  "module",
+  "page",
+  "settings",
+  "spoken",
+  "suggestions",
+  "typing",
+  "writing",
+].map((name) => `${name}.spec.ts`);
+
 const port = Number(process.env.PORT ?? 4183);
 
 export default defineConfig({
@@ -33,6 +49,10 @@ export default defineConfig({
       ],
     },
   },
+  projects: [
+    { name: "e2e", testMatch: often },
+    { name: "e2e-rest", testIgnore: often },
+  ],
   webServer: {
     command: `npx vite preview -c ../../web/vite.config.ts --port ${port} --strictPort`,
     cwd: import.meta.dirname, // also if another configuration includes this one
