@@ -49,26 +49,36 @@ class ThreadPool {
   void SetThreads(std::size_t threads);
 
   // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are
-  // done. A thread takes a third of its share of what is left, but at least `grain` items. So large
-  // chunks come first, and small ones let all threads finish together (Polychronopoulos, Kuck 1987:
-  // "Guided self-scheduling"). A loop of at most `grain` items runs on the owner alone. No
-  // allocation, no lock.
+  // done. A thread first takes most of what it computed of recent loops, then a third of its share
+  // of what is left, but at least `grain` items. So each thread reads one long piece of memory, and
+  // small chunks let all threads finish together. A loop of at most `grain` items runs on the owner
+  // alone. No allocation, no lock.
   void ParallelFor(std::size_t items, std::size_t grain, Body body);
 
  private:
   struct HelperState;
+  struct RecentLoops;
 
   static void StartSystemThread(Helper helper);  // system_threads.cc, or worker_threads.cc
   void StartHelper(StartThread start_thread);
   void WakeHelpers();
   void WorkerLoop(std::size_t index);
-  void RunOneChunk(std::uint64_t ticket);
+  void RunOneChunk(std::uint64_t ticket, RecentLoops& recent);
   void SleepUntilFinished();
   std::uint64_t WaitForWork(std::size_t index);
 
+  // What a thread has computed of the recent loops: an estimate of its speed beside the others.
+  struct RecentLoops {
+    float share = 0.0f;           // a mean over the loops before `loop`; later ones count more
+    std::uint32_t loop = 0;       // the latest loop of which this thread claimed a chunk
+    std::size_t items = 0;        // of that loop
+    std::size_t items_taken = 0;  // by this thread
+  };
+  RecentLoops of_owner_;
+
   // The current loop. Whatever a helper reads before it has claimed a chunk is atomic.
   const Body* body_ = nullptr;
-  std::size_t items_ = 0;
+  std::atomic<std::size_t> items_{0};
   std::atomic<std::size_t> grain_{1};
   std::atomic<std::size_t> active_{1};
   // High half: number of the loop. Low half: its unclaimed items. A claim is a compare-and-swap, so

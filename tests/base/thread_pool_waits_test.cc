@@ -81,7 +81,8 @@ constexpr Loop kStep[] = {
     {1, 6283, 5, 1},  // logits
 };
 
-// The time of a step, relative to perfectly divisible work.
+// The time of a step, relative to perfectly divisible work, once the pool has seen such loops
+// thirty times: a step has sixty loops.
 double TimeBeyondIdeal(const std::vector<double>& slowness) {
   double speed = 0;
   for (const double slow : slowness) speed += 1 / slow;
@@ -89,12 +90,15 @@ double TimeBeyondIdeal(const std::vector<double>& slowness) {
   EXPECT_EQ(pool.most_threads(), slowness.size());  // a missing thread would block the others
   if (pool.most_threads() != slowness.size()) return NAN;
   double taken = 0, ideal = 0;
-  for (const Loop& loop : kStep) {
-    VirtualCores cores(loop.items, slowness);
-    pool.ParallelFor(loop.items, loop.grain,
-                     [&](std::size_t begin, std::size_t end) { cores.Run(begin, end); });
-    taken += loop.times * loop.time * cores.TimeTaken();
-    ideal += loop.times * loop.time * static_cast<double>(loop.items) / speed;
+  for (int step = 0; step < 6; ++step) {
+    taken = ideal = 0;
+    for (const Loop& loop : kStep) {
+      VirtualCores cores(loop.items, slowness);
+      pool.ParallelFor(loop.items, loop.grain,
+                       [&](std::size_t begin, std::size_t end) { cores.Run(begin, end); });
+      taken += loop.times * loop.time * cores.TimeTaken();
+      ideal += loop.times * loop.time * static_cast<double>(loop.items) / speed;
+    }
   }
   return taken / ideal;
 }
