@@ -25,15 +25,22 @@ namespace {
 // thread leaves an earlier one. So chunks are claimed in the order of such cores, on any machine.
 class VirtualCores {
  public:
+  // The core of each thread. A thread stays there in all loops.
+  using CoreOf = std::map<std::thread::id, std::size_t>;
+
   // `slowness`: the time that an item takes on each core. There are more items than cores, and as
   // many threads.
-  VirtualCores(std::size_t items, const std::vector<double>& slowness)
-      : items_(items), slowness_(slowness), ready_(slowness.size()), is_busy_(slowness.size()) {}
+  VirtualCores(std::size_t items, const std::vector<double>& slowness, CoreOf& core_of)
+      : items_(items),
+        slowness_(slowness),
+        core_of_(core_of),
+        ready_(slowness.size()),
+        is_busy_(slowness.size()) {}
 
   void Run(std::size_t begin, std::size_t end) {
     std::unique_lock lock(mutex_);
     const std::size_t core =
-        cores_.try_emplace(std::this_thread::get_id(), cores_.size()).first->second;
+        core_of_.try_emplace(std::this_thread::get_id(), core_of_.size()).first->second;
     claimed_ += end - begin;
     ready_[core] += static_cast<double>(end - begin) * slowness_[core];
     is_busy_[core] = true;
@@ -57,10 +64,10 @@ class VirtualCores {
 
   std::size_t items_;
   std::vector<double> slowness_;
+  CoreOf& core_of_;
   std::vector<double> ready_;  // when its latest chunk is done
   std::vector<bool> is_busy_;
   std::size_t claimed_ = 0;
-  std::map<std::thread::id, std::size_t> cores_;
   std::mutex mutex_;
   std::condition_variable changed_;
 };
@@ -89,11 +96,12 @@ double TimeBeyondIdeal(const std::vector<double>& slowness) {
   ThreadPool pool(slowness.size());
   EXPECT_EQ(pool.most_threads(), slowness.size());  // a missing thread would block the others
   if (pool.most_threads() != slowness.size()) return NAN;
+  VirtualCores::CoreOf core_of;
   double taken = 0, ideal = 0;
   for (int step = 0; step < 6; ++step) {
     taken = ideal = 0;
     for (const Loop& loop : kStep) {
-      VirtualCores cores(loop.items, slowness);
+      VirtualCores cores(loop.items, slowness, core_of);
       pool.ParallelFor(loop.items, loop.grain,
                        [&](std::size_t begin, std::size_t end) { cores.Run(begin, end); });
       taken += loop.times * loop.time * cores.TimeTaken();
