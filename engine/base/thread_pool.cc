@@ -25,8 +25,9 @@ namespace {
 // instruction, it is a small part of that.
 constexpr int kSpins = 20000;
 
-// The same for the owner while it waits for the last chunks, which are small. The wait is longer
-// only if a helper with a chunk is not running, or slow. Then others need the owner's core more.
+// The same for the owner while it waits for the last chunks, which end microseconds apart. The wait
+// is longer only if a helper with a chunk is not running, or slow. Then others need the owner's
+// core more.
 constexpr int kOwnerSpins = 10000;
 
 // The part of its recent share that a thread claims of the next loop at once. What is left lets all
