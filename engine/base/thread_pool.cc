@@ -31,8 +31,9 @@ constexpr int kSpins = 20000;
 constexpr int kOwnerSpins = 10000;
 
 // The part of its recent share that a thread claims of the next loop at once. What is left lets all
-// threads finish together. Smaller chunks lie at more places of memory, and a processor reads ahead
-// only after some misses: with thirds throughout, matmuls of one token take 1.4 times as long.
+// threads finish together. Small chunks lie at many places of memory, and at each one a processor
+// reads ahead only after some misses. With thirds throughout, matmuls of one token take 1.4 times
+// as long.
 constexpr float kFirstPart = 15.0f / 16;
 
 // After that, a thread takes one of this many parts of its share of the remaining items.

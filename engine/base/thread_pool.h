@@ -49,10 +49,10 @@ class ThreadPool {
   void SetThreads(std::size_t threads);
 
   // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are
-  // done. A thread first takes most of what it computed of recent loops, then a third of its share
-  // of what is left, but at least `grain` items. So each thread reads one long piece of memory, and
-  // small chunks let all threads finish together. A loop of at most `grain` items runs on the owner
-  // alone. No allocation, no lock.
+  // done. A thread first takes most of what it computed of recent loops. Then it takes a third of
+  // its share of what is left, but at least `grain` items. So each thread reads one long piece of
+  // memory, and small chunks let all threads finish together. A loop of at most `grain` items runs
+  // on the owner alone. No allocation, no lock.
   void ParallelFor(std::size_t items, std::size_t grain, Body body);
 
  private:
