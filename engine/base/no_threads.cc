@@ -19,7 +19,8 @@ void ThreadPool::SetThreads([[maybe_unused]] std::size_t threads) {
   assert(threads == 1);
 }
 
-void ThreadPool::ParallelFor(std::size_t items, std::size_t /*grain*/, Body body) {
+void ThreadPool::ParallelFor(std::size_t items, std::size_t /*grain*/, Body body,
+                             Chunks /*chunks*/) {
   if (items > 0) body(0, items);
 }
 

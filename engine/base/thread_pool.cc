@@ -30,10 +30,10 @@ constexpr int kSpins = 20000;
 // core more.
 constexpr int kOwnerSpins = 10000;
 
-// The part of its recent share that a thread claims of the next loop at once. What is left lets all
-// threads finish together. Small chunks lie at many places of memory, and at each one a processor
-// reads ahead only after some misses. With thirds throughout, matmuls of one token take 1.4 times
-// as long.
+// The part of its recent share that a thread claims of a loop at once, with kLongFirst. What is
+// left lets all threads finish together. Small chunks lie at many places of memory, and at each one
+// a processor reads ahead only after some misses. With thirds throughout, matmuls of one token take
+// 1.4 times as long.
 constexpr float kFirstPart = 15.0f / 16;
 
 // After that, a thread takes one of this many parts of its share of the remaining items.
@@ -126,7 +126,7 @@ void ThreadPool::WakeHelpers() {
   Wake(wakes_);
 }
 
-void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
+void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body, Chunks chunks) {
   assert(grain > 0 && items <= kItemsMask);
   if (items == 0) return;
   if (threads() == 1 || items <= grain) {
@@ -136,6 +136,7 @@ void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
   body_ = &body;
   items_.store(items, std::memory_order_relaxed);
   grain_.store(grain, std::memory_order_relaxed);
+  chunks_.store(chunks, std::memory_order_relaxed);
   unfinished_items_.store(items, std::memory_order_relaxed);
   const std::uint64_t loop = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
   // Sequentially consistent, as is the sleepers' count: either this thread sees a sleeper, or the
@@ -175,23 +176,27 @@ void ThreadPool::RunOneChunk(std::uint64_t ticket, RecentLoops& recent) {
   const std::size_t items = items_.load(std::memory_order_relaxed);
   const std::size_t active = active_.load(std::memory_order_relaxed);
   std::size_t size = std::max(left / (kParts * active), grain_.load(std::memory_order_relaxed));
+  const bool is_long_first = chunks_.load(std::memory_order_relaxed) == Chunks::kLongFirst;
   // If a thread comes so late that others have begun with the rest, it must leave them some of it.
   const float all = static_cast<float>(items);
   const float first = kFirstPart * recent.share * all;
   const float rest = (1 - kFirstPart) * all;
-  if (recent.loop != loop && first + rest / 2 <= static_cast<float>(left)) {
+  if (is_long_first && recent.loop != loop && first + rest / 2 <= static_cast<float>(left)) {
     size = std::max(size, static_cast<std::size_t>(first));
   }
   size = std::min(left, size);
   if (!ticket_.compare_exchange_strong(ticket, ticket - size, std::memory_order_acq_rel)) return;
-  if (recent.loop != loop) {
-    if (recent.items != 0) {
-      const float taken = static_cast<float>(recent.items_taken) / static_cast<float>(recent.items);
-      recent.share += (taken - recent.share) / 4;
+  if (is_long_first) {
+    if (recent.loop != loop) {
+      if (recent.items != 0) {
+        const float taken =
+            static_cast<float>(recent.items_taken) / static_cast<float>(recent.items);
+        recent.share += (taken - recent.share) / 4;
+      }
+      recent = {recent.share, loop, items, 0};
     }
-    recent = {recent.share, loop, items, 0};
+    recent.items_taken += size;
   }
-  recent.items_taken += size;
   const std::size_t begin = items - left;
   (*body_)(begin, begin + size);
   if (unfinished_items_.fetch_sub(size) == size && owner_sleeps_) {

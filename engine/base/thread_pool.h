@@ -48,12 +48,20 @@ class ThreadPool {
   // Lets `threads` threads, 1 to most_threads(), take part from the next loop on; the others sleep.
   void SetThreads(std::size_t threads);
 
+  // How threads claim the items of a loop (Polychronopoulos, Kuck 1987: "Guided self-scheduling").
+  enum class Chunks {
+    // A third of a thread's share of what is left, but at least `grain` items: large chunks come
+    // first, and small ones let all threads finish together.
+    kGuided,
+    // A thread first claims most of what it computed of recent loops of this kind, and goes on as
+    // above: for loops of similar work whose neighbouring items lie beside each other in memory.
+    kLongFirst,
+  };
+
   // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are
-  // done. A thread first takes most of what it computed of recent loops. Then it takes a third of
-  // its share of what is left, but at least `grain` items. So each thread reads one long piece of
-  // memory, and small chunks let all threads finish together. A loop of at most `grain` items runs
-  // on the owner alone. No allocation, no lock.
-  void ParallelFor(std::size_t items, std::size_t grain, Body body);
+  // done. A loop of at most `grain` items runs on the owner alone. No allocation, no lock.
+  void ParallelFor(std::size_t items, std::size_t grain, Body body,
+                   Chunks chunks = Chunks::kGuided);
 
  private:
   struct HelperState;
@@ -67,7 +75,8 @@ class ThreadPool {
   void SleepUntilFinished();
   std::uint64_t WaitForWork(std::size_t index);
 
-  // What a thread has computed of the recent loops: an estimate of its speed beside the others.
+  // What a thread has computed of recent loops with kLongFirst, which estimates its speed beside
+  // the others.
   struct RecentLoops {
     float share = 0.0f;           // a mean over the loops before `loop`; later ones count more
     std::uint32_t loop = 0;       // the latest loop of which this thread claimed a chunk
@@ -80,6 +89,7 @@ class ThreadPool {
   const Body* body_ = nullptr;
   std::atomic<std::size_t> items_{0};
   std::atomic<std::size_t> grain_{1};
+  std::atomic<Chunks> chunks_{Chunks::kGuided};
   std::atomic<std::size_t> active_{1};
   // High half: number of the loop. Low half: its unclaimed items. A claim is a compare-and-swap, so
   // that a late helper can never claim from the next loop by mistake.

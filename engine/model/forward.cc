@@ -14,6 +14,7 @@
 #include "engine/base/function_ref.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
+#include "engine/base/thread_pool.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/config.h"
 #include "engine/model/kv_cache.h"
@@ -64,7 +65,10 @@ void MatmulThen(const Compute& c, const Matrix& w, const float* bias, MatView<co
   const QuantizedActivations codes =
       format.has_codes() ? Quantize(c, format.activations, x, s) : QuantizedActivations{};
   const std::size_t tile_bytes = w.bytes() / w.tiles() * x.rows;
-  c.pool->ParallelFor(w.tiles(), Grain(tile_bytes), [&](std::size_t begin, std::size_t end) {
+  // Few tokens wait for the weights, so a thread must read long runs of them.
+  const auto chunks =
+      x.rows <= kTokenBlock ? ThreadPool::Chunks::kLongFirst : ThreadPool::Chunks::kGuided;
+  const auto compute = [&](std::size_t begin, std::size_t end) {
     const TileRange tiles{begin, end};
     switch (format.format) {
       case WeightFormat::kF32:
@@ -78,7 +82,8 @@ void MatmulThen(const Compute& c, const Matrix& w, const float* bias, MatView<co
         break;
     }
     finish(begin * kTileRows, std::min(end * kTileRows, w.rows()));
-  });
+  };
+  c.pool->ParallelFor(w.tiles(), Grain(tile_bytes), compute, chunks);
 }
 
 void Linear(const Compute& c, const LinearWeights& w, MatView<const float> x, Scratch& s,

@@ -72,20 +72,23 @@ class VirtualCores {
   std::condition_variable changed_;
 };
 
+using enum ThreadPool::Chunks;
+
 // The loops of a decode step of GPT-2 124M in q8 with a context of 900. Each has how often it runs,
 // its items, its grain and the time of an item. A tile of 768 inputs takes the time 1.
 struct Loop {
   double times;
   std::size_t items, grain;
   double time;
+  ThreadPool::Chunks chunks;
 };
 constexpr Loop kStep[] = {
-    {12, 288, 5, 1},  // QKV
-    {12, 12, 1, 18},  // attention
-    {12, 96, 5, 1},   // its projection
-    {12, 384, 5, 1},  // the MLP's first matrix
-    {12, 96, 1, 4},   // its second
-    {1, 6283, 5, 1},  // logits
+    {12, 288, 5, 1, kLongFirst},  // QKV
+    {12, 12, 1, 18, kGuided},     // attention
+    {12, 96, 5, 1, kLongFirst},   // its projection
+    {12, 384, 5, 1, kLongFirst},  // the MLP's first matrix
+    {12, 96, 1, 4, kLongFirst},   // its second
+    {1, 6283, 5, 1, kLongFirst},  // logits
 };
 
 // The time of a step, relative to perfectly divisible work, once the pool has seen such loops
@@ -102,8 +105,8 @@ double TimeBeyondIdeal(const std::vector<double>& slowness) {
     taken = ideal = 0;
     for (const Loop& loop : kStep) {
       VirtualCores cores(loop.items, slowness, core_of);
-      pool.ParallelFor(loop.items, loop.grain,
-                       [&](std::size_t begin, std::size_t end) { cores.Run(begin, end); });
+      const auto run = [&](std::size_t begin, std::size_t end) { cores.Run(begin, end); };
+      pool.ParallelFor(loop.items, loop.grain, run, loop.chunks);
       taken += loop.times * loop.time * cores.TimeTaken();
       ideal += loop.times * loop.time * static_cast<double>(loop.items) / speed;
     }
