@@ -50,11 +50,11 @@ class ThreadPool {
 
   // How threads claim the items of a loop (Polychronopoulos, Kuck 1987: "Guided self-scheduling").
   enum class Chunks {
-    // A third of a thread's share of what is left, but at least `grain` items: large chunks come
+    // A third of a thread's share of what is left, but at least `grain` items. Large chunks come
     // first, and small ones let all threads finish together.
     kGuided,
-    // A thread first claims most of what it computed of recent loops of this kind, and goes on as
-    // above: for loops of similar work whose neighbouring items lie beside each other in memory.
+    // A thread first claims most of what it computed of recent loops of this kind, then goes on as
+    // above. For loops of similar work whose neighbouring items lie beside each other in memory.
     kLongFirst,
   };
 
