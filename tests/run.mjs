@@ -241,7 +241,7 @@ const packagesOf = {
 const besideOthers = ["asan", "tsan", "fuzz", "format", "lint"];
 /** Steps that need no Emscripten, which is fetched meanwhile. */
 const withoutEmscripten = ["native"];
-/** Steps that take long and seldom fail alone, because most of what they test is tested by another step, too. */
+/** Steps that take long, and that a change seldom breaks alone. */
 const onlyInAll = ["asan", "tsan", "fuzz", "e2e-rest", "browsers", "docs", "soak", "bundlers"];
 const inAll = Object.keys(steps);
 

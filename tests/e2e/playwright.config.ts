@@ -1,7 +1,7 @@
 import { defineConfig } from "@playwright/test";
 import { headlessChromium } from "../support/headless-chromium.js";
 
-/** What most visitors and embedders use. The step `e2e` runs these; `e2e-rest` runs all others, which takes four times as long. */
+/** What most visitors and embedders use. The step `e2e` runs these; `e2e-rest` runs all others, which takes about three times as long. */
 const often = [
   "addresses",
   "desk",

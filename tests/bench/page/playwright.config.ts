@@ -5,7 +5,7 @@ import e2e from "../../e2e/playwright.config.js";
 export default defineConfig({
   ...e2e,
   testDir: ".",
-  projects: [], // those of the tests
+  projects: [{ name: "page" }], // not those of the tests
   outputDir: "../../../build/bench-page",
   retries: 0,
   workers: 1,
