@@ -31,10 +31,10 @@ std::size_t Grain(std::size_t bytes) {
   return std::max<std::size_t>(1, kWorthClaiming / bytes);
 }
 
-// Calls body(item) for items that each read `bytes`.
-void ForEach(const Compute& c, std::size_t items, std::size_t bytes,
+// Calls body(item) for each of `items`.
+void ForEach(const Compute& c, std::size_t items, std::size_t grain,
              FunctionRef<void(std::size_t item)> body) {
-  c.pool->ParallelFor(items, Grain(bytes), [&](std::size_t begin, std::size_t end) {
+  c.pool->ParallelFor(items, grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t item = begin; item < end; ++item) body(item);
   });
 }
@@ -42,7 +42,7 @@ void ForEach(const Compute& c, std::size_t items, std::size_t bytes,
 // Calls body(token) for each token of the activations x [tokens, cols].
 void ForTokens(const Compute& c, MatView<const float> x,
                FunctionRef<void(std::size_t token)> body) {
-  ForEach(c, x.rows, x.cols * sizeof(float), body);
+  ForEach(c, x.rows, Grain(x.cols * sizeof(float)), body);
 }
 
 QuantizedActivations Quantize(const Compute& c, ActivationCodes kind, MatView<const float> x,
@@ -181,28 +181,34 @@ void Attend(const Compute& c, const BatchToken& token, std::size_t layer, std::s
 }
 
 // Appends K and V of the batch to the caches, then lets each token attend to its own past and
-// itself. Threads share the heads, which are independent: first those of the keys, then those of
-// the queries.
+// itself. Threads share the heads, which are independent.
 void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
                      std::span<const BatchToken> batch, MatView<const float> qkv,
                      MatView<float> mixed) {
   const std::size_t dim = config.head_dim();
-  const std::size_t stored_bytes = batch.size() * 2 * dim * sizeof(float);
-  ForEach(c, config.n_kv_head(), stored_bytes, [&](std::size_t kv_head) {
+  const auto store = [&](std::size_t kv_head) {
     const QkvColumns columns = config.ColumnsOf(kv_head);
     const MatView<const float> keys = qkv.Columns(columns.key, dim);
     const MatView<const float> values = qkv.Columns(columns.value, dim);
     for (std::size_t t = 0; t < batch.size(); ++t) {
       Store(c, batch[t], layer, kv_head, keys.Row(t), values.Row(t));
     }
-  });
-  const std::size_t head_bytes = batch.size() * (batch.back().position + 1) * dim;
-  ForEach(c, config.n_head, head_bytes, [&](std::size_t head) {
+  };
+  const auto attend = [&](std::size_t head) {
     const MatView<const float> queries = qkv.Columns(config.ColumnsOf(head).query, dim);
     const MatView<float> out = mixed.Columns(head * dim, dim);
     for (std::size_t t = 0; t < batch.size(); ++t) {
       Attend(c, batch[t], layer, config.KvHead(head), queries.Row(t), out.Row(t));
     }
+  };
+  // A head takes a microsecond or two even where it attends to few positions.
+  constexpr std::size_t kGrain = 1;
+  const bool is_shared = config.n_kv_head() < config.n_head;
+  if (is_shared) ForEach(c, config.n_kv_head(), kGrain, store);
+  // A thread that attends to what it has stored has it in its cache.
+  ForEach(c, config.n_head, kGrain, [&](std::size_t head) {
+    if (!is_shared) store(head);
+    attend(head);
   });
 }
 
