@@ -13,20 +13,13 @@ import {
   setText,
   textOf,
 } from "./page.js";
-import { storedTexts } from "./stored-texts.js";
+import { expectStored, storedTexts } from "./stored-texts.js";
 
 /** The link to a text. */
 const fragmentOf = (passage: object) =>
   `#text=${deflateRawSync(JSON.stringify(passage)).toString("base64url")}`;
 
 const story = "A cat sat here.";
-
-/** Resolves when `text` is stored. */
-async function expectStored(page: Page, text: string): Promise<void> {
-  await expect
-    .poll(async () => (await storedTexts(page)).map((each) => each.text), { timeout: 10_000 })
-    .toContain(text);
-}
 
 /** Each leaves the page and comes back to it. */
 const waysBack: Record<string, (page: Page) => Promise<unknown>> = {
@@ -280,6 +273,25 @@ test("what you type before the stored text is read is inserted at its caret, and
   await expectEditor(page);
   expect(await textOf(page)).toBe(`${story} It purred.`);
   await page.getByRole("button", { name: "Undo" }).click();
+  expect(await textOf(page)).toBe(story);
+});
+
+test("what you write while the stored texts cannot be read survives a reload", async ({ page }) => {
+  await page.addInitScript(() => {
+    if (sessionStorage.getItem("visited") !== null) return;
+    sessionStorage.setItem("visited", "yes");
+    const open = Reflect.get(IDBFactory.prototype, "open") as (...names: unknown[]) => IDBOpenDBRequest;
+    IDBFactory.prototype.open = function (...names) {
+      const request = open.call(this, ...names);
+      if (names[0] === "gpt2-texts") request.addEventListener = () => {}; // never answers
+      return request;
+    };
+  });
+  await openWithoutModel(page);
+  await expect(notStored(page)).toBeVisible();
+  await setText(page, story);
+  await page.reload();
+  await expectEditor(page);
   expect(await textOf(page)).toBe(story);
 });
 

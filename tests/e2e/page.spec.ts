@@ -18,7 +18,7 @@ import {
   textOf,
   writeOn,
 } from "./page.js";
-import { storedTexts } from "./stored-texts.js";
+import { expectStored, storedTexts } from "./stored-texts.js";
 
 test("the model continues the prompt piece by piece, and the page shows the speed", async ({ page }) => {
   await open(page);
@@ -261,9 +261,7 @@ test("a page that is hidden stores the text at once", async ({ page }) => {
     document.dispatchEvent(new Event("visibilitychange"));
     Object.assign(window, { setTimeout: () => 0 }); // nothing is stored later
   });
-  await expect
-    .poll(async () => (await storedTexts(page)).map(({ text }) => text))
-    .toContain("A cat sat here.");
+  await expectStored(page, "A cat sat here.");
 });
 
 test("a reload keeps the text, who wrote it, and the caret", async ({ page }) => {
@@ -271,6 +269,7 @@ test("a reload keeps the text, who wrote it, and the caret", async ({ page }) =>
   const text = await generate(page);
   const inks = () => page.locator("#editor .models").allTextContents();
   const before = await inks();
+  await expectStored(page, text); // before that, a reload restores the text alone
   await inEditor(page, (view) => view.dispatch({ selection: { anchor: 4 } }), null);
   await page.reload();
   await expectReady(page);
@@ -293,8 +292,7 @@ test("a reload keeps what Another replaces, and the last seed", async ({ page })
   await setOption(page, "Tokens", "8");
   const first = await generate(page);
   const seed = await seedOf(page);
-  // Only the text is restored of what changed in the last half second before a reload.
-  await expect.poll(async () => (await storedTexts(page)).map(({ text }) => text)).toContain(first);
+  await expectStored(page, first);
   await page.reload();
   await expectReady(page);
   await openSection(page, "options");

@@ -1,5 +1,5 @@
 // Reads the texts that the page has stored.
-import type { Page } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 
 interface StoredText {
   text: string;
@@ -22,3 +22,10 @@ export const storedTexts = (page: Page): Promise<StoredText[]> =>
     const texts = records.filter(({ content }) => content as unknown); // a name has none
     return texts.sort((one, other) => other.version - one.version).map(({ content }) => content);
   });
+
+/** Resolves when `text` is stored. */
+export async function expectStored(page: Page, text: string): Promise<void> {
+  await expect
+    .poll(async () => (await storedTexts(page)).map((each) => each.text), { timeout: 10_000 })
+    .toContain(text);
+}

@@ -223,7 +223,13 @@ export class Tab {
     const { own } = this;
     const whole = this.storeNow();
     if (own && whole !== undefined) this.storeLastChange(own, whole);
-    else writeSession(typedKey, this.setting.surface.typedInField);
+    else writeSession(typedKey, this.unstored);
+  }
+
+  /** What no store has: the stored text is not read yet, so nothing could be stored. */
+  private get unstored(): string | undefined {
+    const { surface } = this.setting;
+    return surface.typedInField ?? (!this.own && this.isChanged ? surface.kept.text : undefined);
   }
 
   /** The text of a stored version. */
