@@ -37,12 +37,14 @@ async function lookUp(page: Page, id: string): Promise<void> {
   await page.getByRole("button", { name: "Look up" }).click();
 }
 
-/** Drops files and folders of this disk on the page. */
+/** Drops files and folders of this disk on the text. */
 async function dropPaths(page: Page, ...files: string[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files, dragOperationsMask: 1 };
+  const box = await page.locator("#editor .cm-line").first().boundingBox();
+  const at = { x: (box?.x ?? 0) + 20, y: (box?.y ?? 0) + 10 };
   for (const type of ["dragEnter", "dragOver", "drop"] as const)
-    await session.send("Input.dispatchDragEvent", { type, x: 200, y: 200, data });
+    await session.send("Input.dispatchDragEvent", { type, ...at, data });
   await session.detach();
 }
 
@@ -278,10 +280,12 @@ test("a dropped folder with many other files loads, and so do dropped files", as
   await expect(page.locator("#chooser-name")).toHaveText("tale", { timeout: 30_000 });
   await expectReady(page);
   expect((await generate(page)).length).toBeGreaterThan("The sea was".length);
+  const text = await textOf(page);
   const names = readdirSync(demo).sort();
   await dropPaths(page, ...names.map((name) => resolve(demo, name)));
   await expect(page.locator("#chooser-name")).toHaveText(names[0] ?? "", { timeout: 30_000 });
   await expectReady(page);
+  expect(await textOf(page)).toBe(text); // they were dropped on it
   await generate(page);
 });
 

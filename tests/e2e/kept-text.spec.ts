@@ -10,6 +10,7 @@ import {
   open,
   openSection,
   openWithoutModel,
+  setOption,
   setText,
   textOf,
 } from "./page.js";
@@ -238,6 +239,15 @@ test("an example stores the text that it replaces, and Undo restores it after a 
   expect(await textOf(other)).toBe(story);
 });
 
+/** Another tab is shown for a moment. */
+const hideAndShow = (page: Page) =>
+  page.evaluate(() => {
+    for (const value of ["hidden", "visible"]) {
+      Object.defineProperty(document, "visibilityState", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }
+  });
+
 test("what you type before the stored text is read is inserted at its caret, and both are kept", async ({
   page,
 }) => {
@@ -269,11 +279,17 @@ test("what you type before the stored text is read is inserted at its caret, and
   await page.keyboard.press("Control+End");
   await page.keyboard.type(" It purred.");
   await expect(field).toHaveValue("Once upon a time It purred.");
-  await page.evaluate(() => (window as unknown as { read: () => void }).read());
+  await hideAndShow(page);
+  const read = () => page.evaluate(() => (window as unknown as { read: () => void }).read());
+  await read();
   await expectEditor(page);
   expect(await textOf(page)).toBe(`${story} It purred.`);
   await page.getByRole("button", { name: "Undo" }).click();
   expect(await textOf(page)).toBe(story);
+  await page.reload();
+  await read();
+  await expectEditor(page);
+  expect(await textOf(page)).toBe(story); // what was typed early is not inserted again
 });
 
 test("what you write while the stored texts cannot be read survives a reload", async ({ page }) => {
@@ -293,6 +309,45 @@ test("what you write while the stored texts cannot be read survives a reload", a
   await page.reload();
   await expectEditor(page);
   expect(await textOf(page)).toBe(story);
+});
+
+test("a passing fault of the storage replaces no text", async ({ page }) => {
+  await openWithoutModel(page);
+  await setText(page, story);
+  await expectStored(page, story);
+  await page.addInitScript(() => {
+    const open = Reflect.get(IDBFactory.prototype, "open") as (...names: unknown[]) => IDBOpenDBRequest;
+    IDBFactory.prototype.open = function (...names) {
+      if (sessionStorage.getItem("fails")) throw new DOMException("connection lost", "UnknownError");
+      return open.call(this, ...names);
+    };
+    const wait = setTimeout;
+    // The page tries again after five seconds.
+    Object.assign(window, { setTimeout: (run: () => void, ms: number) => wait(run, ms === 5000 ? 0 : ms) });
+  });
+  await page.evaluate(() => sessionStorage.setItem("fails", "yes"));
+  await page.reload();
+  await expectEditor(page);
+  await expect(notStored(page)).toBeVisible();
+  await page.evaluate(() => sessionStorage.removeItem("fails"));
+  await page.waitForTimeout(1500); // long enough to store a text
+  expect(new Set((await storedTexts(page)).map(({ text }) => text))).toEqual(new Set([story]));
+  await page.reload();
+  await expectEditor(page);
+  expect(await textOf(page)).toBe(story);
+});
+
+test("an opening that a refused option stops leaves the text as it is stored", async ({ page }) => {
+  await openWithoutModel(page);
+  await setText(page, story);
+  await expectStored(page, story);
+  await setOption(page, "Temperature", "99");
+  await page.getByRole("button", { name: "The old king…" }).click();
+  await expect(page.getByRole("alert")).toBeVisible();
+  await setText(page, `${story} It purred.`);
+  await expectStored(page, `${story} It purred.`);
+  await openSection(page, "library");
+  await expect(page.locator("#library-panel .text-name")).toHaveCount(1);
 });
 
 const notStored = (page: Page) => page.locator("#unstored");

@@ -50,8 +50,8 @@ function begin(first: ChosenModel): void {
   showLoading(ui, state, loading.cancel);
   /** Starts another text, and writes on at its end. The current one stays stored, and Undo brings it back. */
   const goOnWith = (kept: KeptText) => {
-    tab?.setAside();
     void writing.write((editor) => {
+      tab?.setAside();
       editor.showOther(kept);
       return atEnd(editor);
     });

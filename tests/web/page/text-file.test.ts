@@ -35,6 +35,12 @@ it("a file of texts is read back unchanged", () => {
   expect(parseFile(toFile([]))).toEqual([]);
 });
 
+it("a file whose last run is empty is read, without the run", () => {
+  const run = [5, 5] as const;
+  const [read] = parseFile(toFile([{ ...plain, content: { ...plain.content, text: "A cat", run } }]));
+  expect(read?.content).toEqual({ text: "A cat", caret: 0, written: [] });
+});
+
 /** The file of `whole`, changed by `change`. */
 function damaged(change: (text: Record<string, unknown>, file: Record<string, unknown>) => void): string {
   const file = JSON.parse(toFile([plain, whole])) as { texts: Record<string, unknown>[] };

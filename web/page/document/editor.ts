@@ -107,6 +107,10 @@ export class Editor {
       }),
       EditorView.scrollMargins.of(() => ({ top: margin, bottom: coveredBy(dock) + margin })),
       EditorView.updateListener.of(onUpdate),
+      // The page takes files as a model. CodeMirror would insert their bytes.
+      EditorView.domEventHandlers({
+        drop: ({ dataTransfer }) => dataTransfer?.types.includes("Files") ?? false,
+      }),
       EditorView.domEventObservers({
         compositionstart: (_event, { state }) => {
           this.isComposedThere = state.field(runField)?.to === state.selection.main.head;
@@ -183,7 +187,7 @@ export class Editor {
   /** As `kept`, with the last run, the undo history and all branches. */
   get keptWithHistory(): KeptText {
     const { run } = this;
-    const last = run ? ([run.from, run.to] as const) : undefined;
+    const last = run && run.from < run.to ? ([run.from, run.to] as const) : undefined;
     const { state } = this.view;
     const alternatives = keepAlternatives(state);
     return { ...this.kept, run: last, history: keepHistory(state), tree: this.tree, alternatives };

@@ -1,6 +1,9 @@
 // Draws at most once per frame.
 
-/** Runs `draw` in the next frame, however often a drawing is requested before. */
+/**
+ * Runs `draw` in the next frame, however often a drawing is requested before. A hidden page has no frames: there, `draw`
+ * runs at once, because the browser may discard the page.
+ */
 export class FrameBatch {
   private frame: number | undefined;
 
@@ -12,6 +15,7 @@ export class FrameBatch {
 
   request(): void {
     this.frame ??= requestAnimationFrame(() => this.flush());
+    if (document.hidden) this.flush();
   }
 
   /** Draws now if a drawing was requested. */

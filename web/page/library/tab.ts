@@ -222,8 +222,9 @@ export class Tab {
     if (this.isLeft) return;
     const { own } = this;
     const whole = this.storeNow();
-    if (own && whole !== undefined) this.storeLastChange(own, whole);
-    else writeSession(typedKey, this.unstored);
+    const isStored = own !== undefined && whole !== undefined;
+    if (isStored) this.storeLastChange(own, whole);
+    writeSession(typedKey, isStored ? undefined : this.unstored);
   }
 
   /** What no store has: the stored text is not read yet, so nothing could be stored. */
@@ -284,7 +285,7 @@ export class Tab {
       if (isLate()) taken?.release();
       else if (taken) await this.show(taken);
     } catch (error) {
-      this.failStoring(error);
+      this.setting.showFailure(error);
     }
     this.own ??= this.beginText();
     if (this.isChanged || this.setting.surface.typedInField !== undefined) this.noteChange();

@@ -143,7 +143,8 @@ function parseText(value: unknown, where: string): FiledText {
   if (!areFields(fields)) refuse(`${where}.fields`, phrase("twoFields", { most: mostUnits }), fields);
   const set = parseFields(fields);
   if (seed !== undefined && !isOffset(seed)) refuse(`${where}.seed`, phrase("wholeNumber"), seed);
-  const last = run === undefined ? [] : partsOf([run], `${where}.run`, kept.text.length);
+  const isEmpty = Array.isArray(run) && run.length === 2 && run[0] === run[1]; // earlier releases wrote these
+  const last = run === undefined || isEmpty ? [] : partsOf([run], `${where}.run`, kept.text.length);
   const content = {
     ...kept,
     ...(last[0] && { run: [last[0][0], last[0][1]] as const }),
