@@ -1,10 +1,11 @@
 // A model's files by way of the page's own `fetch`, both threads' ends in one process.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { servePageFetch } from "../../web/src/client/page-fetch.js";
 import { headersFetch } from "../../web/src/loader/headers-fetch.js";
 import { UrlSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import type { FetchPort, LoadRequest } from "../../web/src/shared/protocol.js";
+import { openSource } from "../../web/src/sources/open-source.js";
 import { pageFetch } from "../../web/src/sources/page-fetch.js";
 
 let closed: AbortController;
@@ -21,10 +22,14 @@ afterEach(() => {
 const never = new AbortController().signal;
 
 /** The worker's `fetch`, by way of a page that has `fetchFile`. */
-function through(fetchFile: unknown, init: RequestInit = {}): typeof fetch {
-  const port = servePageFetch(fetchFile as typeof fetch, init, closed.signal);
+function through(fetchFile: unknown, wanted: Partial<LoadRequest> = {}): typeof fetch {
+  const plain = { headers: [], credentials: undefined, redirect: undefined };
+  return pageFetch(portOf(fetchFile), { ...plain, ...wanted });
+}
+function portOf(fetchFile: unknown): FetchPort {
+  const port = servePageFetch(fetchFile as typeof fetch, closed.signal);
   ports.push(port);
-  return pageFetch(port as FetchPort);
+  return port as FetchPort;
 }
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
@@ -48,7 +53,7 @@ it("the page's fetch returns bytes, status and headers, and receives headers and
   const fetchFile = vi.fn(
     async () => new Response(chunks(100).body, { status: 206, headers: { "X-A": "1" } }),
   );
-  const init: RequestInit = { headers: [["authorization", "me"]], credentials: "include" };
+  const init = { headers: [["authorization", "me"]], credentials: "include", redirect: "error" } as const;
   const response = await through(fetchFile, init)("http://host/m/config.json", { signal: never });
   expect(response.status).toBe(206);
   expect(response.headers.get("x-a")).toBe("1");
@@ -75,6 +80,49 @@ it("after a broken connection, the page's fetch is called for the rest of the fi
     ["bytes=3-", "me"],
     [null, "me"],
   ]);
+});
+
+describe("the page's fetch gets headers and credentials only for the model's own origin", () => {
+  /** The origins, each with the headers and the credentials that it was to get. */
+  const sent: [origin: string, token: string | null, credentials: string | undefined][] = [];
+  beforeEach(() => void sent.splice(0));
+  const open = (request: Pick<LoadRequest, "source" | "adapters">, answer = () => new Response("{}")) => {
+    const fetchPort = portOf(async (url: string, { headers, credentials }: RequestInit) => {
+      sent.push([new URL(url).host, new Headers(headers).get("authorization"), credentials]);
+      return answer();
+    });
+    const whole = { ...request, headers: [["authorization", "t"]], credentials: "include", fetchPort };
+    return openSource(whole as unknown as LoadRequest, {
+      patience: { stallMs: 5000, onRetry: () => {} },
+      signal: never,
+    });
+  };
+
+  it("an adapter at another origin gets none, and one at the model's origin gets them", async () => {
+    const adapters = ["http://host/l/", "http://other/l/"].map((url) => ({
+      source: { kind: "folder", url } as const,
+      weight: 1,
+    }));
+    const source = await open({ source: { kind: "folder", url: "http://host/m/" }, adapters });
+    await source.adapterVersion?.(never);
+    expect(new Set(sent.map((one) => one.join(" ")))).toEqual(new Set(["host t include", "other  "]));
+  });
+
+  it("a folder that may be an id gets no headers before it is found", async () => {
+    const orHub = { kind: "hub", hub: "http://hub/", id: "user/tale", revision: "main" } as const;
+    const found = { isThere: false };
+    const answer = () => {
+      const status = found.isThere ? 200 : 404;
+      found.isThere = true; // on the hub
+      return new Response("{}", { status });
+    };
+    const source = await open({ source: { kind: "folder", url: "http://host/user/tale/", orHub } }, answer);
+    await readText(source, "config.json", never).catch(() => undefined);
+    expect(sent.slice(0, 2).map(([host, token]) => [host, token])).toEqual([
+      ["host", null],
+      ["hub", "t"],
+    ]);
+  });
 });
 
 it("the page's fetch can answer several requests at once", async () => {

@@ -79,8 +79,9 @@ export interface LoadOptions {
   redirect?: "follow" | "error" | null | undefined;
   /**
    * Called instead of fetch for every file of the model, to sign addresses, to decrypt, or to read from another place. It gets
-   * the address as a string, and `signal`, `headers` and `credentials`. The worker reads its response chunk by chunk. To
-   * resume a file, `headers` ask for the rest (`Range`); a response of 200 with the whole file also works.
+   * the address as a string, `signal`, and the `headers` and `credentials` that are meant for that address. The worker reads
+   * its response chunk by chunk. To resume a file, `headers` ask for the rest (`Range`); a response of 200 with the whole
+   * file also works.
    */
   fetch?: typeof fetch | null | undefined;
   /**
@@ -134,17 +135,11 @@ const sharedLoads = new WeakMap<Start, Map<string, SharedLoad>>();
 function startLoad(
   connection: Connection,
   request: LoadRequest,
-  servePage: ((init: RequestInit, closed: AbortSignal) => MessagePort) | undefined,
+  servePage: ((closed: AbortSignal) => MessagePort) | undefined,
   onEnd: () => void,
 ): SharedLoad {
   const settled = new AbortController();
-  const { headers, credentials, redirect } = request;
-  const init: RequestInit = {
-    headers: headers.map(([...pair]) => pair),
-    ...(credentials && { credentials }),
-    ...(redirect && { redirect }),
-  };
-  const fetchPort = servePage?.(init, settled.signal);
+  const fetchPort = servePage?.(settled.signal);
   const whole: LoadRequest = {
     ...request,
     threadChoices: readThreadChoices(),

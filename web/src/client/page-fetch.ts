@@ -15,9 +15,8 @@ function readResponse(response: unknown): Response {
 
 /** Sends the answer of `fetchFile`, one chunk per request. */
 async function serveFile(
-  { url, range, port }: FetchRequest,
+  { url, init, port }: FetchRequest,
   fetchFile: typeof fetch,
-  init: RequestInit,
   closed: AbortSignal,
 ): Promise<void> {
   const controller = new AbortController();
@@ -33,10 +32,7 @@ async function serveFile(
     wake();
   };
   try {
-    const headers = new Headers(init.headers);
-    if (range !== undefined) headers.set("Range", range);
-    const asked = range === undefined ? init : { ...init, headers };
-    const response = readResponse(await fetchFile(url, { ...asked, signal: controller.signal }));
+    const response = readResponse(await fetchFile(url, { ...init, signal: controller.signal }));
     const { status, statusText } = response;
     send({ type: "response", status, statusText, headers: [...response.headers] });
     const reader = response.body?.getReader();
@@ -61,10 +57,9 @@ async function serveFile(
 }
 
 /** A port for a LoadRequest, through which the worker calls `fetchFile` until `closed` is aborted. */
-export function servePageFetch(fetchFile: typeof fetch, init: RequestInit, closed: AbortSignal): MessagePort {
+export function servePageFetch(fetchFile: typeof fetch, closed: AbortSignal): MessagePort {
   const { port1, port2 } = new MessageChannel();
-  (port1 as FetchPort).onmessage = ({ data }) =>
-    void serveFile(data as FetchRequest, fetchFile, init, closed);
+  (port1 as FetchPort).onmessage = ({ data }) => void serveFile(data as FetchRequest, fetchFile, closed);
   closed.addEventListener("abort", () => port1.close(), { once: true });
   return port2;
 }

@@ -115,8 +115,11 @@ export interface FetchPort {
 /** worker -> page, through the fetchPort: requests a file. `port` carries its messages. */
 export interface FetchRequest {
   url: string;
-  /** The header Range, if only the rest of a file is wanted. The page's fetch may return the whole file. */
-  range?: string;
+  /**
+   * What the host of `url` may get of the caller's options. The header Range asks for the rest of a file; the page's fetch
+   * may return the whole file.
+   */
+  init: RequestInit;
   port: FetchPort;
 }
 

@@ -83,7 +83,7 @@ export async function openSource(
 ): Promise<ModelSource> {
   const { source, fetchPort, weights, adapters = [] } = request;
   const askOf = (home: string, wanted: LoadRequest) =>
-    fetchPort ? pageFetch(fetchPort) : headersFetch(wanted, home);
+    fetchPort ? pageFetch(fetchPort, wanted) : headersFetch(wanted, home);
   const find = async (wanted: SourceRequest, file: string): Promise<SourceRequest> => {
     if (wanted.kind !== "folder" || !wanted.orHub) return wanted;
     // The headers may be meant for the Hub, so the folder's host gets them only if it has the model.

@@ -1,5 +1,5 @@
 // A `fetch` for a model's files that calls the page's own.
-import type { FetchAnswer, FetchPort, FetchRequest, FetchWant } from "../shared/protocol.js";
+import type { FetchAnswer, FetchPort, FetchRequest, FetchWant, LoadRequest } from "../shared/protocol.js";
 
 /** Chunks that are requested in advance. */
 const ahead = 4;
@@ -7,10 +7,18 @@ const ahead = 4;
 /** Responses that must have no body. */
 const isBodiless = (status: number) => [101, 204, 205, 304].includes(status);
 
-/** A `fetch` for URLs that calls the page through `pagePort`. It supports the options `signal` and the header Range. */
-export function pageFetch(pagePort: FetchPort): typeof fetch {
-  return (input, { signal, headers } = {}) => {
-    const range = new Headers(headers).get("range");
+/**
+ * A `fetch` for URLs that calls the page through `pagePort`, with `headers`, `credentials` and `redirect`. It supports the
+ * options `signal` and the header Range.
+ */
+export function pageFetch(
+  pagePort: FetchPort,
+  { headers, credentials, redirect }: Pick<LoadRequest, "headers" | "credentials" | "redirect">,
+): typeof fetch {
+  return (input, { signal, headers: more } = {}) => {
+    const range = new Headers(more).get("range");
+    const sent = headers.map(([...pair]) => pair);
+    if (range !== null) sent.push(["Range", range]);
     const { port1, port2 } = new MessageChannel();
     const port = port1 as FetchPort;
     const want = (what: FetchWant) => port.postMessage(what, []);
@@ -65,7 +73,7 @@ export function pageFetch(pagePort: FetchPort): typeof fetch {
       signal?.addEventListener("abort", onAbort);
       const request: FetchRequest = {
         url: input instanceof Request ? input.url : String(input),
-        ...(range !== null && { range }),
+        init: { headers: sent, ...(credentials && { credentials }), ...(redirect && { redirect }) },
         port: port2 as FetchPort,
       };
       pagePort.postMessage(request, [port2]);
