@@ -1,6 +1,9 @@
 // Data larger than any model needs is refused before it takes memory. The error states the size.
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CachedSource } from "../../web/src/cache/cached-source.js";
+import { cached } from "../../web/src/cache/index.js";
+import { openStore } from "../../web/src/cache/open-store.js";
 import { keyOf, readRecords, type ModelRecord } from "../../web/src/cache/records.js";
 import { ConvertedSource } from "../../web/src/convert/converted-source.js";
 import { tensorsOf } from "../../web/src/convert/tensor-head.js";
@@ -8,7 +11,10 @@ import { mostListed, mostRecordBytes } from "../../web/src/loader/limits.js";
 import type { ModelSource, OpenFile } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
+import type { LoadRequest } from "../../web/src/shared/protocol.js";
+import { FakeDisk } from "./support/fake-opfs.js";
 import { MemoryStore } from "./support/memory-store.js";
+import { hash, Host, id, loadFrom } from "./support/model-host.js";
 
 const { signal } = new AbortController();
 const mebibyte = 1024 * 1024;
@@ -62,6 +68,50 @@ describe("a file that is read as a whole", () => {
   it("a file that is read as a whole may have the largest allowed size", async () => {
     const file = { size: 16 * mebibyte, stream: new Blob([new Uint8Array(16 * mebibyte).fill(32)]).stream() };
     expect(await readText(giving(file), "config.json", signal)).toHaveLength(16 * mebibyte);
+  });
+});
+
+describe("a small file that is stored", () => {
+  const tooLarge = "config.json: found 17825792 bytes, expected at most 16777216";
+  const never = { patienceMs: 1000, hasChanged: async () => false };
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("reading a file through the cache stops as soon as it is larger than its name allows", async () => {
+    const { state, file } = endless();
+    const source = new CachedSource(new MemoryStore(), giving(file), id, undefined);
+    await expect(readText(source, "config.json", signal)).rejects.toThrow(tooLarge);
+    expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true });
+  });
+
+  it("the replacement of a damaged stored file is refused if it is larger than its name allows", async () => {
+    vi.stubGlobal("navigator", new FakeDisk().navigator);
+    const store = new MemoryStore();
+    await loadFrom(store, new Host());
+    store.put("blobs", hash(new TextEncoder().encode("{}")), "[]");
+    const { state, file } = endless();
+    const source = new CachedSource(store, giving(file), id, never);
+    await expect(readText(source, "config.json", signal)).rejects.toThrow(tooLarge);
+    expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true });
+  });
+
+  it("a stored model counts as unchanged if its host sends a config.json that never ends", async () => {
+    const disk = new FakeDisk();
+    vi.stubGlobal("navigator", disk.navigator);
+    const { store } = await openStore(true);
+    if (!store) throw new Error("there is no store");
+    const host = new Host();
+    await loadFrom(store, host);
+    host.isDown = true;
+    const { state, file } = endless();
+    vi.stubGlobal("fetch", async (url: string) =>
+      url.endsWith("config.json") ? new Response(file.stream) : new Response(host.files.get("weights.json")),
+    );
+    const source = await cached(Object.assign(host, { id }), {
+      source: { kind: "folder", url: id },
+      headers: [],
+    } as unknown as LoadRequest);
+    expect(await readText(source, "config.json", signal)).toBe("{}");
+    await vi.waitFor(() => expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true }));
   });
 });
 

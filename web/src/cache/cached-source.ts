@@ -1,5 +1,6 @@
 // A model folder whose files are stored on this device while they are read, and read from there the next time.
 import { fileOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
+import { readWhole } from "../loader/read-text.js";
 import { sha256 } from "../loader/sha256.js";
 import type { Piece } from "../loader/weights-index.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
@@ -13,7 +14,7 @@ import { makeRoom, reasonNotWritten } from "./room.js";
 import { RoomyStore } from "./roomy-store.js";
 import { openPiece, readRight, readStored } from "./stored-piece.js";
 import { storeStream } from "./stored-stream.js";
-import { bytesOf, type Store } from "./store.js";
+import type { Store } from "./store.js";
 
 const weightsFile = "model.safetensors";
 /** Files that are read as a whole. Only the index can hold their hashes. */
@@ -157,7 +158,8 @@ export class CachedSource implements ModelSource {
   ): Promise<OpenFile> {
     const bytes = anew ? undefined : await readRight(this.store, file);
     if (bytes) return { ...fileOf(bytes), origin: "cache" };
-    const fetched = await bytesOf((await this.source.open(file.path, { signal, anew: true })).stream);
+    const opened = await this.source.open(file.path, { signal, anew: true });
+    const fetched = await readWhole(opened, file.path, signal);
     if ((await sha256(fetched)) !== file.sha256) {
       await this.forget(record, file.path);
     }
@@ -179,7 +181,7 @@ export class CachedSource implements ModelSource {
     let bytes: Uint8Array<ArrayBuffer>;
     try {
       const file = await this.source.open(name, { signal, anew: anew || this.outdated !== undefined });
-      bytes = await bytesOf(file.stream);
+      bytes = await readWhole(file, name, signal);
     } catch (error) {
       if (isMissing(error)) this.recording.addMissing(name);
       throw error;

@@ -3,13 +3,13 @@
 import { headersFetch } from "../loader/headers-fetch.js";
 import { withFile } from "../loader/model-id.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
+import { readWhole } from "../loader/read-text.js";
 import { LoadError } from "../shared/errors.js";
 import type { FolderRequest, LoadRequest } from "../shared/protocol.js";
 import { CachedSource } from "./cached-source.js";
 import { isModelFile, longPatienceMs, type Revalidation } from "./revalidation.js";
 import { openStoreFor } from "./open-store.js";
 import { sha256 } from "../loader/sha256.js";
-import { bytesOf } from "./store.js";
 
 export { keepModel, listModels, removeModel, storage } from "./models.js";
 
@@ -22,8 +22,7 @@ function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
     // Before version 2, weights.json does not list config.json.
     const asked = files.filter(({ path }) => ["weights.json", "config.json"].includes(path));
     const changed = asked.map(async ({ path, sha256: expected }) => {
-      const { stream } = await folder.open(path, { signal, anew: true });
-      const bytes = await bytesOf(stream);
+      const bytes = await readWhole(await folder.open(path, { signal, anew: true }), path, signal);
       // A host that is down, or a network's sign-in page, may answer any request with 200.
       if (!isModelFile(path, bytes))
         throw new LoadError("network", `the host sent a ${path} that does not belong to a model`);
