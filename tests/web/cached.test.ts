@@ -167,6 +167,13 @@ describe("the question to a host", () => {
     expect(await revalidation?.hasChanged(record({ version: "x" }), signal)).toBe(false);
   });
 
+  it("the version of a converted model is not that of a page which its host sends for a missing file", async () => {
+    const { revalidation } = await make(sourceOf({ weights: "q8" }), request());
+    answers.set(`${url}weights.json`, { headers: { etag: "page", "content-type": "text/html; charset=utf-8" } });
+    answers.set(`${url}model.safetensors`, { headers: { etag: "weights" } });
+    expect(await revalidation?.version?.(signal)).toMatch(/^weights /);
+  });
+
   it("the hosts of adapters are asked too, and alone decide if the model's host has no versions", async () => {
     let model: string | undefined = "m1";
     let adapters: string | undefined = "a1";

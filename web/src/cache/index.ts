@@ -2,7 +2,7 @@
 // list stored models.
 import { headersFetch } from "../loader/headers-fetch.js";
 import { withFile } from "../loader/model-id.js";
-import { UrlSource, type ModelSource } from "../loader/model-source.js";
+import { isPage, UrlSource, type ModelSource } from "../loader/model-source.js";
 import { readWhole } from "../loader/read-text.js";
 import { LoadError } from "../shared/errors.js";
 import type { FolderRequest, LoadRequest } from "../shared/protocol.js";
@@ -40,9 +40,11 @@ type VersionOf = NonNullable<ModelSource["version"]>;
 function fileVersion(folder: string, names: readonly string[], ask: typeof fetch): VersionOf {
   return async (signal) => {
     for (const name of names) {
-      const { ok, headers } = await ask(folder + name, { method: "HEAD", cache: "no-cache", signal });
-      const said = ["etag", "last-modified", "content-length"].map((header) => headers.get(header) ?? "");
-      if (ok) return said.join("") === "" ? undefined : said.join(" ");
+      const response = await ask(folder + name, { method: "HEAD", cache: "no-cache", signal });
+      if (!response.ok || isPage(response)) continue;
+      const headers = ["etag", "last-modified", "content-length"];
+      const said = headers.map((header) => response.headers.get(header) ?? "");
+      return said.join("") === "" ? undefined : said.join(" ");
     }
     return undefined;
   };

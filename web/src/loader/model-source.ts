@@ -73,6 +73,10 @@ export interface ReadOfInputs {
   totalBytes: number | undefined;
 }
 
+/** Whether an answer is a web page: hosts of single-page applications answer any address with their page. */
+export const isPage = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/html") ?? false;
+
 /** The host's answer for the file at `url`. Throws a LoadError that names the file if it is not available. */
 export async function fetchFile(
   url: string,
@@ -95,8 +99,7 @@ export async function fetchFile(
       `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}${adviceOn(response)}`,
     );
   }
-  // Hosts of single-page applications answer any address with their page.
-  if (response.headers.get("content-type")?.startsWith("text/html")) {
+  if (isPage(response)) {
     throw new LoadError("not-found", `cannot fetch ${url}: the host answered with a web page`);
   }
   return response;

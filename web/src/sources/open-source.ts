@@ -1,7 +1,7 @@
 // Opens the source of a request, such as the page's own fetch, the Hub or local files.
 import { headersFetch } from "../loader/headers-fetch.js";
 import { isPartOf } from "../loader/model-id.js";
-import { UrlSource, type ModelSource } from "../loader/model-source.js";
+import { isPage, UrlSource, type ModelSource } from "../loader/model-source.js";
 import { steadyFetch, type RetryOptions } from "../loader/steady-fetch.js";
 import { fileAddress } from "../shared/file-names.mjs";
 import type { FolderRequest, HubRequest, LoadRequest, SourceRequest } from "../shared/protocol.js";
@@ -31,8 +31,7 @@ async function findFolder(
     return (await isStored(hubId(hub))) ? hub : folder; // without network, what was found the last time
   }
   void response.body?.cancel();
-  const isPage = response.headers.get("content-type")?.startsWith("text/html") ?? false;
-  const isMissing = response.status === 404 || (response.ok && isPage);
+  const isMissing = response.status === 404 || (response.ok && isPage(response));
   return isMissing ? { ...hub, insteadOf: folder.url } : folder;
 }
 
