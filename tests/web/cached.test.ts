@@ -142,10 +142,13 @@ describe("the question to a host", () => {
 
   it("the host of a converted model is asked about the first file of weights", async () => {
     const { revalidation } = await make(sourceOf({ weights: "q8" }), request({ headers: [["k", "v"]] }));
+    const config = "{}";
+    answers.set(`${url}config.json`, { body: config });
     const name = async () => revalidation?.version?.(signal);
     expect(await name()).toBeUndefined();
     expect(asked.map((each) => each.url)).toEqual(
       [
+        "config.json",
         "weights.json",
         "model.safetensors",
         "model.safetensors.index.json",
@@ -153,23 +156,69 @@ describe("the question to a host", () => {
         "pytorch_model.bin.index.json",
       ].map((file) => url + file),
     );
-    expect(asked[0]?.init).toMatchObject({ method: "HEAD", cache: "no-cache", signal });
-    expect(new Headers(asked[0]?.init?.headers).get("k")).toBe("v");
+    expect(asked[0]?.init).toMatchObject({ cache: "no-cache", signal });
+    expect(asked[1]?.init).toMatchObject({ method: "HEAD", cache: "no-cache", signal });
+    for (const { init } of asked) expect(new Headers(init?.headers).get("k")).toBe("v");
     const file = `${url}model.safetensors`;
     const headers: Record<string, string> = { "content-length": "7" };
     answers.set(file, { headers });
     answers.set(`${url}model.safetensors.index.json`, { headers: { etag: "other" } });
-    expect(await name()).toBe("  7");
+    expect(await name()).toBe(`  7 ${hash(config)}`);
     Object.assign(headers, { etag: '"e"', "last-modified": "Monday" });
-    expect(await name()).toBe('"e" Monday 7');
+    expect(await name()).toBe(`"e" Monday 7 ${hash(config)}`);
     answers.set(file, {});
     expect(await name()).toBeUndefined();
-    expect(await revalidation?.hasChanged(record({ version: "x" }), signal)).toBe(false);
+    expect(await revalidation?.hasChanged(record({ version: "x", weights: "q8" }), signal)).toBe(false);
+  });
+
+  describe("the host of a folder of floats", () => {
+    const texts = { "config.json": "{}", "tokenizer.json": "[]", "generation_config.json": "{ }" };
+    const index = "model.safetensors.index.json";
+    const shards = { a: "a.safetensors", b: "b.safetensors" };
+    /** Whether the host has changed after `change`, with the option weights and without it. */
+    const askAfter = async (change: () => unknown) => {
+      for (const [name, body] of Object.entries(texts)) answers.set(url + name, { body });
+      answers.set(url + index, { body: JSON.stringify({ weight_map: shards }), headers: { etag: "map" } });
+      for (const name of Object.values(shards)) answers.set(url + name, { headers: { etag: name } });
+      const { revalidation } = await make(sourceOf({ weights: "q8" }), request());
+      const plain = await make(sourceOf(), request());
+      const files = Object.entries(texts).map(([path, text]) => ({ path, sha256: hash(text) }));
+      // The conversion makes these two.
+      const made = ["weights.json", "config.json"].map((path) => ({ path, sha256: hash("made") }));
+      const version = await revalidation?.version?.(signal);
+      const stored = record({ weights: "q8", version, files: [...files.slice(1), ...made] });
+      change();
+      const both = [revalidation, plain.revalidation];
+      return Promise.all(both.map(async (one) => one?.hasChanged(stored, signal)));
+    };
+
+    it("a folder of floats is unchanged if all of its files are", async () => {
+      expect(await askAfter(() => {})).toEqual([false, false]);
+    });
+
+    it.each(Object.keys(texts))("a folder of floats has changed if its %s has", async (name) => {
+      expect(await askAfter(() => answers.set(url + name, { body: "corrected" }))).toEqual([true, true]);
+    });
+
+    it("a folder of floats has changed if a shard has, also if the list of shards has not", async () => {
+      const change = () => {
+        answers.set(url + shards.b, { headers: { etag: "trained again" } });
+        answers.delete(`${url}tokenizer.json`); // the new version may have other files
+      };
+      expect(await askAfter(change)).toEqual([true, true]);
+    });
+
+    it("a folder of floats counts as unchanged if its host does not answer for a shard", async () => {
+      expect(await askAfter(() => answers.delete(url + shards.b))).toEqual([false, false]);
+    });
   });
 
   it("the version of a converted model is not that of a page which its host sends for a missing file", async () => {
     const { revalidation } = await make(sourceOf({ weights: "q8" }), request());
-    answers.set(`${url}weights.json`, { headers: { etag: "page", "content-type": "text/html; charset=utf-8" } });
+    answers.set(`${url}config.json`, { body: "{}" });
+    answers.set(`${url}weights.json`, {
+      headers: { etag: "page", "content-type": "text/html; charset=utf-8" },
+    });
     answers.set(`${url}model.safetensors`, { headers: { etag: "weights" } });
     expect(await revalidation?.version?.(signal)).toMatch(/^weights /);
   });
@@ -219,7 +268,7 @@ describe("the question to a host", () => {
       });
     expect(await revalidation?.hasChanged(files(index, config), signal)).toBe(false);
     expect(asked.map((each) => each.url)).toEqual([`${url}weights.json`, `${url}config.json`]);
-    expect(asked[0]?.init).toMatchObject({ cache: "reload" });
+    expect(asked[0]?.init).toMatchObject({ cache: "no-cache" });
     expect(new Headers(asked[0]?.init?.headers).get("k")).toBe("v");
     expect(await revalidation?.hasChanged(files("another", config), signal)).toBe(true);
     expect(await revalidation?.hasChanged(files(index, "another"), signal)).toBe(true);

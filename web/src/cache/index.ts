@@ -2,9 +2,11 @@
 // list stored models.
 import { headersFetch } from "../loader/headers-fetch.js";
 import { withFile } from "../loader/model-id.js";
-import { isPage, UrlSource, type ModelSource } from "../loader/model-source.js";
+import { fetchFile, isPage, type ModelSource } from "../loader/model-source.js";
 import { readWhole } from "../loader/read-text.js";
+import { shardNames } from "../loader/shard-names.js";
 import { LoadError } from "../shared/errors.js";
+import { fileAddress } from "../shared/file-names.mjs";
 import type { FolderRequest, LoadRequest } from "../shared/protocol.js";
 import { CachedSource } from "./cached-source.js";
 import { isModelFile, longPatienceMs, type Revalidation } from "./revalidation.js";
@@ -16,38 +18,48 @@ export { keepModel, listModels, removeModel, storage } from "./models.js";
 /** If the model is stored, a slower host is not waited for. */
 const patienceMs = 500;
 
-/** Whether a folder's files on the host differ from those of a record. */
-function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
-  return async ({ files }, signal) => {
-    // Before version 2, weights.json does not list config.json.
-    const asked = files.filter(({ path }) => ["weights.json", "config.json"].includes(path));
-    const changed = asked.map(async ({ path, sha256: expected }) => {
-      const bytes = await readWhole(await folder.open(path, { signal, anew: true }), path, signal);
-      // A host that is down, or a network's sign-in page, may answer any request with 200.
-      if (!isModelFile(path, bytes))
-        throw new LoadError("network", `the host sent a ${path} that does not belong to a model`);
-      return (await sha256(bytes)) !== expected;
-    });
-    return (await Promise.all(changed)).includes(true);
-  };
+/** The contents of a file on its host now. The browser's copy is used only if the host confirms it. */
+async function readNow(
+  folder: string,
+  name: string,
+  ask: typeof fetch,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { body } = await fetchFile(fileAddress(folder, name), signal, ask, { cache: "no-cache" });
+  return readWhole({ size: undefined, stream: body ?? new Blob([]).stream() }, name, signal);
 }
 
 type VersionOf = NonNullable<ModelSource["version"]>;
 
-/**
- * The host's name for the version of the first existing file of `names`, by their addresses; undefined if it has none.
- */
-function fileVersion(folder: string, names: readonly string[], ask: typeof fetch): VersionOf {
-  return async (signal) => {
-    for (const name of names) {
-      const response = await ask(folder + name, { method: "HEAD", cache: "no-cache", signal });
-      if (!response.ok || isPage(response)) continue;
-      const headers = ["etag", "last-modified", "content-length"];
-      const said = headers.map((header) => response.headers.get(header) ?? "");
-      return said.join("") === "" ? undefined : said.join(" ");
-    }
-    return undefined;
-  };
+/** The host's name for the version of a file: "" if it has none, undefined if there is no such file. */
+async function fileVersion(url: string, ask: typeof fetch, signal: AbortSignal): Promise<string | undefined> {
+  const response = await ask(url, { method: "HEAD", cache: "no-cache", signal });
+  if (!response.ok || isPage(response)) return undefined;
+  const headers = ["etag", "last-modified", "content-length"];
+  const said = headers.map((header) => response.headers.get(header) ?? "");
+  return said.join("") && said.join(" ");
+}
+
+/** The version of a folder's weights, with that of each shard; undefined if the host does not name all of them. */
+async function weightsVersion(
+  folder: string,
+  ask: typeof fetch,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const wholes = ["model.safetensors", "pytorch_model.bin"]; // the same names as in convert/weight-files.ts
+  for (const name of ["weights.json", ...wholes.flatMap((whole) => [whole, `${whole}.index.json`])]) {
+    const version = await fileVersion(folder + name, ask, signal);
+    if (version === undefined) continue;
+    const shards = name.endsWith(".index.json")
+      ? shardNames(name, new TextDecoder().decode(await readNow(folder, name, ask, signal)))
+      : [];
+    const all = [
+      version,
+      ...(await Promise.all(shards.map((shard) => fileVersion(folder + shard, ask, signal)))),
+    ];
+    return all.every(Boolean) ? all.join(" ") : undefined;
+  }
+  return undefined;
 }
 
 /** Separates the versions of the adapters, which do not contain it, from their model's version. */
@@ -72,11 +84,15 @@ function modelVersionOf(source: ModelSource, request: LoadRequest): VersionOf | 
     : undefined;
 }
 
-/** The version of a folder's float weights, or of its GGUF file. */
+/** The version of a folder's float weights and its config.json, or of its GGUF file. */
 function floatsVersion({ url, file }: FolderRequest, request: LoadRequest): VersionOf {
-  const wholes = ["model.safetensors", "pytorch_model.bin"]; // the same names as in convert/weight-files.ts
-  const plain = ["weights.json", ...wholes.flatMap((name) => [name, `${name}.index.json`])];
-  return fileVersion(url, file === undefined ? plain : [file], headersFetch(request, url));
+  const ask = headersFetch(request, url);
+  return async (signal) => {
+    if (file !== undefined) return (await fileVersion(url + file, ask, signal)) || undefined;
+    const config = readNow(url, "config.json", ask, signal).then(sha256);
+    const [weights, hash] = await Promise.all([weightsVersion(url, ask, signal), config]);
+    return weights && `${weights} ${hash}`;
+  };
 }
 
 /** Whether the host's version differs from the record's. */
@@ -89,22 +105,45 @@ function versionHasChanged(version: VersionOf): Revalidation["hasChanged"] {
   };
 }
 
+/** Whether a folder on the host differs from a record. `version` is that of its float weights. */
+function folderHasChanged(
+  { url, file }: FolderRequest,
+  request: LoadRequest,
+  version: VersionOf,
+): Revalidation["hasChanged"] {
+  const ask = headersFetch(request, url);
+  const isOther = versionHasChanged(version);
+  return async (record, signal) => {
+    if (file !== undefined) return isOther(record, signal); // the other stored files are made from it
+    // A conversion makes these two files, and the version covers those of the host. Before version 2, weights.json does not
+    // list config.json.
+    const isConverted = record.weights !== undefined;
+    const made = ["weights.json", "config.json"];
+    const compared = record.files.filter(({ path }) => made.includes(path) !== isConverted);
+    const changed = compared.map(async ({ path, sha256: expected }) => {
+      const bytes = await readNow(url, path, ask, signal);
+      // A host that is down, or a network's sign-in page, may answer any request with 200.
+      if (!isConverted && !isModelFile(path, bytes))
+        throw new LoadError("network", `the host sent a ${path} that does not belong to a model`);
+      return (await sha256(bytes)) !== expected;
+    });
+    const files = Promise.all(changed);
+    files.catch(() => {}); // awaited below, unless the version answers
+    return (isConverted && (await isOther(record, signal))) || (await files).includes(true);
+  };
+}
+
 function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation | undefined {
   // A page's own fetch may return another model under the same address each time.
   if (request.fetchPort) return undefined;
   const isPersonal = request.headers.length > 0 || request.credentials !== undefined;
   const patience = { patienceMs: isPersonal ? longPatienceMs : patienceMs };
   const version = versionOf(source, request);
-  if (version) return { hasChanged: versionHasChanged(version), version, ...patience };
-  if (request.source.kind !== "folder") return undefined;
-  const filesHaveChanged = folderHasChanged(
-    new UrlSource(request.source.url, headersFetch(request, request.source.url)),
-  );
-  const floatsHaveChanged = versionHasChanged(floatsVersion(request.source, request));
-  // Float weights are stored in converted form, with an index that their host does not have.
-  const hasChanged: Revalidation["hasChanged"] = (record, signal) =>
-    (record.weights ? floatsHaveChanged : filesHaveChanged)(record, signal);
-  return { hasChanged, ...patience };
+  if (version && source.version) return { hasChanged: versionHasChanged(version), version, ...patience };
+  const wanted = request.source;
+  if (wanted.kind !== "folder") return undefined;
+  const hasChanged = folderHasChanged(wanted, request, version ?? floatsVersion(wanted, request));
+  return { hasChanged, ...(version && { version }), ...patience };
 }
 
 /** `source` with a store on this device; `source` itself if its files are local. */

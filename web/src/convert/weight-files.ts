@@ -1,8 +1,8 @@
 // Finds the files that hold a model's weights, and reads their headers before the rest streams.
-import { checkMost, mostShards, mostTensors } from "../loader/limits.js";
+import { checkMost } from "../loader/limits.js";
 import { chunksOf, type ModelSource, type OpenFile } from "../loader/model-source.js";
-import { parseJson } from "../loader/parse-json.js";
 import { readOptionalText } from "../loader/read-text.js";
+import { shardNames } from "../loader/shard-names.js";
 import { weightChunksOf } from "../loader/weight-chunks.js";
 import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
@@ -25,23 +25,6 @@ const forms = [
   { form: "safetensors", whole: "model.safetensors" },
   { form: "torch", whole: "pytorch_model.bin" },
 ] as const;
-
-/** The file names in `text`, an index of shards. */
-function shardNames(indexFile: string, text: string): string[] {
-  const { weight_map: map } = Object(parseJson(text, indexFile)) as { weight_map?: unknown };
-  const names: unknown[] = typeof map === "object" && map !== null ? Object.values(map) : [];
-  checkMost(`${indexFile}, "weight_map"`, names.length, mostTensors, "tensors");
-  const isName = (name: unknown) => typeof name === "string" && /^[\w-][\w.-]*$/.test(name);
-  if (names.length === 0 || !names.every(isName)) {
-    throw new LoadError(
-      "corrupt",
-      `${indexFile}: expected "weight_map" with the name of a file for each tensor`,
-    );
-  }
-  const shards = [...new Set(names as string[])].sort();
-  checkMost(`${indexFile}, "weight_map"`, shards.length, mostShards, "files");
-  return shards;
-}
 
 /** The weight files of a model's folder. If there are none, throws the error for a missing model.safetensors. */
 export async function findWeights(source: ModelSource, signal: AbortSignal): Promise<WeightFiles> {

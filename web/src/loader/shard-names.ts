@@ -1,0 +1,21 @@
+// Reads the list of the files that a published model's weights are in.
+import { LoadError } from "../shared/errors.js";
+import { checkMost, mostShards, mostTensors } from "./limits.js";
+import { parseJson } from "./parse-json.js";
+
+/** The file names in `text`, an index of shards. */
+export function shardNames(indexFile: string, text: string): string[] {
+  const { weight_map: map } = Object(parseJson(text, indexFile)) as { weight_map?: unknown };
+  const names: unknown[] = typeof map === "object" && map !== null ? Object.values(map) : [];
+  checkMost(`${indexFile}, "weight_map"`, names.length, mostTensors, "tensors");
+  const isName = (name: unknown) => typeof name === "string" && /^[\w-][\w.-]*$/.test(name);
+  if (names.length === 0 || !names.every(isName)) {
+    throw new LoadError(
+      "corrupt",
+      `${indexFile}: expected "weight_map" with the name of a file for each tensor`,
+    );
+  }
+  const shards = [...new Set(names as string[])].sort();
+  checkMost(`${indexFile}, "weight_map"`, shards.length, mostShards, "files");
+  return shards;
+}
