@@ -158,6 +158,7 @@ interface Setting {
   /** Called when weights.json is requested past all caches. */
   onAnew?: () => void;
   another?: NonNullable<ModelSource["another"]>;
+  notStored?: NonNullable<ModelSource["notStored"]>;
   onOpen?: (onRetry: (reason: string | null) => void) => void;
 }
 
@@ -198,8 +199,13 @@ function load(setting: Setting = {}) {
         return made.open(name, options);
       };
       const of = wanted.weights ? { ...made, open, weights: wanted.weights } : { ...made, open };
-      const { another } = setting;
-      return { ...of, keepsConverted: wanted.cache, ...(another && { another }) };
+      const { another, notStored } = setting;
+      return {
+        ...of,
+        keepsConverted: wanted.cache,
+        ...(another && { another }),
+        ...(notStored && { notStored }),
+      };
     },
     builds: {
       importScript: async (variant) => (
@@ -246,6 +252,15 @@ describe("loadEngine", () => {
     expect(progress[1]).toMatchObject({ stage: "download", loadedBytes: 0, totalBytes: 10 });
     expect(progress.at(-2)).toMatchObject({ stage: "check", loadedBytes: 10, totalBytes: 10 });
     expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 10, totalBytes: 10 });
+  });
+
+  it("loadEngine can be aborted while the model is still being stored", async () => {
+    const controller = new AbortController();
+    const notStored = () => {
+      controller.abort(new Error("enough"));
+      return new Promise<null>(() => {});
+    };
+    await expect(load({ signal: controller.signal, notStored }).loaded).rejects.toThrow("enough");
   });
 
   it("loadEngine runs a prompt through each layer that has arrived, and is ready after the last one", async () => {

@@ -286,6 +286,16 @@ describe("a file system that never answers", () => {
     expect(isRight(loaded, host)).toBe(true);
     expect(loaded.notStored).not.toBeNull();
   });
+
+  it("a load waits once for a lock that another tab never returns, whatever it still has to store", async () => {
+    const { locks } = disk.navigator;
+    void locks.request("gpt2-wasm store", () => new Promise(() => {}));
+    const request = vi.spyOn(locks, "request");
+    vi.useFakeTimers({ toFake: [...toFake] });
+    await settled(load(new Host()));
+    const asked = request.mock.calls.filter(([name]) => name === "gpt2-wasm store");
+    expect(asked).toHaveLength(2); // for the first change, and at the same time for the room
+  });
 });
 
 describe("records", () => {

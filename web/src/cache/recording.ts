@@ -23,6 +23,8 @@ export class Recording {
   /** The key of the last written record. */
   private key: string | undefined;
   private hasWritten = false;
+  /** Whether another tab holds the lock for too long. Each further change would wait for it as long. */
+  private isLockedOut = false;
   /** All changes run one after another. */
   private changes: Promise<void> = Promise.resolve();
 
@@ -169,11 +171,14 @@ export class Recording {
   }
 
   private change(change: () => Promise<unknown>): void {
-    this.changes = this.changes
-      .then(() => withStoreLock(change))
-      .then(
-        () => undefined,
-        (error: unknown) => this.refuse(error),
-      );
+    this.changes = this.changes.then(async () => {
+      if (this.isLockedOut) return;
+      this.isLockedOut = true;
+      const locked = () => {
+        this.isLockedOut = false;
+        return change();
+      };
+      await withStoreLock(locked).catch((error: unknown) => this.refuse(error));
+    });
   }
 }

@@ -9,7 +9,7 @@ import type { RetryOptions } from "../loader/steady-fetch.js";
 import { LoadError } from "../shared/errors.js";
 import { usualStallMs, type LoadRequest, type LoadResult, type ThreadChoice } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
-import { followingController } from "../shared/unless-aborted.js";
+import { followingController, unlessAborted } from "../shared/unless-aborted.js";
 import type { ThreadStart } from "../shared/wasm-instance.js";
 import { beginLoad } from "./begin-load.js";
 import { EarlyPrefill } from "./early-prefill.js";
@@ -176,7 +176,7 @@ async function loadOnce(
     variant,
     simd: kernels,
     memoryBytes: engine.memoryBytes,
-    notStored: (await source.notStored?.()) ?? null,
+    notStored: (source.notStored && (await unlessAborted(source.notStored(), signal))) ?? null,
     warnings,
     notice: threadNotice(gathered, wanted) ?? notice ?? chosen.notice,
   };
