@@ -4,7 +4,7 @@ import { NetworkPieces } from "../../web/src/loader/piece-source.js";
 import { sha256 } from "../../web/src/loader/sha256.js";
 import { CachedSource } from "../../web/src/cache/cached-source.js";
 import { keepModel, listModels, removeModel, storage } from "../../web/src/cache/models.js";
-import { markLoading, withStoreLock } from "../../web/src/cache/locks.js";
+import { loadsUnderWay, markLoading, withStoreLock } from "../../web/src/cache/locks.js";
 import { openStore, openStoreFor } from "../../web/src/cache/open-store.js";
 import { digestOf } from "../../web/src/cache/records.js";
 import { RoomyStore } from "../../web/src/cache/roomy-store.js";
@@ -169,6 +169,38 @@ describe("a model that is removed while it is loaded", () => {
     await source.notStored();
     expect(await blobNames()).toEqual([]);
     expect(await listed()).toEqual([]);
+  });
+});
+
+describe("the mark of a model that is being loaded", () => {
+  const loads = async () => (await loadsUnderWay())?.size;
+
+  it("the mark ends with a load that is aborted before the mark is set", async () => {
+    const controller = new AbortController();
+    const source = new CachedSource(await storeFor(id), new Host(), id, undefined);
+    const opening = source.open("config.json", { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(opening).rejects.toThrow("enough");
+    await vi.waitFor(async () => expect(await loads()).toBe(0));
+  });
+
+  it("the mark ends at once if the browser sets it only after the load", async () => {
+    const { locks } = disk.navigator;
+    const request = locks.request.bind(locks) as (...wanted: unknown[]) => Promise<unknown>;
+    let grant: () => void = () => {};
+    const late = new Promise<void>((resolve) => (grant = resolve));
+    let marked: Promise<unknown> | undefined;
+    vi.spyOn(locks, "request").mockImplementation((...wanted) => {
+      const ask = () => request(...wanted);
+      return wanted[0].startsWith("gpt2-wasm load") ? (marked = late.then(ask)) : ask();
+    });
+    const store = await storeFor(id);
+    vi.useFakeTimers({ toFake: [...toFake] });
+    const { notStored } = await settled(loadFrom(store, new Host()));
+    expect(notStored).toContain("has not answered");
+    grant();
+    await marked; // settles when the mark is released
+    expect(await loads()).toBe(0);
   });
 });
 

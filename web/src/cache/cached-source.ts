@@ -108,12 +108,15 @@ export class CachedSource implements ModelSource {
   /** The stored model that may be used, if any. A store that fails counts as empty. */
   private async start(signal: AbortSignal): Promise<StoredRecord | undefined> {
     try {
-      const stop = await answerOf(markLoading(await digestOf(this.id)));
+      const marking = markLoading(await digestOf(this.id));
+      const stop = () => void marking.then((release) => release()); // also if the lock is granted later
       signal.addEventListener("abort", stop);
       this.stopMarking = () => {
         signal.removeEventListener("abort", stop);
         stop();
       };
+      if (signal.aborted) stop();
+      await answerOf(marking);
       return this.revalidation && (await this.findStored(this.revalidation, signal));
     } catch (error) {
       this.recording.refuse(error);
