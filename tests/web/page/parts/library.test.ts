@@ -1,8 +1,10 @@
 // @vitest-environment happy-dom
 // The list of texts, mounted alone with texts that are made up.
-import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Library, type LibrarySetting } from "../../../../web/page/parts/library/library.js";
-import type { ListedText } from "../../../../web/page/library/texts.js";
+import { offerLibrary, type LibraryPlace } from "../../../../web/page/parts/library/offer.js";
+import { Texts, type ListedText } from "../../../../web/page/library/texts.js";
+import { makeState, mountMarkup } from "../../support/page-part.js";
 
 const all: ListedText[] = [
   { id: "a", name: "Cats", text: "A cat sat here.", changed: Date.now() - 7_200_000, where: "here" },
@@ -256,4 +258,31 @@ it("a search pauses between short texts, too", async () => {
   await library.refresh();
   expect(pauses.mock.calls.length).toBeGreaterThanOrEqual(20);
   vi.restoreAllMocks();
+});
+
+describe("the section of the texts", () => {
+  /** The section, open and alone; `tab` returns what stores the texts. */
+  function open(tab: () => object | undefined) {
+    const ui = mountMarkup("library", "libraryPanel");
+    vi.spyOn(Texts.prototype, "list").mockResolvedValue([...all]);
+    onTestFinished(() => void vi.restoreAllMocks());
+    ui.library.open = true;
+    offerLibrary({ ui, state: makeState(), writing: {}, tab } as unknown as LibraryPlace);
+    return { panel: ui.libraryPanel, openAgain: () => ui.library.dispatchEvent(new Event("toggle")) };
+  }
+
+  it("the texts are listed if the section is opened again before its list has loaded", async () => {
+    const { panel, openAgain } = open(() => ({}));
+    openAgain();
+    await vi.waitFor(() => expect(panel.querySelectorAll("li")).toHaveLength(3));
+  });
+
+  it("a list that could not be loaded is loaded when the section is opened again", async () => {
+    const tab = vi.fn<() => object | undefined>(() => undefined);
+    const { panel, openAgain } = open(tab);
+    await vi.waitFor(() => expect(panel.textContent).toContain("This part of the page could not be loaded"));
+    tab.mockReturnValue({});
+    openAgain();
+    await vi.waitFor(() => expect(panel.querySelectorAll("li")).toHaveLength(3));
+  });
 });

@@ -46,16 +46,18 @@ async function makeLibrary({ ui, state, writing, tab, hush, focusText }: Library
 export function offerLibrary(place: LibraryPlace): void {
   const { ui } = place;
   let library: Library | undefined;
+  let coming: Promise<Library> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const show = () => {
     if (!ui.library.open) return;
-    if (library) return void library.refresh();
-    makeLibrary(place).then(
+    coming ??= makeLibrary(place); // opened again before it has loaded, the section still gets only one
+    coming.then(
       (made) => {
-        library ??= made;
+        library = made;
         return library.refresh();
       },
       (error: unknown) => {
+        coming = undefined; // it is fetched again when the section is opened again
         ui.libraryPanel.textContent = phrase("noPart", { why: messageOf(error) });
       },
     );
