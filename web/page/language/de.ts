@@ -358,7 +358,7 @@ export const editor: Translated<Sections["editor"]> = {
     "Ein Link wurde geöffnet, während das Modell schrieb: Halte es an und lade dann die Seite neu.",
   linkAwaits: "Der Text dieses Links wird neu geschrieben, sobald das Modell geladen ist.",
   linkShown: "Das ist der verlinkte Text: Er wurde weder neu geschrieben noch verglichen.",
-  linkLeft: "Der Link wurde nicht geöffnet, weil sich der Text geändert hat: Lade dafür die Seite neu.",
+  linkLeft: "Der Link wurde nicht geöffnet, weil sich der Text geändert hat: Öffne ihn in einem neuen Tab.",
   identical: {
     one: "Identisch mit dem verlinkten Text: {count} Token, per Prüfsumme verglichen.",
     other: "Identisch mit dem verlinkten Text: {count} Token, per Prüfsumme verglichen.",

@@ -376,7 +376,7 @@ export const editor = {
   busyForLink: "A link was opened while the model was writing: stop it, then load the page again.",
   linkAwaits: "The text of this link is written again once the model is loaded.",
   linkShown: "This is the linked text, unchanged: it was neither written again nor checked.",
-  linkLeft: "The link was not opened, because the text has changed since: reload the page to open it.",
+  linkLeft: "The link was not opened, because the text has changed since: open it in a new tab.",
   identical: {
     one: "Identical to the linked text: {count} token, checked by hash.",
     other: "Identical to the linked text: {count} tokens, checked by hash.",

@@ -137,11 +137,9 @@ class Sharing {
     }
     state.say(() => phrase("linkAwaits"));
     await loading.whenReady();
-    if (number !== this.latest || isWriting()) return;
-    if (editor.text !== prompt + after) {
-      return state.say(() => phrase("linkLeft"));
-    }
-    setFollowed();
+    if (number !== this.latest) return;
+    setFollowed(); // also if it is left: after a reload, it would replace what the visitor has written
+    if (isWriting() || editor.text !== prompt + after) return state.say(() => phrase("linkLeft"));
     const anew = await writing.write(() => ({ from: place, to: place }), options);
     if (!anew?.hasEnded) return; // the page shows why the run ended
     if ((await hashOf(anew.text)) !== hash) return state.sayOfText(() => phrase("notIdentical"));
