@@ -60,6 +60,20 @@ test("each paragraph has its own direction", async ({ page }) => {
   expect(await directions).toEqual(["rtl", "ltr", "rtl"]);
 });
 
+test("in a low window the menu opens inside it, wherever its button stands", async ({ page }) => {
+  await page.setViewportSize({ width: 640, height: 256 });
+  await openWithoutModel(page);
+  const menu = page.locator("#menu");
+  for (const block of ["start", "end"] as const) {
+    await page.locator("#menu-button").evaluate((button, at) => button.scrollIntoView({ block: at }), block);
+    await page.locator("#menu-button").press("Enter");
+    await expect(menu).toBeInViewport({ ratio: 1 });
+    await page.keyboard.press("End");
+    await expect(menu.getByRole("button").last()).toBeInViewport({ ratio: 1 });
+    await page.keyboard.press("Escape");
+  }
+});
+
 test("pasting a clipboard with only HTML inserts its text", async ({ page }) => {
   await openWithoutModel(page);
   await setText(page, "");

@@ -17,7 +17,21 @@ function placeSteps(ui: MenuElements): void {
   place();
 }
 
-/** Opens the menu above its button. Choosing an item, Escape, or a press outside closes it. */
+/** Pixels from the menu to its button, and at least to the edge of the window. */
+const gap = 4;
+
+/** Places the menu above or below its button, where there is more room, and no larger than that. */
+function placeMenu({ menu, menuButton }: MenuElements): void {
+  const { right, top, bottom } = menuButton.getBoundingClientRect();
+  const below = window.innerHeight - bottom;
+  const isAbove = top >= below;
+  menu.style.right = `${document.documentElement.clientWidth - right}px`;
+  menu.style.top = isAbove ? "" : `${bottom + gap}px`;
+  menu.style.bottom = isAbove ? `${window.innerHeight - top + gap}px` : "";
+  menu.style.maxHeight = `${Math.max(top, below) - 2 * gap}px`;
+}
+
+/** Opens the menu beside its button. Choosing an item, Escape, or a press outside closes it. */
 export function offerMenu(ui: MenuElements): void {
   const { menu, menuButton } = ui;
   const items = () => [...menu.querySelectorAll<HTMLButtonElement>("button")];
@@ -34,9 +48,7 @@ export function offerMenu(ui: MenuElements): void {
       return;
     }
     menu.dataset.open = "";
-    const { right, top } = menuButton.getBoundingClientRect();
-    menu.style.right = `${document.documentElement.clientWidth - right}px`;
-    menu.style.bottom = `${window.innerHeight - top + 4}px`;
+    placeMenu(ui);
     items()[0]?.focus();
   }
 
