@@ -10,6 +10,7 @@ import {
   openWithoutModel,
   setOption,
   setText,
+  showView,
   textOf,
 } from "./page.js";
 
@@ -58,6 +59,17 @@ test("each paragraph has its own direction", async ({ page }) => {
     .locator("#editor .cm-line")
     .evaluateAll((lines) => lines.map((line) => getComputedStyle(line).direction));
   expect(await directions).toEqual(["rtl", "ltr", "rtl"]);
+});
+
+test("each paragraph has its own direction also in the plain field and in the fields beside the text", async ({
+  page,
+}) => {
+  await openWithoutModel(page);
+  await showView(page, "Sees");
+  await page.getByLabel("Always remember").fill("שלום עולם\nHello world");
+  for (const field of ["#draft", "#field-remember", "#field-note"])
+    await expect(page.locator(field)).toHaveCSS("unicode-bidi", "plaintext");
+  await expect(page.locator("#field-remember")).toHaveCSS("direction", "rtl");
 });
 
 test("in a low window the menu opens inside it, wherever its button stands", async ({ page }) => {

@@ -294,6 +294,8 @@ test("choosing another token branches the text; branches can be walked, named an
   const dialog = page.getByRole("dialog", { name: "Compare" });
   await expect(dialog.locator("p").first()).toContainText(wordsFrom(branched, "red").replace(/…$/, ""));
   await expect(dialog.locator("p").last()).toHaveText("Once upon a time there was a big red dog");
+  await expect(dialog.locator("p").last()).toHaveAttribute("dir", "auto");
+  await expect(dialog.locator("p").last()).toHaveCSS("unicode-bidi", "plaintext"); // each paragraph has its own direction
   expect(await violationsIn(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Go on with the other" }).click();
   expect(await textOf(page)).toBe(given);

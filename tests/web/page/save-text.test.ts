@@ -141,6 +141,12 @@ describe("the web page", () => {
     expect(branches[0]?.querySelector(".text .model")?.textContent).toBe("away.");
   });
 
+  it("each paragraph of the web page has its own direction", () => {
+    const page = parse(asHtml(kept("שלום עולם\nHello world"), [], facts));
+    expect(page.querySelector(".text")?.getAttribute("dir")).toBe("auto");
+    expect(page.querySelector("style")?.textContent).toMatch(/\.text \{[^}]*unicode-bidi: plaintext/);
+  });
+
   it("the web page names the model only if it wrote a part of the text or a branch", () => {
     const note = (written: [number, number][], branches: typeof tree | null = null) =>
       parse(asHtml(kept("The dog ran home.", written), branches ? alternativesOf(branches) : [], facts))

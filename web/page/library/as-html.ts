@@ -20,7 +20,7 @@ const style = `
 :root { color-scheme: light dark; }
 body { max-width: 40rem; margin: 0 auto; padding: 2rem 1rem; background: light-dark(#faf8f3, #171614);
   color: light-dark(#1c1b19, #eae7df); font: 1.125rem/1.6 "Iowan Old Style", Palatino, "Noto Serif", Georgia, serif; }
-.text { white-space: pre-wrap; overflow-wrap: anywhere; }
+.text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 .model { color: light-dark(#1d5566, #a3d3e2); }
 h1, h2, summary, .note { font-family: system-ui, sans-serif; font-size: 1rem; }
 summary { cursor: pointer; font-weight: 600; padding: 0.25rem 0; overflow-wrap: anywhere; }

@@ -67,3 +67,10 @@ it("the first branch cannot be removed, and the focus stays on the current one",
   expect(place.textContent).not.toContain("Remove");
   expect(document.activeElement).toBe(place.querySelector("[data-branch='0']"));
 });
+
+it("the words of a branch run in their own direction", () => {
+  const place = document.createElement("div");
+  showBranches(place, tree, { walk: vi.fn(), name: vi.fn(), remove: vi.fn(), compare: vi.fn() });
+  const words = [...place.querySelectorAll(".words")];
+  expect(words.map((text) => text.getAttribute("dir"))).toEqual(["auto", "auto", "auto", "auto"]);
+});

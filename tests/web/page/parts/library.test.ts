@@ -196,6 +196,13 @@ it("the search lists what it finds in texts and names, and keeps the rows", asyn
   expect(place.querySelector("li")).toBe(row); // it is not made again
 });
 
+it("names and found passages run in their own direction", async () => {
+  const { library } = mount();
+  await library.refresh();
+  const texts = [...place.querySelectorAll(".text-name, li p")];
+  expect(texts.map((text) => text.getAttribute("dir"))).toEqual(Array<string>(6).fill("auto"));
+});
+
 it("the result of a search is announced also if the texts are read again before it ends", async () => {
   const { library } = mount();
   await library.refresh();

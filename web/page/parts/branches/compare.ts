@@ -10,7 +10,7 @@ function column(branch: Branch, shared: number, head: HTMLElement): HTMLElement 
   const { text } = branch.kept;
   const before = make("span", { className: "quiet" }, wordsBefore(text, shared));
   const space = text.slice(0, shared).endsWith(" ") ? " " : "";
-  return make("section", {}, head, make("p", { lang: "" }, before, space, text.slice(shared)));
+  return make("section", {}, head, make("p", { lang: "", dir: "auto" }, before, space, text.slice(shared)));
 }
 
 /** Shows the current branch of `tree` beside another one, which the visitor selects. */

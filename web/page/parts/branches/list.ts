@@ -47,7 +47,10 @@ function itemOf(tree: Tree, branch: Branch, actions: BranchActions): HTMLLIEleme
   walk.dataset.branch = String(id);
   if (id === tree.current) walk.setAttribute("aria-current", "true");
   walk.ariaLabel = `${phrase("go", { name })}: ${words}`;
-  walk.append(make("span", { className: "words" }, words), make("small", { className: "quiet" }, name));
+  walk.append(
+    make("span", { className: "words", dir: "auto" }, words),
+    make("small", { className: "quiet" }, name),
+  );
   return make("li", {}, walk);
 }
 

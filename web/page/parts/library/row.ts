@@ -32,9 +32,9 @@ export class Row {
   private words: number;
   private readonly actions: RowActions;
   private readonly head = make("div", { className: "text-head" });
-  private readonly name = make("span", { className: "text-name" });
+  private readonly name = make("span", { className: "text-name", dir: "auto" });
   private readonly facts = make("small", { className: "quiet" });
-  private readonly passage = make("p", { className: "quiet" });
+  private readonly passage = make("p", { className: "quiet", dir: "auto" });
   private readonly open = plainButton("", () => this.actions.open(this.text), "bare");
   private readonly more = plainButton("⋯", () => this.showMore(this.buttons.hidden));
   private readonly buttons = make("div", { className: "buttons", role: "group" });

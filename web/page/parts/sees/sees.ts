@@ -37,7 +37,7 @@ const names = ["remember", "note"] as const;
 function addField(root: HTMLElement, name: (typeof names)[number]): HTMLTextAreaElement {
   const id = `field-${name}`;
   const label = make("label", { htmlFor: id });
-  const field = make("textarea", { id, rows: 1, lang: "", maxLength: mostUnits });
+  const field = make("textarea", { id, rows: 1, lang: "", dir: "auto", maxLength: mostUnits });
   root.append(make("div", {}, label, field));
   setTranslatedText(label, () => phrase(`field.${name}`));
   keepTranslated(field, () => {
