@@ -214,6 +214,8 @@ test("a link to a model of the Hub makes no request before the visitor confirms"
   await page.goto("./?model=hf:user/tale");
   await expect(status(page)).toContainText("asks for user/tale, which is on huggingface.co");
   await writeOn(page); // asks again, and fetches nothing
+  await expect(page.getByLabel("From the Hugging Face hub")).toBeFocused();
+  await expect(status(page)).toBeInViewport();
   await expect(status(page)).toContainText("Nothing is fetched from there until you look it up");
   await page.waitForLoadState("networkidle");
   expect(asked).toEqual([]);

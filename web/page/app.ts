@@ -86,8 +86,8 @@ function begin(first: ChosenModel): void {
   if (first.elsewhere === undefined) void loading.need();
   else
     import("./parts/chooser/choice.js")
-      .then(({ askForOtherHost, isAddressChosen }) =>
-        isAddressChosen() ? void loading.need() : loading.awaitChoice(() => askForOtherHost(ui, first)),
+      .then(({ questionOfOtherHost, isAddressChosen }) =>
+        isAddressChosen() ? void loading.need() : loading.awaitChoice(questionOfOtherHost(ui, first)),
       )
       .catch(sayMissing);
 }

@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
-// The line that names the model, and the list of the site's models, each alone.
+// The line that names the model, the list of the site's models, and the question about another host, each alone.
 import { expect, it, vi } from "vitest";
 import type { Model } from "../../../../web/src/client/index.js";
+import { questionOfOtherHost } from "../../../../web/page/parts/chooser/choice.js";
 import { showModelLine } from "../../../../web/page/parts/chooser/model-line.js";
 import { SiteModels } from "../../../../web/page/parts/chooser/site-models.js";
 import { currentLanguage, wordsOf } from "../../../../web/page/language/translation.js";
@@ -60,4 +61,18 @@ it("the line offers GPT-2 while the demo model is chosen, and describes another 
   };
   expect(ui.modelOffer.hidden).toBe(true);
   expect(ui.modelFacts.textContent).toBe(": 355 million parameters");
+});
+
+it("the question about another host takes the focus only when the visitor needs the model", () => {
+  const ui = mountMarkup("chooser", "hubId", "hubStatus");
+  const model = { source: "hf:user/tale", name: "user/tale", elsewhere: "huggingface.co" };
+  const ask = questionOfOtherHost(ui, model);
+  ask();
+  expect(ui.hubStatus.textContent).toContain("asks for user/tale, which is on huggingface.co");
+  expect(document.activeElement).toBe(document.body);
+  ui.chooser.open = false;
+  ui.hubStatus.textContent = ""; // the visitor has typed another name
+  ask();
+  expect(ui.chooser.open).toBe(true);
+  expect(document.activeElement).toBe(ui.hubId);
 });

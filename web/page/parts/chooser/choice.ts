@@ -30,13 +30,21 @@ export function isAddressChosen(): boolean {
   }
 }
 
-/** Asks before the page contacts a host that only its address names: someone else may have made that link. */
-export function askForOtherHost(
+/**
+ * Returns the question that the page asks before it contacts a host that only its address names: someone else may have
+ * made that link. When it is asked again, the visitor needs the model, and the field of the question gets the focus.
+ */
+export function questionOfOtherHost(
   ui: Pick<Elements, "chooser" | "hubId" | "hubStatus">,
   model: ChosenModel,
-): void {
+): () => void {
   const { name, elsewhere = "" } = model;
-  ui.chooser.open = true;
-  ui.hubId.value = addressOf(model);
-  setTranslatedText(ui.hubStatus, () => phrase("elsewhere", { name, host: elsewhere }));
+  let isAsked = false;
+  return () => {
+    ui.chooser.open = true;
+    ui.hubId.value = addressOf(model);
+    setTranslatedText(ui.hubStatus, () => phrase("elsewhere", { name, host: elsewhere }));
+    if (isAsked) ui.hubId.focus(); // this also scrolls it into view
+    isAsked = true;
+  };
 }
