@@ -214,6 +214,7 @@ export const models: Translated<Sections["models"]> = {
   remove: "Entfernen",
   removeNamed: "{name} entfernen",
   removed: "{name} ist von diesem Gerät entfernt.",
+  notDone: "Das hat nicht geklappt: {why}.",
 };
 
 export const editor: Translated<Sections["editor"]> = {

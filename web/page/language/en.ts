@@ -233,6 +233,7 @@ export const models = {
   remove: "Remove",
   removeNamed: "Remove {name}",
   removed: "{name} is removed from this device.",
+  notDone: "That did not work: {why}.",
 } as const;
 
 /** For the editor, and the parts that load with it: suggestions, views, branches, links, keys. */

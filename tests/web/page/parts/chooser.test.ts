@@ -1,13 +1,32 @@
 // @vitest-environment happy-dom
-// The line that names the model, the list of the site's models, and the question about another host, each alone.
+// The line that names the model, the lists of the site's and of stored models, and the question about another host,
+// each alone.
 import { expect, it, vi } from "vitest";
-import type { Model } from "../../../../web/src/client/index.js";
+import { keepModel, removeModel, type Model, type StoredModel } from "../../../../web/src/client/index.js";
 import { questionOfOtherHost } from "../../../../web/page/parts/chooser/choice.js";
 import { showModelLine } from "../../../../web/page/parts/chooser/model-line.js";
 import { SiteModels } from "../../../../web/page/parts/chooser/site-models.js";
+import { showStored } from "../../../../web/page/parts/chooser/stored.js";
 import { currentLanguage, wordsOf } from "../../../../web/page/language/translation.js";
 import type { ChosenModel } from "../../../../web/page/state/page-state.js";
 import { makeState, mountMarkup } from "../../support/page-part.js";
+
+const stored: StoredModel = {
+  id: "hf:user/tale@main",
+  weights: null,
+  bytes: 13e6,
+  totalBytes: 13e6,
+  isComplete: true,
+  isKept: false,
+  used: new Date(0),
+};
+
+vi.mock(import("../../../../web/src/client/index.js"), async (original) => ({
+  ...(await original()),
+  listModels: () => Promise.resolve([stored]),
+  keepModel: vi.fn(() => Promise.resolve(true)),
+  removeModel: vi.fn(() => Promise.resolve(true)),
+}));
 
 it("the demo is listed by its name in the page's language, other models by the name that the owner gave them", async () => {
   const ui = mountMarkup("siteModels", "siteModelsList");
@@ -76,3 +95,28 @@ it("the question about another host takes the focus only when the visitor needs 
   expect(ui.chooser.open).toBe(true);
   expect(document.activeElement).toBe(ui.hubId);
 });
+
+it.each([
+  ["kept", "Keep user/tale", keepModel],
+  ["removed", "Remove user/tale", removeModel],
+])(
+  "the status line says why a stored model could not be %s, also a second time",
+  async (_, label, change) => {
+    const ui = mountMarkup("stored", "storedList", "storedStatus", "chooser");
+    await showStored(ui, vi.fn());
+    const button = [...ui.storedList.querySelectorAll("button")].find(({ ariaLabel }) => ariaLabel === label);
+    const sentence = "That did not work: the disk is full.";
+    const said = vi.fn();
+    new MutationObserver(() => said(ui.storedStatus.textContent)).observe(ui.storedStatus, {
+      childList: true,
+    });
+    for (const times of [1, 2]) {
+      vi.mocked(change).mockRejectedValueOnce(new Error("the disk is full"));
+      button?.click();
+      await vi.waitFor(() => {
+        expect(said.mock.calls.filter(([text]) => text === sentence)).toHaveLength(times);
+      });
+    }
+    expect(ui.storedStatus.role).toBe("status");
+  },
+);

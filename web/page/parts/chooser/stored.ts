@@ -9,6 +9,7 @@ import { make } from "../../dom/make.js";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
+import { messageOf } from "../../state/errors.js";
 
 type StoredElements = Pick<Elements, "stored" | "storedList" | "storedStatus" | "chooser">;
 
@@ -24,8 +25,19 @@ function describe({ bytes, totalBytes, isComplete, weights }: StoredModel): stri
   return weights === "q4" ? phrase("fourBits", { size }) : size;
 }
 
-function button(text: string, label: string, action: () => Promise<void>): HTMLButtonElement {
-  const made = plainButton(text, () => void action());
+/** A button that shows in the status line of the list why its action failed. */
+function button(
+  { storedStatus }: StoredElements,
+  text: string,
+  label: string,
+  action: () => Promise<void>,
+): HTMLButtonElement {
+  const made = plainButton(text, () => {
+    setTranslatedText(storedStatus, () => ""); // so that the same failure is announced again
+    action().catch((error: unknown) =>
+      setTranslatedText(storedStatus, () => phrase("notDone", { why: messageOf(error) })),
+    );
+  });
   made.ariaLabel = label;
   return made;
 }
@@ -35,15 +47,15 @@ function rowOf(ui: StoredElements, model: StoredModel, choose: (model: ChosenMod
   const { name } = chosen;
   const size = make("span", { className: "quiet" }, describe(model));
   const title = make("span", { className: "name", title: model.id }, name, " ", size);
-  const load = button(phrase("load"), phrase("loadNamed", { name }), async () => choose(chosen));
+  const load = button(ui, phrase("load"), phrase("loadNamed", { name }), async () => choose(chosen));
   const keepLabel = phrase("keepNamed", { name });
-  const keep = button(phrase(model.isKept ? "kept" : "keep"), keepLabel, async () => {
+  const keep = button(ui, phrase(model.isKept ? "kept" : "keep"), keepLabel, async () => {
     const isAgreed = await keepModel(model.id, !model.isKept);
     const kept = () => phrase(isAgreed ? "stays" : "mayGo", { name });
     await showStored(ui, choose, model.isKept ? () => phrase("makesRoom", { name }) : kept, keepLabel);
   });
   keep.ariaPressed = String(model.isKept);
-  const remove = button(phrase("remove"), phrase("removeNamed", { name }), async () => {
+  const remove = button(ui, phrase("remove"), phrase("removeNamed", { name }), async () => {
     await removeModel(model.id);
     await showStored(ui, choose, () => phrase("removed", { name }));
   });
