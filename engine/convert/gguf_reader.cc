@@ -13,18 +13,16 @@
 #include "engine/base/result.h"
 #include "engine/convert/block_types.h"
 #include "engine/convert/gguf_cursor.h"
+#include "engine/convert/source_tensor.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {
 namespace {
 
 // Limits on what a file may claim, far above what a GPT-2 needs.
-constexpr std::uint64_t kMostNameBytes = 256;  // ggml's GGML_MAX_NAME is 64
-constexpr std::uint64_t kMostDimensions = 4;   // GGML_MAX_DIMS
+constexpr std::uint64_t kMostDimensions = 4;  // GGML_MAX_DIMS
 constexpr std::uint64_t kMostPairs = 1 << 12;
 constexpr std::uint64_t kMostBytesBeforeTensors = 1 << 28;
-// More than a GPT-2 of kMostLayers layers (config_json.cc) has.
-constexpr std::uint64_t kMostTensors = 1 << 14;
 // No tensor of an accepted config has a longer side.
 constexpr std::uint64_t kMostSide = std::uint64_t{1} << 24;
 constexpr std::size_t kGathered = 1 << 16;  // bytes that are examined at a time

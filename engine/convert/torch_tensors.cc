@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "engine/base/result.h"
 #include "engine/convert/pickle.h"
 #include "engine/convert/pickle_names.h"
+#include "engine/convert/source_tensor.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {
@@ -67,6 +69,7 @@ class StateDictReader {
   // Reads `value`, the entry `name` of a dict.
   Status Take(std::string_view name, const PickleValue& value) {
     name_ = name;
+    if (!names_.insert(name).second) return Bad("occurs twice");
     const PickleValue* call = &value;
     if (call->kind == Kind::kCall && call->name == PickleName::kRebuildParameter) {
       const PickleValue& arguments = pickle_.Item(*call, 0);
@@ -137,6 +140,10 @@ class StateDictReader {
         static_cast<std::uint64_t>(values.number) > kMostTorchValues || is_view) {
       return Bad("has a storage of an unknown kind");
     }
+    if (key.text.size() > kMostNameBytes) {
+      return Bad(Concat("has a storage whose key has ", key.text.size(),
+                        " bytes, expected at most ", kMostNameBytes));
+    }
     TorchStorage storage{.key = std::string(key.text),
                          .type = nullptr,
                          .values = static_cast<std::uint64_t>(values.number)};
@@ -190,6 +197,7 @@ class StateDictReader {
 
   const Pickle& pickle_;
   TorchTensors& found_;
+  std::set<std::string_view> names_;
   std::map<std::string_view, std::size_t> by_key_;
   std::string_view name_;  // of the current tensor
 };
@@ -224,6 +232,10 @@ Result<TorchTensors> ReadStateDict(const Pickle& pickle) {
     return Error{ErrorCode::kUnsupported, Concat("it holds ", KindName(top.kind),
                                                  ", expected a state dict: tensors by name")};
   }
+  if (const std::size_t entries = top.items.size() / 2; entries > kMostTensors) {
+    return Error{ErrorCode::kUnsupported,
+                 Concat("it holds ", entries, " tensors, expected at most ", kMostTensors)};
+  }
   TorchTensors found;
   StateDictReader reader(pickle, found);
   for (std::size_t i = 0; i + 1 < top.items.size(); i += 2) {
@@ -231,6 +243,10 @@ Result<TorchTensors> ReadStateDict(const Pickle& pickle) {
     if (name.kind != Kind::kText) {
       return Error{ErrorCode::kUnsupported,
                    Concat("the name of a tensor is ", KindName(name.kind), ", expected a text")};
+    }
+    if (name.text.size() > kMostNameBytes) {
+      return Error{ErrorCode::kUnsupported, Concat("the name of a tensor has ", name.text.size(),
+                                                   " bytes, expected at most ", kMostNameBytes)};
     }
     GPT2_TRY(reader.Take(name.text, pickle.Item(top, i + 1)));
   }

@@ -53,8 +53,8 @@ struct TorchTensors {
 std::vector<std::size_t> SortedIndices(
     std::size_t count, FunctionRef<bool(std::size_t first, std::size_t second)> is_before);
 
-// Fails, naming what was found, if `pickle` is not a state dict or a tensor exceeds its storage.
-// Messages do not name the file.
+// Fails, naming what was found, if `pickle` is not a state dict, exceeds a limit, or has a tensor
+// that exceeds its storage. Messages do not name the file.
 Result<TorchTensors> ReadStateDict(const Pickle& pickle);
 
 }  // namespace gpt2

@@ -290,6 +290,31 @@ TEST(TorchFile, AFileWithoutAStateDictIsRefused) {
   refused(PickledDict({{"a", one}, {"b", PickledTensor(view)}}), "another type or size");
 }
 
+TEST(TorchFile, TensorsAndStoragesHaveShortNamesThatDiffer) {
+  const auto error = [](const std::vector<std::string>& names, const std::string& key = "0") {
+    // The first value is stored in the memo, from which the others come.
+    const std::string tensor =
+        PickledTensor({.key = key, .values = 1, .shape = {0}, .strides = {1}}) + "q\1";
+    std::vector<std::pair<std::string, std::string>> dict;
+    for (const std::string& name : names) dict.emplace_back(name, dict.empty() ? tensor : "h\1");
+    return TorchError(
+        ZipOf({{"m/data.pkl", AsPickle(PickledDict(dict))}, {"m/data/" + key, "1234"}}));
+  };
+  const std::string longest(256, 'n');
+  EXPECT_EQ(error({longest}, longest), "");
+  EXPECT_EQ(error({longest + "n"}),
+            "model.bin: the name of a tensor has 257 bytes, expected at most 256");
+  EXPECT_EQ(error({"a"}, longest + "n"),
+            "model.bin: tensor \"a\" has a storage whose key has 257 bytes, expected at most 256");
+  EXPECT_EQ(error({"a", "b", "a"}), "model.bin: tensor \"a\" occurs twice");
+
+  std::vector<std::string> names;
+  for (int i = 0; i < 16384; ++i) names.push_back(std::to_string(i));
+  EXPECT_EQ(error(names), "");
+  names.emplace_back("one more");
+  EXPECT_EQ(error(names), "model.bin: it holds 16385 tensors, expected at most 16384");
+}
+
 TEST(TorchFile, OnlyZipFilesAsTorchSaveWritesThemAreRead) {
   const testing::TensorView view{.values = 2, .shape = {2}, .strides = {1}};
   const std::string pickle = AsPickle(PickledDict({{"a", PickledTensor(view)}}));

@@ -68,7 +68,7 @@ void CheckValues(const TorchFile& file, std::string_view bytes, const std::strin
   const std::size_t data = kSafetensorsPrefix + head.value();
   const auto header = ReadSafetensorsHeader(
       std::string_view(made).substr(kSafetensorsPrefix, head.value()), 1 << 20);
-  if (!header.ok()) return;  // two tensors of one name, or more dimensions than it takes
+  if (!header.ok()) return;  // two names differ only in bytes that are not UTF-8
   Check(header.value().tensors.empty() || header.value().tensors.back().end + data == made.size(),
         "another size than its head says");
   std::map<std::string, const TorchTensor*> tensors;
