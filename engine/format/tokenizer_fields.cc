@@ -85,17 +85,20 @@ Result<std::string> ReadText(const Json& json, const std::string& field, const c
   return Unsupported(Concat(field, ".", key), value == nullptr ? Json() : *value, "a text");
 }
 
-Status CheckGrowth(const std::string& field, std::size_t pattern, const std::string& content,
-                   std::size_t& growth) {
+Status CheckGrowth(const std::string& field, const Normalizer& step, std::size_t& growth) {
   constexpr std::size_t kMostGrowth = 1024;
-  if (content.size() <= kMostAddedBytes) {
-    growth *= std::max<std::size_t>(1, (content.size() + pattern - 1) / pattern);
+  const bool is_replaced = step.kind == Normalizer::Kind::kReplace;
+  const std::size_t size = step.content.size(), pattern = step.pattern.size();
+  if (size <= kMostAddedBytes) {
+    // A text that something is prepended to has at least one byte.
+    growth *= is_replaced ? std::max<std::size_t>(1, (size + pattern - 1) / pattern) : 1 + size;
     if (growth <= kMostGrowth) return Done{};
   }
-  return Bad(ErrorCode::kUnsupported,
-             Concat("\"", field, ".content\" is ", content.size(), " bytes, expected at most ",
-                    kMostAddedBytes, ", and that all steps together make a text at most ",
-                    kMostGrowth, " times as long"));
+  return Bad(
+      ErrorCode::kUnsupported,
+      Concat("\"", field, is_replaced ? ".content" : ".prepend", "\" is ", size,
+             " bytes, expected at most ", kMostAddedBytes,
+             ", and that all steps together make a text at most ", kMostGrowth, " times as long"));
 }
 
 // Calls `read` with `json`, which is `field`. If it is a sequence of steps, calls `read` with each
@@ -158,14 +161,21 @@ Result<AddedToken> ReadAddedToken(const Json& json, const std::string& field) {
   return token;
 }
 
-// The tokens that a template puts before and after the text.
+// The tokens that a template puts before and after the text. Each piece is searched for among all
+// special tokens.
 Status ReadTemplate(const Json& json, const std::string& field, TokenizerRules& rules) {
+  constexpr std::size_t kMostPieces = 64;
+  constexpr std::size_t kMostIds = 256;  // on one side of the text
   GPT2_TRY(field::CheckMembers(json, field, {"type", "single", "pair", "special_tokens"}));
   const Json* const single = FindMember(json, "single");
   const Json* const tokens = FindMember(json, "special_tokens");
   if (single == nullptr || !single->is_array() || tokens == nullptr) {
     return field::Bad(ErrorCode::kUnsupported,
                       Concat("\"", field, "\": expected \"single\" and \"special_tokens\""));
+  }
+  if (single->size() > kMostPieces) {
+    return field::Unsupported(Concat(field, ".single"), *single,
+                              Concat("at most ", kMostPieces, " pieces"));
   }
   bool has_text = false;
   for (const Json& piece : *single) {
@@ -187,6 +197,11 @@ Status ReadTemplate(const Json& json, const std::string& field, TokenizerRules& 
     }
     GPT2_ASSIGN(const std::vector<std::int32_t> found, ReadTokenIds(*ids));
     std::vector<std::int32_t>& to = has_text ? rules.end : rules.beginning;
+    if (found.size() > kMostIds - to.size()) {
+      return field::Bad(ErrorCode::kUnsupported,
+                        Concat("\"", field, ".single\" puts ", to.size() + found.size(),
+                               " tokens on one side of the text, expected at most ", kMostIds));
+    }
     to.insert(to.end(), found.begin(), found.end());
   }
   if (has_text) return Done{};
@@ -249,6 +264,9 @@ Status ReadAddedTokens(const Json* added,
 }
 
 Status ReadNormalizer(const Json& json, const std::string& field, TokenizerRules& rules) {
+  if (rules.normalizers.size() == field::kMostSteps) {
+    return field::Unsupported(field, json, Concat("at most ", field::kMostSteps, " steps"));
+  }
   Normalizer step;
   const Json& type = field::TypeOf(json);
   if (IsText(type, "Replace")) {
@@ -260,12 +278,6 @@ Status ReadNormalizer(const Json& json, const std::string& field, TokenizerRules
     GPT2_ASSIGN(step.pattern, field::ReadText(*pattern, Concat(field, ".pattern"), "String"));
     GPT2_TRY(field::CheckPatternBytes(Concat(field, ".pattern.String"), step.pattern));
     GPT2_ASSIGN(step.content, field::ReadText(json, field, "content"));
-    std::size_t growth = 1;
-    for (const Normalizer& before : rules.normalizers) {
-      if (before.kind != Normalizer::Kind::kReplace) continue;
-      GPT2_TRY(field::CheckGrowth(field, before.pattern.size(), before.content, growth));
-    }
-    GPT2_TRY(field::CheckGrowth(field, step.pattern.size(), step.content, growth));
   } else if (IsText(type, "Prepend")) {
     GPT2_TRY(field::CheckMembers(json, field, {"type", "prepend"}));
     step.kind = Normalizer::Kind::kPrepend;
@@ -280,6 +292,10 @@ Status ReadNormalizer(const Json& json, const std::string& field, TokenizerRules
                               "\"Replace\", \"Prepend\", \"Strip\" or \"Sequence\"");
   }
   rules.normalizers.push_back(std::move(step));
+  std::size_t growth = 1;
+  for (const Normalizer& each : rules.normalizers) {
+    GPT2_TRY(field::CheckGrowth(field, each, growth));
+  }
   return Done{};
 }
 

@@ -18,6 +18,9 @@
 // For `json`, which is the field `field`; errors name the file and the field.
 namespace gpt2::field {
 
+// Steps of a normalizer or a pre-tokenizer: each word passes through all of them.
+inline constexpr std::size_t kMostSteps = 16;
+
 Error Bad(ErrorCode code, const std::string& what);
 Error Unsupported(const std::string& field, const Json& found, std::string_view expected);
 
@@ -41,10 +44,9 @@ Status CheckPatternBytes(const std::string& field, const std::string& text);
 
 Result<std::string> ReadText(const Json& json, const std::string& field, const char* key);
 
-// Multiplies `growth` by the factor that a text can grow by when `content` replaces `pattern`
-// bytes. Fails if all steps together could make a text too long.
-Status CheckGrowth(const std::string& field, std::size_t pattern, const std::string& content,
-                   std::size_t& growth);
+// Multiplies `growth` by the factor that a text can grow by in `step`. Fails if all steps together
+// could make a text too long.
+Status CheckGrowth(const std::string& field, const Normalizer& step, std::size_t& growth);
 
 // Calls `read` with `json` or, if it is a sequence, with each step in its member `list`.
 Status ForSteps(const Json& json, const std::string& field, const char* list,

@@ -89,15 +89,14 @@ Status ReadByteLevel(const Json& json, const std::string& field, TokenizerRules&
 }
 
 Status ReadPreTokenizer(const Json* json, TokenizerRules& rules) {
-  constexpr std::size_t kMostSplitters = 16;  // each word passes through all of them
   const std::string what = "pre_tokenizer";
   rules.splitters.clear();
   bool has_bytes = false;
   const auto read = [&](const Json& step, const std::string& field) -> Status {
     const Json& type = field::TypeOf(step);
-    if (has_bytes || rules.splitters.size() == kMostSplitters) {
-      return field::Unsupported(field, step,
-                                Concat("\"ByteLevel\" to be the last of at most ", kMostSplitters));
+    if (has_bytes || rules.splitters.size() == field::kMostSteps) {
+      return field::Unsupported(
+          field, step, Concat("\"ByteLevel\" to be the last of at most ", field::kMostSteps));
     }
     if (IsText(type, "Split")) return ReadSplit(step, field, rules);
     if (IsText(type, "Digits")) {

@@ -26,8 +26,6 @@
 namespace gpt2 {
 namespace {
 
-constexpr std::size_t kMostSteps = 16;  // each word passes through all of them
-
 bool IsOneCharacter(const std::string& text) {
   return Characters(text).size() == 1;
 }
@@ -82,8 +80,8 @@ Result<CutBehavior> ReadBehavior(const Json& json, const std::string& field) {
 Status ReadNormalizerStep(const Json& step, const std::string& field, TextSteps& steps,
                           std::size_t& growth) {
   const Json& type = field::TypeOf(step);
-  if (steps.size() == kMostSteps) {
-    return field::Unsupported(field, step, Concat("at most ", kMostSteps, " steps"));
+  if (steps.size() == field::kMostSteps) {
+    return field::Unsupported(field, step, Concat("at most ", field::kMostSteps, " steps"));
   }
   constexpr struct {
     std::string_view name;
@@ -129,8 +127,8 @@ Status ReadNormalizerStep(const Json& step, const std::string& field, TextSteps&
       return field::Bad(ErrorCode::kCorrupt, Concat("\"", field, ".", kMap, "\" is not base64"));
     auto map = CharsMap::Read(*bytes);
     if (!map.ok()) return field::Bad(map.error().code, Concat(field, ": ", map.error().message));
-    GPT2_TRY(
-        field::CheckGrowth(field, /*pattern=*/1, std::string(map.value().longest(), ' '), growth));
+    const std::string longest(map.value().longest(), ' ');
+    GPT2_TRY(field::CheckGrowth(field, {.pattern = " ", .content = longest}, growth));
     steps.push_back(CharsMapStep(std::move(map.value())));
     return Done{};
   }
@@ -139,7 +137,7 @@ Status ReadNormalizerStep(const Json& step, const std::string& field, TextSteps&
     GPT2_TRY(field::CheckMembers(step, field, {"type", "pattern", "content"}));
     GPT2_ASSIGN(Searched searched, ReadSearched(step, field));
     GPT2_ASSIGN(std::string content, field::ReadText(step, field, "content"));
-    GPT2_TRY(field::CheckGrowth(field, /*pattern=*/1, content, growth));
+    GPT2_TRY(field::CheckGrowth(field, {.pattern = " ", .content = content}, growth));
     steps.push_back(ReplaceStep(std::move(*searched.pattern), std::move(content)));
     return Done{};
   }
@@ -147,9 +145,7 @@ Status ReadNormalizerStep(const Json& step, const std::string& field, TextSteps&
     TokenizerRules rules;
     GPT2_TRY(ReadNormalizer(step, field, rules));
     for (Normalizer& one : rules.normalizers) {
-      if (one.kind == Normalizer::Kind::kReplace) {
-        GPT2_TRY(field::CheckGrowth(field, one.pattern.size(), one.content, growth));
-      }
+      GPT2_TRY(field::CheckGrowth(field, one, growth));
       steps.push_back(PlainStep(std::move(one)));
     }
     return Done{};
@@ -317,9 +313,9 @@ Status ReadNormalizers(const Json* normalizer, LanguageParts& parts) {
 Status ReadCutters(const Json* pre_tokenizer, bool is_byte_pairs, LanguageParts& parts) {
   bool has_bytes = false;
   const auto read = [&](const Json& step, const std::string& field) -> Status {
-    if (has_bytes || parts.cutters.size() >= kMostSteps) {
-      return field::Unsupported(field, step,
-                                Concat("\"ByteLevel\" to be the last of at most ", kMostSteps));
+    if (has_bytes || parts.cutters.size() >= field::kMostSteps) {
+      return field::Unsupported(
+          field, step, Concat("\"ByteLevel\" to be the last of at most ", field::kMostSteps));
     }
     has_bytes = IsText(field::TypeOf(step), "ByteLevel");
     if (!has_bytes) return ReadCutter(step, field, parts.cutters);

@@ -100,6 +100,44 @@ TEST(TokenizerJson, NormalizersRunBeforeTokenization) {
   EXPECT_EQ(Encoded(file, "  "), Ids{});
 }
 
+Json Steps(const std::vector<Json>& steps) {
+  return {{"type", "Sequence"}, {"normalizers", steps}};
+}
+
+TEST(TokenizerJson, MoreThan16NormalizersAreRefused) {
+  Json file = File();
+  std::vector<Json> steps(16, {{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}});
+  file["normalizer"] = Steps(steps);
+  EXPECT_EQ(ErrorOf(file), "");
+  steps.push_back(steps[0]);
+  file["normalizer"] = Steps(steps);
+  EXPECT_TRUE(Has(ErrorOf(file), "[16]\" is an object of 3, expected at most 16 steps"));
+}
+
+TEST(TokenizerJson, NormalizersThatMultiplyTheLengthOfTheTextAreRefused) {
+  Json file = File();
+  const auto prepend = [](std::size_t bytes) {
+    return Json{{"type", "Prepend"}, {"prepend", std::string(bytes, 'a')}};
+  };
+  const auto replace = [](std::size_t bytes) {
+    return Json{
+        {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(bytes, 'a')}};
+  };
+  for (const std::vector<Json>& steps : std::vector<std::vector<Json>>{
+           {prepend(0)}, {prepend(512)}, {replace(512), prepend(1)}, {prepend(3), replace(256)}}) {
+    file["normalizer"] = Steps(steps);
+    EXPECT_EQ(ErrorOf(file), "");
+  }
+  EXPECT_EQ(Encoded(file, "").size(), 0u);
+  EXPECT_EQ(Encoded(file, "a").size(), 1024u);
+  file["normalizer"] = prepend(513);
+  EXPECT_TRUE(Has(ErrorOf(file), "\"normalizer.prepend\" is 513 bytes, expected at most 512"));
+  file["normalizer"] = Steps({prepend(3), replace(257)});
+  EXPECT_TRUE(Has(ErrorOf(file), "\"normalizer.normalizers[1].content\" is 257 bytes"));
+  file["normalizer"] = Steps({replace(257), prepend(3)});
+  EXPECT_TRUE(Has(ErrorOf(file), "\"normalizer.normalizers[1].prepend\" is 3 bytes"));
+}
+
 TEST(TokenizerJson, AddedTokensAreMatchedFirst) {
   Json file = File();
   file["added_tokens"] = {Added("<a>", 257, {{"special", true}}), Added("<a>b", 258),
@@ -129,6 +167,23 @@ TEST(TokenizerJson, ATemplateAddsTokensAtBothEnds) {
                             {"special_tokens", {{"B", {{"ids", {7, 8}}}}, {"E", {{"ids", {9}}}}}}};
   EXPECT_EQ(Encoded(file, "ab"), (Ids{7, 8, 256, 9}));
   EXPECT_EQ(Encoded(file, ""), (Ids{7, 8, 9}));
+}
+
+TEST(TokenizerJson, ALongTemplateIsRefused) {
+  Json file = File();
+  const auto error = [&](std::size_t pieces, std::size_t ids) {
+    std::vector<Json> single(pieces, {{"SpecialToken", {{"id", "B"}}}});
+    single.push_back({{"Sequence", {{"id", "A"}}}});
+    file["post_processor"] = {{"type", "TemplateProcessing"},
+                              {"single", single},
+                              {"special_tokens", {{"B", {{"ids", std::vector<int>(ids, 'b')}}}}}};
+    return ErrorOf(file);
+  };
+  EXPECT_EQ(error(63, 1), "");
+  EXPECT_TRUE(
+      Has(error(64, 1), "\"post_processor.single\" is an array of 65, expected at most 64"));
+  EXPECT_EQ(error(2, 128), "");
+  EXPECT_TRUE(Has(error(2, 129), "puts 258 tokens on one side of the text, expected at most 256"));
 }
 
 TEST(TokenizerJson, IgnoreMergesFindsWholeWordsInTheVocabulary) {

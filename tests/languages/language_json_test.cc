@@ -156,6 +156,15 @@ TEST(LanguageJson, ABertVocabularyHasOneTokenPerLine) {
   EXPECT_TRUE(Has(read(R"({"cls_token": "<s>"})").error().message, "\"<s>\""));
 }
 
+TEST(LanguageJson, ATextThatIsPrependedCountsForTheLengthOfTheText) {
+  const Json prepend = {{"type", "Prepend"}, {"prepend", std::string(32, 'b')}};
+  Json file = WordLevel();
+  file["normalizer"] = {{"type", "Sequence"}, {"normalizers", {prepend}}};
+  EXPECT_EQ(ErrorOf(file), "");
+  file["normalizer"]["normalizers"].push_back(prepend);
+  EXPECT_TRUE(Has(ErrorOf(file), "\"normalizer.normalizers[1].prepend\" is 32 bytes"));
+}
+
 TEST(LanguageJson, StepsThatMultiplyTheLengthOfTheTextAreRefused) {
   for (const Json& pattern : {Json{{"String", "b"}}, Json{{"Regex", "b"}}}) {
     const Json step = {
