@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,9 +21,6 @@
 
 namespace gpt2 {
 namespace {
-
-// Far more than the A and B of each matrix of a GPT-2 of 1024 layers, and its other tensors.
-constexpr std::size_t kMostAdapterTensors = std::size_t{1} << 16;
 
 Error BadFile(ErrorCode code, const std::string& what) {
   return Error{code, Concat("adapter_model.safetensors: ", what)};
@@ -91,14 +89,13 @@ class TensorsReader {
 
   Status Read(std::span<const TensorInfo> tensors) {
     for (const TensorInfo& tensor : tensors) GPT2_TRY(ReadTensor(tensor));
-    for (const Pair& pair : pairs_) GPT2_TRY(Join(pair));
+    for (const auto& [module, pair] : pairs_) GPT2_TRY(Join(module, pair));
     if (!adapter_.added.empty() || !adapter_.saved.empty()) return Done{};
     return BadFile(ErrorCode::kCorrupt, "it has no tensors");
   }
 
  private:
   struct Pair {
-    std::string module;
     const TensorInfo* a = nullptr;
     const TensorInfo* b = nullptr;
   };
@@ -106,24 +103,18 @@ class TensorsReader {
   Status ReadTensor(const TensorInfo& tensor) {
     GPT2_ASSIGN(const TensorName name, ReadName(tensor));
     if (name.is_unused) return Done{};
-    bool is_new = adapter_.FindSaved(name.parameter) == nullptr;
+    bool is_new = false;
     if (name.factor != '\0') {
-      Pair& pair = PairOf(name.parameter);
+      Pair& pair = pairs_[name.parameter];
       const TensorInfo*& factor = name.factor == 'A' ? pair.a : pair.b;
       is_new = std::exchange(factor, &tensor) == nullptr;
     } else {
       GPT2_ASSIGN(std::vector<float> values, ReadValues(tensor));
-      adapter_.saved.push_back({name.parameter, tensor.shape, std::move(values)});
+      SavedTensor saved{tensor.shape, std::move(values)};
+      is_new = adapter_.saved.emplace(name.parameter, std::move(saved)).second;
     }
     if (is_new) return Done{};
     return BadTensor(ErrorCode::kCorrupt, tensor, " occurs twice, under two names");
-  }
-
-  Pair& PairOf(const std::string& module) {
-    for (Pair& pair : pairs_) {
-      if (pair.module == module) return pair;
-    }
-    return pairs_.emplace_back(Pair{.module = module});
   }
 
   Result<std::vector<float>> ReadValues(const TensorInfo& tensor) const {
@@ -140,7 +131,7 @@ class TensorsReader {
     return values;
   }
 
-  Status Join(const Pair& pair) {
+  Status Join(const std::string& module, const Pair& pair) {
     if (pair.a == nullptr || pair.b == nullptr) {
       return BadTensor(ErrorCode::kNotFound, pair.a == nullptr ? *pair.b : *pair.a,
                        pair.a == nullptr ? " has no matching lora_A" : " has no matching lora_B");
@@ -151,11 +142,10 @@ class TensorsReader {
                        Concat(" is ", pair.a->Describe(), " and its lora_B ", pair.b->Describe(),
                               ", expected [rank, in] and [out, rank]"));
     }
-    LowRank joined{.module = pair.module,
-                   .rank = static_cast<std::size_t>(a[0]),
+    LowRank joined{.rank = static_cast<std::size_t>(a[0]),
                    .in = static_cast<std::size_t>(a[1]),
                    .out = static_cast<std::size_t>(b[0])};
-    const double scale = adapter_.weight * adapter_.config.ScaleOf(joined.module);
+    const double scale = adapter_.weight * adapter_.config.ScaleOf(module);
     joined.scale = static_cast<float>(scale);
     if (!std::isfinite(joined.scale)) {
       return BadTensor(ErrorCode::kUnsupported, *pair.a, ": lora_alpha is too large");
@@ -166,29 +156,25 @@ class TensorsReader {
     for (std::size_t i = 0; i < values.size(); ++i) {
       joined.b_transposed[i % joined.rank * joined.out + i / joined.rank] = values[i];
     }
-    adapter_.added.push_back(std::move(joined));
+    adapter_.added.emplace(module, std::move(joined));
     return Done{};
   }
 
   std::span<const std::byte> data_;
   Adapter& adapter_;
-  std::vector<Pair> pairs_;
+  std::map<std::string, Pair> pairs_;  // by module
 };
 
 }  // namespace
 
 const LowRank* Adapter::FindAdded(std::string_view module) const {
-  for (const LowRank& change : added) {
-    if (change.module == module) return &change;
-  }
-  return nullptr;
+  const auto found = added.find(module);
+  return found == added.end() ? nullptr : &found->second;
 }
 
 const SavedTensor* Adapter::FindSaved(std::string_view name) const {
-  for (const SavedTensor& tensor : saved) {
-    if (tensor.name == name) return &tensor;
-  }
-  return nullptr;
+  const auto found = saved.find(name);
+  return found == saved.end() ? nullptr : &found->second;
 }
 
 Result<Adapter> Adapter::Read(std::string_view config, std::span<const std::byte> file,
@@ -203,7 +189,7 @@ Result<Adapter> Adapter::Read(std::string_view config, std::span<const std::byte
   std::uint64_t expected = head;
   if (text.size() >= head) {
     const auto header =
-        ReadSafetensorsHeader(text.substr(kSafetensorsPrefix, length.value()), kMostAdapterTensors);
+        ReadSafetensorsHeader(text.substr(kSafetensorsPrefix, length.value()), kMostTensors);
     if (!header.ok()) return InAdapter(header.error());
     const auto& tensors = header.value().tensors;
     if (!tensors.empty()) expected += tensors.back().end;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +17,6 @@ namespace gpt2 {
 
 // The change of a matrix [out, in]: scale * B A.
 struct LowRank {
-  std::string module;  // "h.0.attn.c_attn"
   std::size_t rank = 0;
   std::size_t in = 0;
   std::size_t out = 0;
@@ -26,7 +27,6 @@ struct LowRank {
 
 // A tensor that replaces the base's.
 struct SavedTensor {
-  std::string name;                  // TensorSpec::name
   std::vector<std::uint64_t> shape;  // as stored: a Conv1D's weight is [in, out]
   std::vector<float> values;
 };
@@ -38,13 +38,14 @@ struct Adapter {
   static Result<Adapter> Read(std::string_view config, std::span<const std::byte> file,
                               double weight);
 
+  // The entry for a module or a tensor, null if there is none.
   const LowRank* FindAdded(std::string_view module) const;
   const SavedTensor* FindSaved(std::string_view name) const;
 
   AdapterConfig config;
   double weight = 1;
-  std::vector<LowRank> added;
-  std::vector<SavedTensor> saved;
+  std::map<std::string, LowRank, std::less<>> added;      // by module: "h.0.attn.c_attn"
+  std::map<std::string, SavedTensor, std::less<>> saved;  // by TensorSpec::name
 };
 
 }  // namespace gpt2

@@ -1,17 +1,20 @@
 #include "engine/convert/adapter_config.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
+#include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/weight_plan.h"
 #include "engine/text/quoted.h"
@@ -20,7 +23,8 @@ namespace gpt2 {
 namespace {
 
 constexpr std::int64_t kMostRank = 1 << 16;
-constexpr std::int64_t kMostLayers = 1 << 10;  // the limit in config_json.cc
+// Entries of a list. Each is compared with each module.
+constexpr std::size_t kMostEntries = kMostLayers;
 
 // Settings that affect training or bookkeeping, but not what a trained adapter computes. PEFT sets
 // fan_in_fan_out itself by the kind of each module (tuners/lora/model.py, _create_new_module). The
@@ -141,7 +145,9 @@ class ConfigReader {
   static Status ReadPattern(const std::string& field, const Json& value,
                             std::vector<ModuleNumber>& numbers) {
     if (IsOff(value)) return Done{};
-    if (!value.is_object()) return Unexpected(field, value, "an object of numbers");
+    if (!value.is_object() || value.size() > kMostEntries) {
+      return Unexpected(field, value, Concat("an object of at most ", kMostEntries, " numbers"));
+    }
     for (const auto& [key, number] : value.get_ref<const Json::object_t&>()) {
       const auto module = ModuleEnd(key);
       if (!module) {
@@ -162,7 +168,10 @@ class ConfigReader {
   static Status ReadNames(const std::string& field, const Json& value,
                           std::vector<std::string>& names) {
     if (IsOff(value)) return Done{};
-    if (!value.is_array()) return Unexpected(field, value, "an array of names of modules");
+    if (!value.is_array() || value.size() > kMostEntries) {
+      return Unexpected(field, value,
+                        Concat("an array of at most ", kMostEntries, " names of modules"));
+    }
     for (const Json& name : value) {
       if (!name.is_string() || name.get_ref<const std::string&>().empty()) {
         return Unexpected(field, name, "names of modules");
@@ -191,12 +200,15 @@ class ConfigReader {
   Status ReadLayers(const Json& value) {
     if (value.is_null()) return Done{};
     const auto read = [&](const Json& number) -> Status {
-      const auto layer = WholeNumber(number, 0, kMostLayers);
+      const auto layer = WholeNumber(number, 0, std::int64_t{kMostLayers});
       if (!layer) return Unexpected("layers_to_transform", number, "numbers of layers from 0 on");
       config_.layers.push_back(static_cast<std::size_t>(*layer));
       return Done{};
     };
     if (!value.is_array()) return read(value);
+    if (value.size() > kMostEntries) {
+      return Unexpected("layers_to_transform", value, Concat("at most ", kMostEntries, " layers"));
+    }
     for (const Json& number : value) GPT2_TRY(read(number));
     return Done{};
   }
@@ -244,10 +256,12 @@ bool IsAmong(const std::vector<std::string>& ends, std::string_view module) {
                      [&](const std::string& end) { return ModuleEndsIn(module, end); });
 }
 
-// "h.12.attn.c_attn" -> "h.12."
-std::string_view LayerPrefix(std::string_view module) {
-  if (!module.starts_with("h.")) return {};
-  return module.substr(0, module.find('.', 2) + 1);
+// "h.12.attn.c_attn" -> 12
+std::optional<std::size_t> LayerOf(std::string_view module) {
+  if (!module.starts_with("h.")) return std::nullopt;
+  std::size_t layer = 0;
+  const auto read = std::from_chars(module.data() + 2, module.data() + module.size(), layer);
+  return read.ec == std::errc() ? std::optional(layer) : std::nullopt;
 }
 
 }  // namespace
@@ -269,9 +283,9 @@ double AdapterConfig::ScaleOf(std::string_view module) const {
 
 bool AdapterConfig::IsTarget(std::string_view module) const {
   if (!targets || !IsAmong(*targets, module) || IsAmong(excluded, module)) return false;
-  return layers.empty() || std::any_of(layers.begin(), layers.end(), [&](std::size_t layer) {
-           return LayerPrefix(module) == Concat("h.", layer, ".");
-         });
+  if (layers.empty()) return true;
+  const auto layer = LayerOf(module);
+  return layer && std::find(layers.begin(), layers.end(), *layer) != layers.end();
 }
 
 Result<AdapterConfig> ReadAdapterConfig(std::string_view text) {

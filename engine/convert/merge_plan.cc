@@ -47,10 +47,10 @@ const TensorSpec* FindMatrix(std::span<const TensorSpec> specs, std::string_view
   return nullptr;
 }
 
-Status CheckAdded(const LowRank& change, const Adapter& adapter,
+Status CheckAdded(const std::string& name, const LowRank& change, const Adapter& adapter,
                   std::span<const TensorSpec> specs) {
-  const std::string module = Quoted(change.module);
-  const TensorSpec* const spec = FindMatrix(specs, change.module);
+  const std::string module = Quoted(name);
+  const TensorSpec* const spec = FindMatrix(specs, name);
   if (spec == nullptr) {
     return BadAdapter(ErrorCode::kUnsupported,
                       Concat("it has LoRA for ", module,
@@ -63,11 +63,11 @@ Status CheckAdded(const LowRank& change, const Adapter& adapter,
                                                   change.rank, "], this model asks for [r, ",
                                                   spec->cols, "] and [", spec->rows, ", r]"));
   }
-  if (const std::size_t rank = adapter.config.RankOf(change.module); change.rank != rank) {
+  if (const std::size_t rank = adapter.config.RankOf(name); change.rank != rank) {
     return BadAdapter(ErrorCode::kCorrupt, Concat(module, " has rank ", change.rank,
                                                   ", adapter_config.json says ", rank));
   }
-  if (!adapter.config.targets || adapter.config.IsTarget(change.module)) return Done{};
+  if (!adapter.config.targets || adapter.config.IsTarget(name)) return Done{};
   return BadAdapter(ErrorCode::kCorrupt,
                     Concat("it has LoRA for ", module,
                            ", which target_modules of adapter_config.json does not name"));
@@ -96,8 +96,8 @@ Status CheckComplete(const Adapter& adapter, std::span<const TensorSpec> specs) 
   }
   for (const std::string& end : config.saved_modules) {
     const auto& saved = adapter.saved;
-    const bool is_there = std::any_of(saved.begin(), saved.end(), [&](const SavedTensor& tensor) {
-      return ModuleOf(tensor.name).ends_with(end);
+    const bool is_there = std::any_of(saved.begin(), saved.end(), [&](const auto& entry) {
+      return ModuleOf(entry.first).ends_with(end);
     });
     if (is_there) continue;
     return BadAdapter(ErrorCode::kNotFound,
@@ -136,22 +136,22 @@ std::string ShapeText(std::span<const std::uint64_t> shape) {
   return text + "]";
 }
 
-Status CheckSaved(const SavedTensor& tensor, std::span<const TensorSpec> specs,
-                  const TensorSpec& head) {
-  const TensorSpec* spec = tensor.name == kHead ? &head : nullptr;
+Status CheckSaved(const std::string& name, const SavedTensor& tensor,
+                  std::span<const TensorSpec> specs, const TensorSpec& head) {
+  const TensorSpec* spec = name == kHead ? &head : nullptr;
   for (const TensorSpec& each : specs) {
-    if (each.name == tensor.name) spec = &each;
+    if (each.name == name) spec = &each;
   }
   if (spec == nullptr) {
     return BadAdapter(ErrorCode::kUnsupported,
-                      Concat("tensor ", Quoted(tensor.name), " does not belong to a GPT-2"));
+                      Concat("tensor ", Quoted(name), " does not belong to a GPT-2"));
   }
   std::vector<std::uint64_t> expected = {spec->rows, spec->cols};
   if (spec->is_conv1d()) std::swap(expected[0], expected[1]);
   if (spec->is_vector()) expected.erase(expected.begin());
   if (tensor.shape == expected) return Done{};
   return BadAdapter(ErrorCode::kCorrupt,
-                    Concat("tensor ", Quoted(tensor.name), " is ", ShapeText(tensor.shape),
+                    Concat("tensor ", Quoted(name), " is ", ShapeText(tensor.shape),
                            ", this model asks for ", ShapeText(expected)));
 }
 
@@ -159,16 +159,21 @@ Status CheckSaved(const SavedTensor& tensor, std::span<const TensorSpec> specs,
 
 Status MergePlan::Add(const Adapter& adapter, const Config& config,
                       std::span<const TensorSpec> specs) {
-  for (const LowRank& change : adapter.added) GPT2_TRY(CheckAdded(change, adapter, specs));
+  for (const auto& [module, change] : adapter.added) {
+    GPT2_TRY(CheckAdded(module, change, adapter, specs));
+  }
   GPT2_TRY(CheckComplete(adapter, specs));
   if (adapter.saved.empty()) return Done{};
   if (adapter.weight != 1.0) {
-    return BadAdapter(ErrorCode::kInvalidArgument,
-                      Concat("its weight is not 1, but it saves tensor ",
-                             Quoted(adapter.saved.front().name), ", which a weight cannot scale"));
+    return BadAdapter(
+        ErrorCode::kInvalidArgument,
+        Concat("its weight is not 1, but it saves tensor ", Quoted(adapter.saved.begin()->first),
+               ", which a weight cannot scale"));
   }
   const TensorSpec head = HeadSpec(config);
-  for (const SavedTensor& tensor : adapter.saved) GPT2_TRY(CheckSaved(tensor, specs, head));
+  for (const auto& [name, tensor] : adapter.saved) {
+    GPT2_TRY(CheckSaved(name, tensor, specs, head));
+  }
   if (!config.tie_word_embeddings) return Done{};
   GPT2_ASSIGN(const bool unties_head, UntiesHead(adapter));
   unties_head_ |= unties_head;
@@ -180,14 +185,14 @@ Status MergePlan::Add(const Adapter& adapter, const Config& config,
 // be added to it: PEFT saves a head that is also a target.
 Status MergePlan::CheckShared() const {
   for (const Adapter& adapter : adapters_) {
-    for (const SavedTensor& tensor : adapter.saved) {
+    for (const auto& [name, tensor] : adapter.saved) {
       for (const Adapter& other : adapters_) {
-        const bool is_shared = other.FindSaved(tensor.name) != nullptr ||
-                               other.FindAdded(ModuleOf(tensor.name)) != nullptr;
+        const bool is_shared =
+            other.FindSaved(name) != nullptr || other.FindAdded(ModuleOf(name)) != nullptr;
         if (&other == &adapter || !is_shared) continue;
-        return BadAdapter(ErrorCode::kInvalidArgument,
-                          Concat("tensor ", Quoted(tensor.name),
-                                 " is replaced by one adapter and changed by another"));
+        return BadAdapter(
+            ErrorCode::kInvalidArgument,
+            Concat("tensor ", Quoted(name), " is replaced by one adapter and changed by another"));
       }
     }
   }

@@ -14,7 +14,7 @@
 
 namespace gpt2 {
 
-// Limits of one pickle. A GPT-2 of 1024 layers (kMostLayers in config_json.cc) has 12,292 tensors,
+// Limits of one pickle. A GPT-2 of 1024 layers (kMostLayers in config_json.h) has 12,292 tensors,
 // each with some 250 bytes and 18 values.
 inline constexpr std::size_t kMostPickleBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kMostPickleValues = std::size_t{1} << 19;

@@ -17,7 +17,7 @@
 
 namespace gpt2 {
 
-// Limits on what a file may claim. A GPT-2 of kMostLayers layers (config_json.cc) has fewer
+// Limits on what a file may claim. A GPT-2 of kMostLayers layers (config_json.h) has fewer
 // tensors, also with the masks of old files.
 inline constexpr std::size_t kMostTensors = std::size_t{1} << 14;
 inline constexpr std::size_t kMostNameBytes = 256;  // ggml's GGML_MAX_NAME is 64

@@ -21,9 +21,7 @@
 namespace gpt2 {
 namespace {
 
-// Far above GPT-2 1.5B (48 layers, width 1600), but low enough that no size computed from them
-// overflows.
-constexpr std::int64_t kMostLayers = 1 << 10;
+// Far above GPT-2 1.5B (width 1600), but low enough that no size computed from them overflows.
 constexpr std::int64_t kMostWidth = 1 << 16;
 constexpr std::int64_t kMostPositions = 1 << 20;
 constexpr std::size_t kMostOtherHeads = 8;
@@ -223,7 +221,7 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_TRY(ReadModelType(json, c));
   GPT2_ASSIGN(c.n_embd, ReadSize(json, "n_embd", kMostWidth, "hidden_size"));
   GPT2_ASSIGN(c.n_head, ReadSize(json, "n_head", kMostWidth, "num_attention_heads"));
-  GPT2_ASSIGN(c.n_layer, ReadSize(json, "n_layer", kMostLayers, "num_hidden_layers"));
+  GPT2_ASSIGN(c.n_layer, ReadSize(json, "n_layer", std::int64_t{kMostLayers}, "num_hidden_layers"));
   GPT2_ASSIGN(c.vocab_size, ReadSize(json, "vocab_size", std::int64_t{kMostVocabulary}));
   constexpr const char* kPositions = "max_position_embeddings";
   const bool has_positions =

@@ -28,6 +28,9 @@ inline constexpr const char* kFormatName = "gpt2-wasm";
 // The name in `activation_function`.
 std::string_view ActivationName(Activation activation);
 
+// Layers of the largest model that a config.json may describe. GPT-2 1.5B has 48.
+inline constexpr std::size_t kMostLayers = std::size_t{1} << 10;
+
 // Tokens of the largest vocabulary that a config.json may have.
 inline constexpr std::size_t kMostVocabulary = std::size_t{1} << 24;
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/random.h"
 #include "engine/convert/converter.h"
 #include "engine/format/weight_reader.h"
@@ -19,6 +20,7 @@
 #include "tests/support/reference_model.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/test_model.h"
+#include "tests/support/torch_writer.h"
 
 namespace gpt2::testing {
 namespace {
@@ -399,6 +401,60 @@ TEST(Adapter, OnlyLayersToTransformNeedFactors) {
   EXPECT_TRUE(Merge(model, files).ok());
 }
 
+TEST(Adapter, ALayerIsATargetByItsNumber) {
+  AdapterConfig config;
+  config.targets = {"c_attn", "lm_head"};
+  config.layers = {1, 12};
+  for (const char* module : {"h.1.attn.c_attn", "h.12.attn.c_attn"}) {
+    EXPECT_TRUE(config.IsTarget(module)) << module;
+  }
+  for (const char* module :
+       {"h.2.attn.c_attn", "h.11.attn.c_attn", "h.121.attn.c_attn", "h.x.attn.c_attn", "lm_head"}) {
+    EXPECT_FALSE(config.IsTarget(module)) << module;
+  }
+}
+
+std::string AdapterError(const Result<Adapter>& adapter) {
+  return adapter.ok() ? "" : adapter.error().message;
+}
+
+TEST(Adapter, LongListsOfTheConfigAreRefused) {
+  const AdapterFiles files = MakeAdapter(ModelFiles("tied").parsed(), {"attn.c_attn"});
+  for (const char* field :
+       {"target_modules", "exclude_modules", "modules_to_save", "layers_to_transform"}) {
+    AdapterFiles other = files;
+    const Json entry = std::string_view(field) == "layers_to_transform" ? Json(7) : Json("c_attn");
+    other.config[field] = std::vector<Json>(1024, entry);
+    EXPECT_EQ(AdapterError(other.Read()), "");
+    other.config[field].push_back(entry);
+    EXPECT_TRUE(Has(AdapterError(other.Read()),
+                    std::string("\"") + field + "\" is an array of 1025, expected "));
+  }
+  for (const char* field : {"rank_pattern", "alpha_pattern"}) {
+    AdapterFiles other = files;
+    for (int i = 0; i < 1024; ++i) other.config[field]["h." + std::to_string(i)] = 3;
+    EXPECT_EQ(AdapterError(other.Read()), "");
+    other.config[field]["one.more"] = 3;
+    EXPECT_TRUE(Has(AdapterError(other.Read()),
+                    std::string("\"") + field + "\" is an object of 1025, expected "));
+  }
+}
+
+TEST(Adapter, MoreThan16384TensorsAreRefused) {
+  const auto read = [](std::size_t count) {
+    std::string header;
+    for (std::size_t i = 0; i < count; ++i) {
+      header += Concat(i == 0 ? "{" : ",", "\"h.", i, ".ln_1.bias\":");
+      header += R"({"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
+    }
+    header += "}";
+    const std::string file = LittleEndianBytes(header.size(), 8) + header;
+    return Adapter::Read(AdapterFiles().config.dump(), std::as_bytes(std::span(file)), 1);
+  };
+  EXPECT_EQ(read(16384).value().saved.size(), 16384u);
+  EXPECT_TRUE(Has(AdapterError(read(16385)), "adapter_model.safetensors: more than 16384 tensors"));
+}
+
 // The change of a valid adapter, and the expected error.
 struct Refusal {
   const char* what;
@@ -494,6 +550,12 @@ TEST(Adapter, UnsupportedAdapterSettingsAreRefusedByName) {
       {"a tensor by two names", "occurs twice",
        [&](AdapterFiles& f) {
          f.tensors["base_model.model.h.0.attn.c_attn.lora_A.weight"] = f.tensors[a];
+       }},
+      {"a saved tensor by two names", "occurs twice",
+       [&](AdapterFiles& f) {
+         for (const char* name : {"ln_f.bias", "transformer.ln_f.bias"}) {
+           f.tensors[name] = RandomTensor(random, {64});
+         }
        }},
       {"nothing", "it has no tensors", [](AdapterFiles& f) { f.tensors.clear(); }},
   };
