@@ -13,7 +13,7 @@
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
 #include "engine/format/weight_plan.h"
-#include "engine/model/matrix.h"
+#include "engine/model/weight_format.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {

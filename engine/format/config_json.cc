@@ -13,6 +13,7 @@
 #include "engine/base/result.h"
 #include "engine/format/config_keys.h"
 #include "engine/format/json.h"
+#include "engine/format/stored_weights.h"
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/config.h"
