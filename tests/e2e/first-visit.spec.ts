@@ -34,7 +34,7 @@ test.describe("over a line of 400 kbit/s", () => {
     await page.goto(new URL("./", host.page).href);
     await expect(figure(page)).toBeVisible();
     await expect(page.locator("#loading-bytes")).toHaveText(
-      /^[\d.]+ [kM]B of 13 MB, about [2-8] minutes left$/,
+      /^[\d.]+ [kM]B of 13 MB, about [3-6] minutes left$/,
       {
         timeout: 30_000,
       },
@@ -48,12 +48,12 @@ test.describe("over a line of 400 kbit/s", () => {
     await expect(figure(page).locator("figcaption")).toHaveText("Written by this model earlier");
     await expect(figure(page).locator("blockquote")).toHaveText(whole);
     const spoken = page.locator("#spoken div");
-    await expect(spoken).toHaveText([/^The model is ready in about [2-8] minutes\./]);
+    await expect(spoken).toHaveText([/^The model is ready in about [3-6] minutes\./]);
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole("button", { name: "Write on" }).click();
     await expect(page.locator("#generate")).toHaveText("Stop");
     await expect(status(page)).toHaveText(
-      /^Writing begins as soon as the model is loaded, in about [2-8] minutes\.$/,
+      /^Writing begins as soon as the model is loaded, in about [3-6] minutes\.$/,
     );
     await expect(spoken).toHaveCount(2); // each once
     await expect(figure(page)).toBeVisible();
