@@ -26,13 +26,12 @@ class LookupDrafter {
   void Update(std::size_t drafted, std::size_t accepted);
 
  private:
-  // Before the first acceptance, and again after a rejection: the length for which kTokenCost was
-  // measured.
+  // Before the first acceptance, and again after a rejection.
   static constexpr std::size_t kFirstLength = 3;
-  // Calls. Rejected drafts then take 2 % of the time: kTokenCost * kFirstLength of 32 steps.
+  // Calls. Rejected drafts then take 4 % of the time: kTokenCost * kFirstLength of 32 steps.
   static constexpr std::size_t kFirstPause = 32;
   // The second rejected draft of kFirstLength starts a pause.
-  static constexpr double kFirstCredit = 1.0;
+  static constexpr double kFirstCredit = 2.0;
 
   std::array<std::int32_t, kMostTokens> tokens_;
   std::size_t length_ = kFirstLength;  // tokens to draft next time

@@ -95,10 +95,9 @@ TEST(LookupDrafter, AcceptedDraftsEarnLimitedCreditAndResetThePause) {
     ASSERT_GT(drafted, 0u);
     drafter.Update(drafted, drafted);
   }
-  // Three accepted drafts earn three steps of credit. The first rejected draft, of seven tokens,
-  // costs 1.19 of them; later drafts, of three tokens, cost 0.51 each.
-  EXPECT_EQ(PausesBetweenWrongGuesses(drafter, 7),
-            (std::vector<std::size_t>{0, 0, 0, 0, 0, 32, 64}));
+  // Three accepted drafts earn six steps of credit. The first rejected draft, of seven tokens,
+  // costs 2.8 of them; later drafts, of three tokens, cost 1.2 each.
+  EXPECT_EQ(PausesBetweenWrongGuesses(drafter, 6), (std::vector<std::size_t>{0, 0, 0, 0, 32, 64}));
 }
 
 TEST(LookupDrafter, APartlyAcceptedDraftResetsTheLength) {
