@@ -35,8 +35,9 @@ function keepTypical(weights: readonly number[], mass: number): number[] {
  */
 export function shape(
   top: readonly TokenLogprob[],
-  { temperature, topK, topP, minP, typicalP }: Sampling,
+  { temperature, topK, topP, minP, typicalP, ...others }: Sampling,
 ): readonly number[] {
+  others satisfies Record<string, never>; // does not compile if an option of `Sampling` has no step here
   const best = top[0]?.logprob ?? 0;
   const weightOf = ({ logprob }: TokenLogprob, place: number) => {
     if (topK > 0 && place >= topK) return 0;
