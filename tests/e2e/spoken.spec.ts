@@ -1,4 +1,5 @@
 // What a screen reader announces while a model writes: a log of one session.
+import { deflateRawSync } from "node:zlib";
 import { expect, test, type Page } from "@playwright/test";
 import { generate, open, prepareLongText, setOption, setText, textOf, writeOn } from "./page.js";
 
@@ -45,6 +46,8 @@ for (const [way, said] of [
   ["Escape", /^Finished/],
   ["a new text", /^Opened: New text$/],
   ["the text before", /^Text 1 of 2\.$/],
+  ["Undo", /^Finished/],
+  ["a link", /^This is the linked text, unchanged/],
 ] as const) {
   test(`${way} ends the reading of what the model has written`, async ({ page }) => {
     await open(page);
@@ -57,6 +60,13 @@ for (const [way, said] of [
       await page.locator("#earlier").click();
     } else if (way === "Escape") {
       await page.locator("#editor .cm-content").press("Escape");
+    } else if (way === "Undo") {
+      await page.locator("#undo").click();
+    } else if (way === "a link") {
+      const passage = deflateRawSync(JSON.stringify({ prompt: "The sea", options: {} })).toString(
+        "base64url",
+      );
+      await page.evaluate((link) => (location.hash = link), `#text=${passage}`);
     } else {
       await page.locator("#library-open").click();
       await page.getByRole("button", { name: "New text" }).click();

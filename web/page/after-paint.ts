@@ -7,12 +7,13 @@ import { atEnd, type Writing } from "./assistant/writing.js";
 import { Editor } from "./document/editor.js";
 import type { KeptText } from "./document/kept-text.js";
 import { isTyped } from "./document/run.js";
+import { onRunRemoved } from "./document/run-removed.js";
 import { treeField } from "./document/steps.js";
 import { keepAboveKeyboard } from "./dom/above-keyboard.js";
 import { elements as ui } from "./dom/elements.js";
 import { Notes } from "./dom/notes.js";
 import { phrase } from "./language/editor.js";
-import { keepTranslated, setTranslatedText } from "./language/keep-translated.js";
+import { keepTranslated } from "./language/keep-translated.js";
 import type { Tab } from "./library/tab.js";
 import { languageOf } from "./models/language.js";
 import type { Loading } from "./models/loading.js";
@@ -42,6 +43,7 @@ import type { LateSpeech } from "./parts/status/with-speech.js";
 import { showFacts, showModel } from "./parts/status/facts.js";
 import { suggesting } from "./parts/suggestions/suggesting.js";
 import { seeingContext } from "./parts/sees/opening.js";
+import { scoringStatus } from "./parts/token/scoring-status.js";
 import { seeing } from "./parts/token/seeing.js";
 import { offerViews } from "./parts/token/views.js";
 import { onChange, type PageState } from "./state/page-state.js";
@@ -80,6 +82,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerLanguages(ui, state);
   const modelsLanguage = () => languageOf(state.chosen.peek());
   const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
+  const tell = scoringStatus(ui.scored);
   const focusText = () => editor.focus();
   const editor = new Editor(kept, {
     parent: ui.editor,
@@ -94,11 +97,13 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
       if (isOtherTree || docChanged) changed(); // both changes are steps to undo
     },
     onBegin: () => {
+      speech.hush();
       branching.settle();
       branching.show();
       changed();
     },
     extensions: [
+      onRunRemoved(speech.hush),
       suggesting({
         dock: ui.dock,
         bar: ui.suggestionBar,
@@ -121,7 +126,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
         queue,
         hasModel,
         onModelChange,
-        tell: (sentence) => setTranslatedText(ui.scored, sentence),
+        tell,
         fail: (error) => writing.showFailure(error, (why) => phrase("notScored", { why })),
         branch: (from, token) => void branching.branch(from, token),
       }),
@@ -131,7 +136,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
         text: ui.editor,
         queue,
         noteChange: () => noteChange(),
-        tell: (sentence) => setTranslatedText(ui.scored, sentence),
+        tell,
       }),
       lookingInside({
         root: ui.inside,
@@ -169,12 +174,12 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     model: (writing.lastWritten?.model ?? state.chosen.peek()).name,
   }));
   offerCopying(ui, state, editor);
-  offerAlternatives(ui, state, editor, speech.hush);
+  offerAlternatives(ui, state, editor);
   offerSaving(ui, state);
   offerDevice(ui, state, () => showModel(ui, state));
   offerMenu(ui);
   offerPanel(ui, state);
-  offerLibrary({ ui, state, writing, tab: page.tab, hush: speech.hush, focusText });
+  offerLibrary({ ui, state, writing, tab: page.tab, focusText });
   offerSharing({ ui, state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed(ui.controls, state, writing);

@@ -1,7 +1,7 @@
 // Search and replace. The browser's own search would find only the visible lines, because the editor renders no
 // others.
 import "./find.css";
-import { openSearchPanel, search, searchKeymap } from "@codemirror/search";
+import { gotoLine, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
 import { keymap, type EditorView } from "@codemirror/view";
 import { phrase } from "../language/editor.js";
@@ -20,6 +20,7 @@ const words = {
   "on line": "find.onLine",
   "replaced match on line $": "find.replacedOne",
   "replaced $ matches": "find.replacedAll",
+  "Selection deleted": "selectionDeleted",
 } as const;
 
 /**
@@ -35,7 +36,8 @@ const spoken = Object.defineProperties(
 
 export const searchAndReplace: Extension = [
   search({ top: true }),
-  keymap.of(searchKeymap),
+  // Without Go to line: paragraphs show no numbers.
+  keymap.of(searchKeymap.filter(({ run }) => run !== gotoLine)),
   EditorState.phrases.of(spoken),
 ];
 

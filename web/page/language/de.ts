@@ -258,7 +258,7 @@ export const editor: Translated<Sections["editor"]> = {
   notScored: "Die Token konnten nicht gelesen werden: {why}.",
   awaitsModel: "Wird bewertet, sobald ein Modell geladen ist.",
   awaitsWriting: "Wird bewertet, sobald das Modell fertig geschrieben hat.",
-  scoring: "Der Text wird gelesen: {share}",
+  scoring: "Der Text wird gelesen:",
   scored: { one: "{count} Token", other: "{count} Token" },
   noTokenizer: "Dieses Modell hat keinen Tokenizer: Der Text kann nicht in Token zerlegt werden.",
 
@@ -301,6 +301,7 @@ export const editor: Translated<Sections["editor"]> = {
   "find.onLine": "in Absatz",
   "find.replacedOne": "In Absatz $ ersetzt",
   "find.replacedAll": "$ Treffer ersetzt",
+  selectionDeleted: "Auswahl gelöscht",
 
   "preset.precise": "Genau",
   "preset.precise.help": "bleibt bei wahrschein\u00ADlichen Token",

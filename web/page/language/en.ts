@@ -279,7 +279,7 @@ export const editor = {
   notScored: "The tokens could not be read: {why}.",
   awaitsModel: "Scored as soon as a model is loaded.",
   awaitsWriting: "Scored as soon as the model stops writing.",
-  scoring: "Reading the text: {share}",
+  scoring: "Reading the text:",
   scored: { one: "{count} token", other: "{count} tokens" },
   noTokenizer: "This model has no tokenizer, so the text cannot be cut into tokens.",
 
@@ -322,6 +322,7 @@ export const editor = {
   "find.onLine": "in paragraph",
   "find.replacedOne": "Replaced in paragraph $",
   "find.replacedAll": "Replaced $ matches",
+  selectionDeleted: "Selection deleted",
 
   "preset.precise": "Precise",
   "preset.precise.help": "keeps to likely tokens",

@@ -1,10 +1,11 @@
 // @vitest-environment happy-dom
-// The choice of views alone, with an editor that has only the views.
+// The choice of views alone, with an editor that has only the views; and the status of the scoring.
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { expect, it } from "vitest";
 import { attentionField } from "../../../../web/page/document/attention.js";
 import { modeField } from "../../../../web/page/document/view-mode.js";
+import { scoringStatus } from "../../../../web/page/parts/token/scoring-status.js";
 import { offerViews } from "../../../../web/page/parts/token/views.js";
 import { mountMarkup } from "../../support/page-part.js";
 
@@ -29,4 +30,23 @@ it("a tab shows its view, its legend, and its name in the address", () => {
   expect(location.hash).toBe("#view=rank");
   ui.tabs.querySelector<HTMLElement>("#tab-text")?.click();
   expect([ui.legend.hidden, location.hash]).toEqual([true, ""]);
+});
+
+it("the share of the scoring is shown but not announced, and its end is announced", () => {
+  const ui = mountMarkup("scored");
+  const tell = scoringStatus(ui.scored);
+  const live = ui.scored.querySelector("[role=status]");
+  const found = [0.1, 0.5].map((share) => {
+    tell(
+      () => "Reading",
+      () => ` ${share}`,
+    );
+    return [live?.textContent, ui.scored.textContent];
+  });
+  expect(found).toEqual([
+    ["Reading", "Reading 0.1"],
+    ["Reading", "Reading 0.5"],
+  ]);
+  tell(() => "9 tokens");
+  expect([live?.textContent, ui.scored.textContent]).toEqual(["9 tokens", "9 tokens"]);
 });

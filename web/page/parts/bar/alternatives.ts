@@ -33,15 +33,12 @@ export function offerAlternatives(
   ui: AlternativesElements,
   state: PageState,
   editor: AlternativesEditor,
-  /** Ends the reading of the text that is replaced. */
-  hush: () => void,
 ): void {
   const isBusy = () => state.activity.peek().kind === "writing";
 
   /** Shows the next or previous alternative; returns false if there is none. */
   function step(by: 1 | -1): boolean {
     if (isBusy() || !editor.showAlternative(by)) return false;
-    hush();
     const { place, count } = editor.alternative ?? { place: 0, count: 0 };
     state.sayOfText(() => phrase("alternativeShown", { place: place + 1, count }));
     return true;

@@ -14,15 +14,13 @@ export interface LibraryPlace {
   writing: Writing;
   /** undefined if the module that stores the texts could not be fetched. */
   tab: () => Tab | undefined;
-  /** Ends the reading of the text that is left. */
-  hush: () => void;
   focusText: () => void;
 }
 
 /** Milliseconds after a change of the text. */
 const refreshAfterMs = 600;
 
-async function makeLibrary({ ui, state, writing, tab, hush, focusText }: LibraryPlace): Promise<Library> {
+async function makeLibrary({ ui, state, writing, tab, focusText }: LibraryPlace): Promise<Library> {
   const [{ Library }, { Texts }] = await Promise.all([
     import("./library.js"),
     import("../../library/texts.js"),
@@ -35,7 +33,6 @@ async function makeLibrary({ ui, state, writing, tab, hush, focusText }: Library
     open: (id) => own.open(id),
     stop: writing.stop,
     leave: (sentence) => {
-      hush();
       state.sayOfText(sentence);
       if (!matchMedia("(min-width: 64rem)").matches) state.panel.value = undefined; // the panel covers the text
       if (!isTouched()) focusText();

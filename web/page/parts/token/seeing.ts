@@ -14,13 +14,13 @@ import { formatShare } from "../../language/numbers.js";
 import { details, type DetailsSetting } from "./details.js";
 import "./seeing.css";
 import { detailsField } from "./details-field.js";
+import type { TellScoring } from "./scoring-status.js";
 
 export interface SeeingSetting extends DetailsSetting {
   hasModel: () => boolean;
   /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
-  /** Shows the status of the scoring. */
-  tell: (sentence: () => string) => void;
+  tell: TellScoring;
 }
 
 /** Milliseconds after the last edit. */
@@ -131,7 +131,10 @@ class Seeing implements PluginValue {
 
   private sayShare(): void {
     const share = this.scores.known.length / this.scores.total;
-    this.setting.tell(() => phrase("scoring", { share: formatShare(share) }));
+    this.setting.tell(
+      () => phrase("scoring"),
+      () => ` ${formatShare(share)}`,
+    );
   }
 
   /** Shows the scores as they arrive. */

@@ -1,0 +1,20 @@
+// Notices that text which the model wrote is not in the document any more.
+import type { Extension } from "@codemirror/state";
+import { EditorView, type ViewUpdate } from "@codemirror/view";
+import { runField } from "./run.js";
+
+/** Whether an update removes text of the last run: an edit, Undo, another alternative, branch or text. */
+function removesOfRun({ startState, changes }: ViewUpdate): boolean {
+  const run = startState.field(runField);
+  let isRemoved = false;
+  changes.iterChangedRanges((from, to) => {
+    isRemoved ||= run !== null && Math.max(from, run.from) < Math.min(to, run.to);
+  });
+  return isRemoved;
+}
+
+/** Calls `removed` after an update that removes or replaces text of the model's last run. */
+export const onRunRemoved = (removed: () => void): Extension =>
+  EditorView.updateListener.of((update) => {
+    if (removesOfRun(update)) removed();
+  });
