@@ -35,16 +35,16 @@ it("the options panel returns exactly what was typed", () => {
 
 it("the options panel distinguishes the user's options from the model's defaults", () => {
   expect(panel.peek()).toEqual({ maxNewTokens: 200, ignoreEos: false });
-  expect(panel.peek("own")).toEqual({ ignoreEos: false });
+  expect(panel.own).toEqual({ ignoreEos: false });
 });
 
 it("the options panel keeps typed values when a model with other defaults loads", () => {
   panel.show({ temperature: 0.8 }); // as at first
   panel.showDefaults(defaults);
-  expect(panel.peek("own")).toEqual({ temperature: 0.8, ignoreEos: false });
+  expect(panel.own).toEqual({ temperature: 0.8, ignoreEos: false });
   panel.show({});
   panel.showDefaults({ ...defaults, temperature: 0.7 });
-  expect(panel.peek("own")).toEqual({ ignoreEos: false });
+  expect(panel.own).toEqual({ ignoreEos: false });
 });
 
 it("the options panel shows a refused value, and returns none", () => {
@@ -53,6 +53,12 @@ it("the options panel shows a refused value, and returns none", () => {
   expect(opened).toBe(0);
   expect(panel.read()).toBeUndefined();
   expect(opened).toBe(1);
+});
+
+it("a refused value leaves the other options that the user set", () => {
+  panel.show({ temperature: 1.3, stop: ["END"], maxNewTokens: 9999 });
+  expect(panel.peek()).toBeUndefined();
+  expect(panel.own).toEqual({ temperature: 1.3, stop: ["END"], ignoreEos: false });
 });
 
 it.each([
@@ -97,7 +103,7 @@ it("the options panel keeps its values when the language changes", () => {
   panel.showDefaults({ ...defaults, temperature: 0.7 });
   panel.show({ topP: 0.5 });
   panel.label();
-  expect(panel.peek("own")).toEqual({ topP: 0.5, ignoreEos: false });
+  expect(panel.own).toEqual({ topP: 0.5, ignoreEos: false });
   panel.show({ temperature: -1 });
   panel.read();
   panel.label();
@@ -111,7 +117,7 @@ it("a preset's button sets its values, and the state names the preset", () => {
   expect(state.preset.value()).toBe("Balanced");
   [...ui.presets.querySelectorAll("button")].at(-1)?.click();
   expect(state.preset.value()).toBe("Wild");
-  expect(options.peek("own")).toMatchObject(presets.at(-1)?.numbers ?? {});
+  expect(options.own).toMatchObject(presets.at(-1)?.numbers ?? {});
   options.show({ temperature: 0.123 });
   ui.controls.dispatchEvent(new Event("input"));
   expect(state.preset.value()).toBe("your own");

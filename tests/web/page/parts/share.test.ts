@@ -23,6 +23,21 @@ it("a model of files gets no link, and the page says why", () => {
   expect(ui.shareStatus.textContent).toMatch(/^The model comes from files on this device/);
 });
 
+it("a refused option gets no link, and is explained where it is set", () => {
+  const ui = mountMarkup("sharing", "share", "shareStatus", "menu");
+  const writeText = vi.fn();
+  vi.stubGlobal("navigator", { clipboard: { writeText } });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const options = { read: vi.fn(() => undefined) };
+  const editor = { kept: { text: "Once", caret: 4, written: [] } };
+  const setting = { ui, state: makeState(), editor, options, writing: { lastWritten: undefined } };
+  ui.share.removeAttribute("aria-disabled");
+  offerSharing(setting as unknown as SharingSetting);
+  ui.share.click();
+  expect(options.read).toHaveBeenCalled();
+  expect([ui.shareStatus.textContent, writeText.mock.calls]).toEqual(["", []]);
+});
+
 /** Opens a page whose address has the link; `load` ends the wait for its model. */
 function openPage() {
   const state = makeState();

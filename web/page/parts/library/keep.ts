@@ -11,8 +11,8 @@ import type { PageState } from "../../state/page-state.js";
 import { hideUnstored, showUnstored, type NoticeElements } from "./notice.js";
 
 export interface KeptOptions {
-  /** The options that the visitor set. */
-  peek: (which: "own") => GenerateOptions | undefined;
+  /** What the visitor set, without refused values; undefined until it is known. */
+  own: GenerateOptions | undefined;
   show: (options: GenerateOptions) => void;
 }
 
@@ -29,7 +29,7 @@ export function keepTexts(
     field: ui.draft,
     beside: {
       read: () => ({
-        options: options.peek("own"),
+        options: options.own,
         seed: writing.lastSeed,
         fields: state.fields.peek(),
       }),

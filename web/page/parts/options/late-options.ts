@@ -16,8 +16,13 @@ export class LateOptions {
     this.panel?.show(options);
   }
 
-  peek(which: "value" | "own" = "value"): GenerateOptions | undefined {
-    return this.panel ? this.panel.peek(which) : this.stored;
+  peek(): GenerateOptions | undefined {
+    return this.panel ? this.panel.peek() : this.stored;
+  }
+
+  /** What the visitor set, without refused values. */
+  get own(): GenerateOptions | undefined {
+    return this.panel ? this.panel.own : this.stored;
   }
 
   /** undefined if a value is refused, which the panel then shows, or if there is no panel yet. */

@@ -208,18 +208,20 @@ export class OptionsPanel {
     return this.showRefused() ? undefined : this.collect("value");
   }
 
-  /**
-   * The current settings, or only those that the user set; undefined if a value would be refused. Never opens the
-   * panel.
-   */
-  peek(which: "value" | "own" = "value"): GenerateOptions | undefined {
-    return this.fields.every((field) => field.isFine) ? this.collect(which) : undefined;
+  /** The current settings; undefined if a value would be refused. Never opens the panel. */
+  peek(): GenerateOptions | undefined {
+    return this.fields.every((field) => field.isFine) ? this.collect("value") : undefined;
+  }
+
+  /** What the user set, without values that would be refused. */
+  get own(): GenerateOptions {
+    return this.collect("own");
   }
 
   private collect(which: "value" | "own"): GenerateOptions {
     const options: GenerateOptions = { ignoreEos: this.ignoreEos.checked };
     for (const field of this.numbers) {
-      const number = field[which];
+      const number = field.isFine ? field[which] : undefined;
       if (number !== undefined) options[field.option.name] = number;
     }
     if (this.stop.value !== "") options.stop = [this.stop.value.replaceAll("\\n", "\n")];

@@ -56,7 +56,7 @@ export interface SharingSetting {
   state: PageState;
   loading: Loading;
   writing: Writing;
-  options: { peek: () => GenerateOptions | undefined; show: (options: GenerateOptions) => void };
+  options: { read: () => GenerateOptions | undefined; show: (options: GenerateOptions) => void };
   /** Stores the current text as it is, before another replaces it. */
   setAside: () => void;
   editor: Editor;
@@ -77,11 +77,11 @@ class Sharing {
     return last && !isOfFiles(last.model) && stillContains(text, last) ? last : undefined;
   }
 
-  /** A link to `kept`; `anew` is the run to repeat. */
-  private async linkTo(kept: KeptText, anew: WrittenText | undefined): Promise<string> {
-    const { state, options: panel } = this.setting;
+  /** A link to `kept` with the options `set`; `anew` is the run to repeat. */
+  private async linkTo(kept: KeptText, anew: WrittenText | undefined, set: GenerateOptions): Promise<string> {
+    const { state } = this.setting;
     const url = new URL(queryOf(anew?.model ?? state.chosen.peek()), location.href);
-    const options = { ...(anew?.options ?? panel.peek()) };
+    const options = { ...set };
     // A run that was stopped is repeated to the same length.
     if (anew && !anew.hasEnded) options.maxNewTokens = anew.tokens;
     const hash = anew && (await hashOf(anew.text));
@@ -92,14 +92,16 @@ class Sharing {
   }
 
   async copyLink(): Promise<void> {
-    const { ui, state, editor } = this.setting;
+    const { ui, state, editor, options: panel } = this.setting;
     const { kept } = editor;
     const anew = this.writtenAnew(kept);
     if (!anew && isOfFiles(state.chosen.peek())) {
       setTranslatedText(ui.shareStatus, () => phrase("filesOfDevice"));
       return;
     }
-    const coming = this.linkTo(kept, anew);
+    const set = anew?.options ?? panel.read();
+    if (!set) return; // the panel shows which value is refused
+    const coming = this.linkTo(kept, anew, set);
     const isCopied = await toClipboard(coming).then(
       () => true,
       () => false, // pages without TLS have no clipboard, and a browser can refuse it
