@@ -20,8 +20,10 @@ export class CountingHost extends FaultyHost {
   /** Bytes of pieces, as they were sent. */
   weightBytes = 0;
   asked: string[] = [];
-  /** Bytes of each piece per second; Infinity: all at once. */
+  /** Bytes of weights per second, for all connections together, as over a visitor's line; Infinity: all at once. */
   bytesPerSecond = Infinity;
+  /** Settles when the line has sent what it has to send so far. */
+  private line = Promise.resolve();
 
   override fault = (name: string, response: ServerResponse): boolean => {
     if (name.startsWith("models/")) this.asked.push(name);
@@ -38,16 +40,21 @@ export class CountingHost extends FaultyHost {
   };
 
   private async send(rest: Uint8Array, response: ServerResponse): Promise<void> {
-    const portion = 64 * 1024;
-    for (let at = 0; at < rest.length && !response.destroyed; at += portion) {
-      const part = rest.subarray(at, at + portion);
+    for (let at = 0; at < rest.length && !response.destroyed;) {
+      // Ten times a second, or more often: the page computes the rate from a few tenths of a second.
+      const part = rest.subarray(at, at + Math.min(64 * 1024, Math.ceil(this.bytesPerSecond / 10)));
+      await (this.line = this.line.then(() => this.occupy(part.length)));
       await new Promise<void>((sent) => response.write(part, () => sent()));
       this.weightBytes += part.length;
-      if (this.bytesPerSecond < Infinity) {
-        await new Promise((later) => setTimeout(later, (part.length / this.bytesPerSecond) * 1000));
-      }
+      at += part.length;
     }
     response.end();
+  }
+
+  /** Waits for as long as the line needs for `bytes`. */
+  private async occupy(bytes: number): Promise<void> {
+    if (this.bytesPerSecond === Infinity) return;
+    await new Promise((later) => setTimeout(later, (bytes / this.bytesPerSecond) * 1000));
   }
 }
 
