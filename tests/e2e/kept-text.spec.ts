@@ -14,6 +14,7 @@ import {
   setText,
   textOf,
 } from "./page.js";
+import { inPage } from "./model.js";
 import { expectStored, storedTexts } from "./stored-texts.js";
 
 /** The link to a text. */
@@ -386,6 +387,47 @@ test("a full disk shows a notice, which disappears once there is room", async ({
   await page.reload();
   await expectEditor(page);
   expect((await textOf(page)).length).toBe(700_000);
+});
+
+test("on a full disk, a stored model makes room for the text", async ({ page, context, baseURL }) => {
+  await open(page);
+  await inPage(page, async ({ loadModel }) => (await loadModel("models/demo/")).dispose(), undefined);
+  const models = () => inPage(page, async ({ listModels }) => (await listModels()).length, undefined);
+  await expect.poll(models).toBe(1);
+  const session = await context.newCDPSession(page);
+  const usage = await page.evaluate(async () => (await navigator.storage.estimate()).usage ?? 0);
+  await session.send("Storage.overrideQuotaForOrigin", {
+    origin: new URL(baseURL ?? "").origin,
+    quotaSize: usage + 100_000,
+  });
+  const long = "A cat. ".repeat(100_000);
+  await setText(page, long);
+  await expectStored(page, long);
+  expect(await models()).toBe(0);
+  await expect(notStored(page)).toBeHidden();
+});
+
+test("a text that a full disk refused when an opening replaced it is stored once there is room", async ({
+  page,
+}) => {
+  await open(page);
+  await page.evaluate(() => {
+    const put = Reflect.get(IDBObjectStore.prototype, "put") as (...values: unknown[]) => IDBRequest;
+    const { device } = Object.assign(window, { device: { isFull: true } });
+    IDBObjectStore.prototype.put = function (...values) {
+      if (device.isFull) throw new DOMException("", "UnknownError");
+      return Reflect.apply(put, this, values) as IDBRequest<IDBValidKey>;
+    };
+  });
+  await setText(page, story);
+  await page.getByRole("button", { name: "The old king…" }).click();
+  await expectFinished(page);
+  await expect(notStored(page)).toBeVisible();
+  await page.evaluate(() =>
+    Object.assign((window as unknown as { device: object }).device, { isFull: false }),
+  );
+  await expectStored(page, story);
+  await expect(notStored(page)).toBeHidden({ timeout: 20_000 });
 });
 
 test("unreadable records neither block the page nor are overwritten", async ({ page }) => {

@@ -2,6 +2,7 @@
 // or half written leaves the one before it. A text with a name has a third record. Pages of older releases neither read
 // nor change that, and a tab may rename a text while another tab writes it.
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
+import { withRoom } from "./with-room.js";
 
 const databaseName = "gpt2-texts";
 const release = 1;
@@ -146,7 +147,11 @@ export class TextStore {
    * Stores `content` as a version of the text, replacing the last but one. The request is complete before this returns,
    * so the page may close at once.
    */
-  async put(id: string, { version, changed, content }: StoredVersion): Promise<void> {
+  put(id: string, version: StoredVersion): Promise<void> {
+    return withRoom(() => this.putOnce(id, version));
+  }
+
+  private async putOnce(id: string, { version, changed, content }: StoredVersion): Promise<void> {
     const transaction = this.database.transaction("texts", "readwrite");
     const { path } = this;
     const put = transaction.store.put({ path, id, slot: version % 2, version, changed, content });
@@ -156,7 +161,11 @@ export class TextStore {
   }
 
   /** Stores new texts: all of them, or none on failure. */
-  async add(texts: readonly NewText[]): Promise<void> {
+  add(texts: readonly NewText[]): Promise<void> {
+    return withRoom(() => this.addOnce(texts));
+  }
+
+  private async addOnce(texts: readonly NewText[]): Promise<void> {
     const transaction = this.database.transaction("texts", "readwrite");
     const { path } = this;
     const records = texts.flatMap(({ id, changed, content, name }): (TextRecord | NameRecord)[] => [
@@ -184,7 +193,7 @@ export class TextStore {
 
   /** Names the text; "" removes the name. */
   async rename(id: string, name: string): Promise<void> {
-    await this.database.put("texts", { path: this.path, id, slot: nameSlot, name });
+    await withRoom(() => this.database.put("texts", { path: this.path, id, slot: nameSlot, name }));
   }
 
   /** Deletes the text and its name. The request is complete before this returns, so the page may close at once. */

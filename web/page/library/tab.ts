@@ -2,6 +2,7 @@
 import { differenceOf } from "../document/difference.js";
 import { parseKept } from "../document/parse-kept.js";
 import type { Surface } from "../document/surface.js";
+import { Attempts } from "./attempts.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
 import { storeSoon } from "./store-soon.js";
@@ -47,8 +48,6 @@ export const newId = (): string =>
 
 /** A change of this many UTF-16 code units is stored at once. */
 const manyUnits = 50_000;
-/** After a failed attempt to store, the pause before the next. */
-const tryAgainMs = 5000;
 /** The longest time that the editor waits for the store. */
 const mostMs = 4000;
 
@@ -67,6 +66,7 @@ export class Tab {
   private storing: Promise<void> = Promise.resolve();
   /** Whether this page was left. It may be shown again. */
   private isLeft = false;
+  private readonly attempts: Attempts;
   private readonly storeSoon = storeSoon(() => {
     if (!this.isBeingStored) this.storeNow(); // otherwise it is stored afterwards
   });
@@ -74,6 +74,18 @@ export class Tab {
   constructor(setting: TabSetting) {
     this.setting = setting;
     this.firstText = setting.field.defaultValue;
+    const { showFailure, showStored } = setting;
+    this.attempts = new Attempts({
+      // At once if the store is open, because the page may be about to close.
+      put: async (id, next) => (this.store ?? (await this.openStore())).put(id, next),
+      repeat: (id, putAgain) => {
+        if (id !== this.own?.id) return putAgain();
+        this.isChanged = true;
+        this.storeSoon();
+      },
+      showFailure,
+      showStored,
+    });
   }
 
   async openStore(): Promise<TextStore> {
@@ -102,35 +114,26 @@ export class Tab {
 
   /** Stores the text and returns it, unless it equals the text that every page starts with and `always` is not set. */
   private storeNow(always = false): string | undefined {
-    const { own, store, setting } = this;
+    const { own, setting } = this;
     if (!own || (!always && !this.isChanged && own.version === 0)) return undefined;
     const kept = setting.surface.keptWithHistory;
     const content = { ...kept, ...setting.beside.read() };
     const next = { version: (own.version += 1), changed: own.changed, content };
     this.isChanged = false;
     this.isBeingStored = true;
-    const put = store ? store.put(own.id, next) : this.openStore().then((opened) => opened.put(own.id, next));
     const whole = kept.draft ?? kept.text;
-    this.storing = put.then(() => {
+    const stored = () => {
       own.stored = { version: next.version, text: whole };
       writeLastChange(nameOf(own.id), undefined);
-      setting.showStored();
-    });
+    };
+    this.storing = this.attempts.put({ id: own.id, next, stored });
     this.storing
-      .catch((error: unknown) => this.failStoring(error))
+      .catch(() => undefined) // it is shown, and tried again
       .finally(() => {
         this.isBeingStored = false;
         if (this.isChanged) this.storeSoon();
       });
     return whole;
-  }
-
-  private failStoring(error: unknown): void {
-    this.setting.showFailure(error);
-    setTimeout(() => {
-      this.isChanged = true;
-      this.storeSoon();
-    }, tryAgainMs);
   }
 
   /** The id of this tab's text; undefined until it is known. */
@@ -204,8 +207,9 @@ export class Tab {
   setAside(): void {
     const { own } = this;
     if (!own || this.setting.surface.kept.text.trim() === "") return;
-    this.storeNow();
-    if (own.version === 0) return; // it is the text that every page starts with
+    const whole = this.storeNow();
+    if (whole === undefined) return; // it is the text that every page starts with
+    this.storeLastChange(own, whole); // read until the text is stored
     own.release();
     this.own = this.beginText();
   }
@@ -297,6 +301,7 @@ export class Tab {
     this.isLeft = false;
     if (!own) return;
     this.own = undefined; // nothing is stored over what the other tab stored
+    if (this.attempts.giveUp(own.id)) this.isChanged = true;
     const release = await claim(nameOf(own.id), 0);
     const newer = release && (await this.findNewer(own).catch(() => undefined));
     if (newer && !this.isChanged) return this.show({ ...newer, id: own.id, release });

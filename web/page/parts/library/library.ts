@@ -18,6 +18,8 @@ export interface LibrarySetting {
   open: (id?: string) => Promise<boolean>;
   /** Stops the model; resolves when it has stopped. */
   stop: () => Promise<void>;
+  /** Asks the browser, once, not to clear what the page stores. */
+  persist: () => void;
   /** Announces what is shown now, and offers the way back. */
   leave: (sentence: () => string) => void;
 }
@@ -60,8 +62,10 @@ export class Library {
 
   private readonly actions: RowActions = {
     open: (text) => this.actOn(text, (now) => this.open(now)),
-    rename: (text, name) =>
-      this.actOn(text, ({ id }) => this.setting.texts.rename(id, name).then(() => undefined)),
+    rename: (text, name) => {
+      this.setting.persist();
+      this.actOn(text, ({ id }) => this.setting.texts.rename(id, name).then(() => undefined));
+    },
     duplicate: (text) =>
       this.actOn(text, async ({ id, ...now }) => {
         await this.setting.texts.duplicate(id, phrase("copyOf", { name: shownName(now) }));
@@ -73,7 +77,10 @@ export class Library {
   constructor(setting: LibrarySetting) {
     this.setting = setting;
     const { search, list, none, status, undo, files, exporting } = this;
-    const begin = plainButton("", () => this.act(() => this.open(undefined)));
+    const begin = plainButton("", () => {
+      setting.persist();
+      this.act(() => this.open(undefined));
+    });
     const importing = plainButton("", () => files.click());
     let timer: ReturnType<typeof setTimeout> | undefined;
     search.addEventListener("input", () => {
@@ -90,7 +97,10 @@ export class Library {
     });
     // The second click of a double click was meant for the row that the first one has moved or removed.
     list.addEventListener("click", (event) => event.detail > 1 && event.stopPropagation(), true);
-    files.addEventListener("change", () => this.act(() => this.importAll()));
+    files.addEventListener("change", () => {
+      setting.persist();
+      this.act(() => this.importAll());
+    });
     undo.hidden = true;
     const top = make("div", { className: "text-top" }, begin, search);
     const said = make("div", { className: "text-said" }, status, undo);
