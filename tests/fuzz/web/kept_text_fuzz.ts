@@ -6,14 +6,15 @@ import { EditorState, type StateCommand, type TransactionSpec } from "@codemirro
 import * as fc from "fast-check";
 import {
   alternativesField,
+  keepAlternatives,
   parseAlternatives,
   toAlternative,
 } from "../../../web/page/document/alternatives.js";
 import { fieldsField, fieldSteps, setFields } from "../../../web/page/document/fields.js";
-import { closeRun, runs } from "../../../web/page/document/run.js";
+import { closeRun, growRun, openRun, runField, runs, type Run } from "../../../web/page/document/run.js";
 import { branchSteps, changeTree, goToBranch, treeField } from "../../../web/page/document/steps.js";
 import { moveToNewBranch } from "../../../web/page/document/tree.js";
-import { keepHistory, openKept } from "../../../web/page/document/kept-history.js";
+import { keepHistory, keepRun, openKept } from "../../../web/page/document/kept-history.js";
 import { parseKept } from "../../../web/page/document/parse-kept.js";
 import {
   addWritten,
@@ -27,8 +28,6 @@ import { afterChange, parseLastChange } from "../../../web/page/library/last-cha
 import { parseFile, toFile } from "../../../web/page/library/text-file.js";
 import { fuzzTarget } from "./target.js";
 
-const extensions = [writtenTracking, history(), branchSteps(undefined), fieldSteps(undefined)];
-
 const alternatives = {
   all: [
     { text: " there was", written: [[0, 10, "en"]] },
@@ -37,15 +36,25 @@ const alternatives = {
   shown: 1,
 };
 
+const firstRun: Run = { from: 0, to: 3, stage: "closed" };
+const extensions = [
+  writtenTracking,
+  history(),
+  branchSteps(undefined),
+  fieldSteps(undefined),
+  runs,
+  runField.init(() => firstRun),
+  alternativesField.init(() => parseAlternatives(alternatives)),
+];
+
 function recordOf(state: EditorState) {
-  const run = [0, Math.min(3, state.doc.length)];
   return {
     ...toKeptText(state),
-    run,
+    run: keepRun(state.field(runField)),
     history: keepHistory(state),
     tree: state.field(treeField),
     fields: state.field(fieldsField),
-    alternatives,
+    alternatives: keepAlternatives(state),
   };
 }
 
@@ -66,6 +75,16 @@ function makeRecords(): unknown[] {
     effects: addWritten.of(rangesOfParts([[16, 27, "en"]])),
   });
   make({ changes: { from: 4, to: 9 }, selection: { anchor: 4 } });
+  const lastRun = () => state.field(runField) ?? firstRun;
+  const write = (from: number, to: number, text: string) => {
+    const token = { index: 0, id: 1, text, logprob: -1, rank: 1 };
+    state = state.update(openRun(from, to)).state;
+    state = state.update(growRun(state, lastRun(), [token])).state;
+    make(closeRun(lastRun()));
+  };
+  write(2, 2, " cat 🐈");
+  write(lastRun().from, lastRun().to, " dog");
+  step(undo);
   make({
     effects: goToBranch.of(moveToNewBranch(undefined, "a cat", "first")),
     changes: { from: 8, insert: "\ncat 🐈\n" },

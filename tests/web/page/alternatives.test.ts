@@ -1,5 +1,5 @@
 // A text that replaces the last one is kept as an alternative.
-import { history, redo, undo } from "@codemirror/commands";
+import { history, isolateHistory, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
 import type { Token } from "../../../web/src/client/index.js";
@@ -10,7 +10,7 @@ import {
   parseAlternatives,
   toAlternative,
 } from "../../../web/page/document/alternatives.js";
-import { closeRun, growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
+import { closeRun, growRun, openRun, runField, runs, setRun } from "../../../web/page/document/run.js";
 import { partsOf, writtenField, writtenTracking } from "../../../web/page/document/written.js";
 
 const token = (text: string): Token => ({ index: 0, id: 1, text, logprob: -1, rank: 1 });
@@ -55,6 +55,55 @@ it("a step to an alternative is undone as one, and Undo restores which one is sh
   expect(seen(after(redo, after(undo, second)))).toEqual(["Once more", { place: 1, count: 2 }]);
   const back = step(second, -1);
   expect(seen(after(undo, back))).toEqual(["Once more", { place: 1, count: 2 }]);
+});
+
+it("after Undo, an edited alternative takes the place of the one that is shown, and no other", () => {
+  const undone = after(undo, again(write(begin(), 4, 4, " upon"), " more"));
+  const edited = undone.update({ changes: { from: 7, to: 8, insert: "i" } }).state;
+  expect(seen(step(edited, 1))).toEqual(["Once more", { place: 1, count: 2 }]);
+  expect(seen(step(step(edited, 1), 1))).toEqual(["Once upin", { place: 0, count: 2 }]);
+});
+
+it("until the first token at another place, and without one, the last run and its alternatives stay", () => {
+  const second = again(write(begin(), 4, 4, " upon"), " more");
+  const awaited = second.update(openRun(0, 0)).state;
+  const typed = awaited.update({ changes: { from: 0, insert: "Well! " } }).state;
+  expect(keepAlternatives(typed)?.all.length).toBe(2);
+  const left = typed.update(closeRun(runOf(typed))).state;
+  expect(seen(left)).toEqual(["Well! Once more", { place: 1, count: 2 }]);
+  expect(seen(step(left, 1))).toEqual(["Well! Once upon", { place: 0, count: 2 }]);
+});
+
+it("Undo of a text at another place brings back the alternatives of the first one, and Redo those of the other", () => {
+  const second = again(write(begin(), 4, 4, " upon"), " more");
+  const other = again(write(second, 0, 0, "Oh. "), "Ah. ");
+  expect(seen(other)).toEqual(["Ah. Once more", { place: 1, count: 2 }]);
+  const back = after(undo, after(undo, other));
+  expect(seen(back)).toEqual(["Once more", { place: 1, count: 2 }]);
+  expect(seen(step(back, 1))).toEqual(["Once upon", { place: 0, count: 2 }]);
+  expect(seen(after(redo, back))).toEqual(["Oh. Once more", { place: 0, count: 2 }]);
+});
+
+it("another text has no last run and no alternatives, until Undo brings back the text before", () => {
+  const second = again(write(begin(), 0, 0, "It "), "He ");
+  const changes = { from: 0, to: second.doc.length, insert: "A link" };
+  const shown = second.update({
+    changes,
+    effects: setRun.of(null),
+    annotations: isolateHistory.of("full"),
+  }).state;
+  expect([shown.field(runField), alternativeOf(shown)]).toEqual([null, undefined]);
+  const back = after(undo, shown);
+  expect(seen(back)).toEqual(["He Once", { place: 1, count: 2 }]);
+  const redone = after(redo, back);
+  expect([redone.field(runField), alternativeOf(redone)]).toEqual([null, undefined]);
+});
+
+it("a text that is being written is stored beside the others", () => {
+  const second = again(write(begin(), 4, 4, " upon"), " more");
+  const opened = second.update(openRun(runOf(second).from, runOf(second).to)).state;
+  const open = opened.update(growRun(opened, runOf(opened), [token(" le")])).state;
+  expect(keepAlternatives(open)?.all.map(({ text }) => text)).toEqual([" upon", " more", " le"]);
 });
 
 it("an edited alternative is kept when another is shown, with who wrote which part", () => {

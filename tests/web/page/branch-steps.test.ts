@@ -2,8 +2,12 @@
 import { history, isolateHistory, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { beforeEach, describe, expect, it } from "vitest";
-import { alternativesField } from "../../../web/page/document/alternatives.js";
-import { runs } from "../../../web/page/document/run.js";
+import {
+  alternativeOf,
+  alternativesField,
+  keepAlternatives,
+} from "../../../web/page/document/alternatives.js";
+import { closeRun, growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
 import { branchSteps, changeTree, goToBranch, treeField } from "../../../web/page/document/steps.js";
 import {
   withCurrentText,
@@ -15,7 +19,7 @@ import { keepHistory, openKept } from "../../../web/page/document/kept-history.j
 import { parseKept } from "../../../web/page/document/parse-kept.js";
 import { toKeptText, writtenTracking } from "../../../web/page/document/written.js";
 
-const extensions = [writtenTracking, history(), branchSteps(undefined)];
+const extensions = [writtenTracking, history(), branchSteps(undefined), runs, alternativesField];
 
 /** A text with its branches, and what its visitor does. */
 class Surface {
@@ -74,14 +78,32 @@ class Surface {
     return command({ state: this.state, dispatch: (transaction) => (this.state = transaction.state) });
   }
 
+  /** The model writes at `from`, in place of the text up to `to`. */
+  write(text: string, from = this.text.length, to = from) {
+    const run = () => this.state.field(runField) ?? expect.fail("no run");
+    this.state = this.state.update(openRun(from, to)).state;
+    const token = { index: 0, id: 1, text, logprob: -1, rank: 1 };
+    this.state = this.state.update(growRun(this.state, run(), [token])).state;
+    this.state = this.state.update(closeRun(run())).state;
+  }
+
+  /** The last run's text, and which of its alternatives it is. */
+  get lastRun() {
+    const { from, to } = this.state.field(runField) ?? { from: 0, to: 0 };
+    return [this.state.sliceDoc(from, to), alternativeOf(this.state)];
+  }
+
   undo = () => this.run(undo);
   redo = () => this.run(redo);
 
   reload() {
     const { state, tree } = this;
-    const record = { ...toKeptText(state), history: keepHistory(state), tree };
+    const last = state.field(runField);
+    const run = last && [last.from, last.to];
+    const alternatives = keepAlternatives(state);
+    const record = { ...toKeptText(state), run, alternatives, history: keepHistory(state), tree };
     const kept = parseKept(JSON.parse(JSON.stringify(record))) ?? expect.fail("the record is invalid");
-    this.state = openKept(kept, undefined, [runs, alternativesField]);
+    this.state = openKept(kept, undefined, []);
   }
 }
 
@@ -169,6 +191,27 @@ describe("going back in the history", () => {
       expect(surface.shown).toEqual(["new", undefined, undefined]);
     },
   );
+
+  it("after a reload, Undo and Redo restore the last run and its alternatives", () => {
+    surface.write(" one");
+    surface.write(" two", 5, 9);
+    surface.write("So ", 0);
+    surface.undo();
+    surface.reload();
+    expect(surface.lastRun).toEqual([" two", { place: 1, count: 2 }]);
+    surface.redo();
+    expect([surface.text, ...surface.lastRun]).toEqual(["So first two", "So ", undefined]);
+    surface.reload();
+    surface.undo();
+    expect(surface.lastRun).toEqual([" two", { place: 1, count: 2 }]);
+    surface.undo();
+    expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
+    surface.undo();
+    surface.reload();
+    expect([surface.text, ...surface.lastRun]).toEqual(["first", "", undefined]);
+    surface.redo();
+    expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
+  });
 
   it("undo after a reload still shows the current branch", () => {
     surface.make("other");

@@ -39,8 +39,9 @@ it("Undo and Redo restore which text the model wrote last", () => {
   const second = write(first, " time", " there");
   expect(runText(second)).toBe(" time there");
   const before = undone(second);
-  expect(runText(before)).toBe("");
+  expect(runText(before)).toBe(" upon a");
   expect(runText(redone(before))).toBe(" time there");
+  expect(undone(first).field(runField)).toBeNull();
   expect(runText(redone(undone(first)))).toBe(" upon a");
 });
 

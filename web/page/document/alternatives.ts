@@ -1,16 +1,17 @@
 // The alternatives at one place: texts that were written there one after another. One is in the text; the others are
 // kept.
-import { isolateHistory } from "@codemirror/commands";
+import { invertedEffects, isolateHistory } from "@codemirror/commands";
 import {
   RangeSet,
   StateEffect,
   StateField,
   type EditorState,
   type Range,
+  type Transaction,
   type TransactionSpec,
 } from "@codemirror/state";
 import { asLines } from "./pieces.js";
-import { closeRun, runField, type Run } from "./run.js";
+import { begunRun, closeRun, goesBack, lastRun, runField, setRun, type Run } from "./run.js";
 import { addWritten, partsOf, rangesOfParts, writtenField, type Written } from "./written.js";
 import { parseParts } from "./parse-kept.js";
 import type { Part } from "./kept-text.js";
@@ -21,7 +22,7 @@ export interface Alternative {
   readonly written: readonly Range<Written>[];
 }
 
-interface Alternatives {
+export interface Alternatives {
   readonly all: readonly Alternative[];
   /** Index of the alternative in the text. After an edit, of the one that was there before. */
   readonly shown: number;
@@ -31,6 +32,9 @@ const none: Alternatives = { all: [], shown: 0 };
 
 /** Records that the run's text is now the alternative with this index. */
 const showAlternative = StateEffect.define<number>();
+
+/** Undo and Redo bring back the alternatives of another place. */
+export const setAlternatives = StateEffect.define<Alternatives>();
 
 function cutOut(state: EditorState, { from, to }: Run): Alternative {
   const written: Range<Written>[] = [];
@@ -43,39 +47,55 @@ function cutOut(state: EditorState, { from, to }: Run): Alternative {
 const placeOf = (all: readonly Alternative[], text: string): number =>
   all.findIndex((each) => each.text === text);
 
-/** `all` with the run's current text. An edited text replaces the alternative that was shown. */
+/** With the run's text: one that is being written is added, an edited one replaces the one that was shown. */
 function withRun(state: EditorState, { all, shown }: Alternatives, run: Run): Alternatives {
   const now = cutOut(state, run);
   if (now.text === "") return { all, shown };
   const known = placeOf(all, now.text);
   if (known !== -1) return { all, shown: known };
-  if (all.length === 0) return { all: [now], shown: 0 };
+  if (run.stage === "open" || all.length === 0) return { all: [...all, now], shown: all.length };
   return { all: all.map((each, place) => (place === shown ? now : each)), shown };
 }
 
-export const alternativesField = StateField.define<Alternatives>({
-  create: () => none,
-  update(before, { state, startState, effects }) {
-    const show = effects.find((effect) => effect.is(showAlternative));
-    if (show) return { all: withOldRun(startState, before).all, shown: show.value };
-    const was = startState.field(runField);
-    const run = state.field(runField);
-    if (!run || run === was) return before;
-    // A new place has no alternatives yet.
-    if (run.stage === "awaited") return run.from < run.to ? withRun(state, before, run) : none;
-    if (run.stage !== "closed" || was?.stage !== "open") return before;
-    const now = cutOut(state, run);
-    if (now.text === "") return before;
-    const known = placeOf(before.all, now.text);
-    if (known !== -1) return { ...before, shown: known };
-    return { all: [...before.all, now], shown: before.all.length };
-  },
-});
-
-function withOldRun(state: EditorState, before: Alternatives): Alternatives {
-  const run = state.field(runField);
+function withLastRun(state: EditorState, before: Alternatives): Alternatives {
+  const run = lastRun(state);
   return run ? withRun(state, before, run) : before;
 }
+
+/** Whether the last run is at another place from now on, which has no alternatives yet, or gone. */
+function leavesPlace(transaction: Transaction): boolean {
+  const begun = begunRun(transaction);
+  if (begun) return begun.from === begun.to;
+  return transaction.docChanged && transaction.effects.some((each) => each.is(setRun) && each.value === null);
+}
+
+const givenBack = invertedEffects.of((transaction) => {
+  const isSet = transaction.effects.some((effect) => effect.is(setAlternatives));
+  return isSet || leavesPlace(transaction)
+    ? [setAlternatives.of(transaction.startState.field(alternativesField))]
+    : [];
+});
+
+export const alternativesField: StateField<Alternatives> = StateField.define<Alternatives>({
+  create: () => none,
+  update(before, transaction) {
+    const { state, startState, effects } = transaction;
+    if (leavesPlace(transaction)) return none;
+    const show = effects.find((effect) => effect.is(showAlternative));
+    if (show) return { all: withLastRun(startState, before).all, shown: show.value };
+    const begun = begunRun(transaction);
+    if (begun) return withRun(startState, before, begun);
+    const set = effects.find((effect) => effect.is(setAlternatives));
+    const now = set ? set.value : before;
+    const run = state.field(runField);
+    if (run?.stage !== "closed") return now;
+    if (!set && startState.field(runField)?.stage === "open")
+      return withRun(state, now, { ...run, stage: "open" });
+    const known = goesBack(transaction) ? placeOf(now.all, state.sliceDoc(run.from, run.to)) : -1;
+    return known === -1 ? now : { ...now, shown: known };
+  },
+  provide: () => givenBack,
+});
 
 /** The place of the current alternative and their number; undefined if there is only one or the run is gone. */
 export function alternativeOf(state: EditorState): { place: number; count: number } | undefined {
@@ -116,14 +136,17 @@ export interface KeptAlternatives {
   shown: number;
 }
 
-export function keepAlternatives(state: EditorState): KeptAlternatives | undefined {
-  const { all, shown } = withOldRun(state, state.field(alternativesField));
+/** undefined if there is only one, which is in the text. */
+export function keepList({ all, shown }: Alternatives): KeptAlternatives | undefined {
   if (all.length < 2) return undefined;
   return {
     all: all.map(({ text, written }) => ({ text, written: partsOf(RangeSet.of([...written], true)) })),
     shown,
   };
 }
+
+export const keepAlternatives = (state: EditorState): KeptAlternatives | undefined =>
+  keepList(withLastRun(state, state.field(alternativesField)));
 
 /** Parses stored alternatives; skips invalid ones. */
 export function parseAlternatives(value: unknown): Alternatives {

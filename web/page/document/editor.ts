@@ -14,13 +14,7 @@ import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/vi
 import type { Signal } from "@preact/signals-core";
 import type { Token } from "../../src/client/index.js";
 import type { ContextFields } from "../state/context-fields.js";
-import {
-  alternativeOf,
-  alternativesField,
-  keepAlternatives,
-  parseAlternatives,
-  toAlternative,
-} from "./alternatives.js";
+import { alternativeOf, keepAlternatives, toAlternative } from "./alternatives.js";
 import { mirrorFields, setFields } from "./fields.js";
 import { changeTree, treeField } from "./steps.js";
 import { type Tree } from "./tree.js";
@@ -30,11 +24,11 @@ import { Follower, coveredBy, margin } from "./follower.js";
 import { differenceOf } from "./difference.js";
 import { asLines, type Piece } from "./pieces.js";
 import { inkDecorations } from "./inks.js";
-import { keepHistory, openKept } from "./kept-history.js";
+import { keepHistory, keepRun, openKept } from "./kept-history.js";
 import { tabAfterEscape } from "./tab-after-escape.js";
 import { paragraphs } from "./paragraphs.js";
 import { pasteHtml } from "./paste-html.js";
-import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
+import { closeRun, growRun, lastRun, openRun, putPieces, runField, setRun, type Run } from "./run.js";
 import { modeField, setMode } from "./view-mode.js";
 import { addWritten, toKeptText, rangesOfParts, writingLanguage } from "./written.js";
 
@@ -79,7 +73,7 @@ export class Editor {
     this.view = new EditorView({ state: this.stateOf(kept), parent });
     this.follower = new Follower(this.view, dock);
     openSearchByKey(this.view);
-    this.complete(kept);
+    this.type(kept);
   }
 
   /** A text with all that can be undone and all branches. */
@@ -88,8 +82,6 @@ export class Editor {
     const all: Extension = [
       extensions,
       mirrorFields(fields),
-      runs,
-      alternativesField.init(() => parseAlternatives(kept.alternatives)),
       writingLanguage.of(modelsLanguage),
       inkDecorations,
       tabAfterEscape,
@@ -124,20 +116,13 @@ export class Editor {
     return openKept(kept, fields.peek(), all);
   }
 
-  /** Marks what was written last, and makes the change that was typed before there was an editor. */
-  private complete(kept: KeptText): void {
-    const [from, to] = kept.run ?? [0, 0];
-    if (from < to && to <= this.length) this.view.dispatch(closeRun({ from, to, stage: "closed" }));
-    this.type(kept);
-  }
-
   /** Replaces the text and its undo history by `kept`. */
   begin(kept: KeptText): void {
     const mode = this.view.state.field(modeField, false);
     this.held = [];
     this.endsAfterComposition = false;
     this.view.setState(this.stateOf(kept));
-    this.complete(kept);
+    this.type(kept);
     if (mode) this.view.dispatch({ effects: setMode.of(mode) });
     this.showCaret();
     this.setting.onBegin();
@@ -175,7 +160,7 @@ export class Editor {
     return this.view.state.sliceDoc(0, offset);
   }
 
-  /** The current or last run; null if there is none or all of its text is gone. */
+  /** The current or last run; null if there is none. All of its text may be gone. */
   get run(): Run | null {
     return this.view.state.field(runField);
   }
@@ -186,11 +171,10 @@ export class Editor {
 
   /** As `kept`, with the last run, the undo history and all branches. */
   get keptWithHistory(): KeptText {
-    const { run } = this;
-    const last = run && run.from < run.to ? ([run.from, run.to] as const) : undefined;
     const { state } = this.view;
+    const run = keepRun(lastRun(state));
     const alternatives = keepAlternatives(state);
-    return { ...this.kept, run: last, history: keepHistory(state), tree: this.tree, alternatives };
+    return { ...this.kept, run, history: keepHistory(state), tree: this.tree, alternatives };
   }
 
   /** The branches; undefined if there are none. The current branch has its text from when you switched to it. */
@@ -240,13 +224,13 @@ export class Editor {
     this.focus();
   }
 
-  /** Replaces the whole text with `kept`, as one undo step that includes `effects`. */
+  /** Replaces the whole text with `kept`, as one undo step that includes `effects`. The new text has no last run. */
   show(kept: KeptText, effects: readonly StateEffect<unknown>[] = []): void {
     const { text } = kept;
     this.view.dispatch({
       changes: { from: 0, to: this.length, insert: text },
       selection: { anchor: Math.min(kept.caret, text.length) },
-      effects: [addWritten.of(writtenIn(kept, text.length)), ...effects],
+      effects: [addWritten.of(writtenIn(kept, text.length)), setRun.of(null), ...effects],
       annotations: isolateHistory.of("full"),
       scrollIntoView: true,
     });
@@ -260,7 +244,9 @@ export class Editor {
 
   /** Replaces everything after `from` with the model's `pieces`, as one undo step that includes `effects`. */
   replaceFrom(from: number, pieces: readonly Piece[], effects: readonly StateEffect<unknown>[]): void {
-    this.view.dispatch(putPieces(this.view.state, from, this.length, pieces), { effects });
+    this.view.dispatch(putPieces(this.view.state, from, this.length, pieces), {
+      effects: [setRun.of(null), ...effects],
+    });
   }
 
   /** Starts a run of the model at `from`, which replaces the text up to `to`. */

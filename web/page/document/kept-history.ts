@@ -1,5 +1,5 @@
-// The stored history. CodeMirror's own JSON leaves out effects, which say who wrote the text of a step and which branch the
-// step shows. So each step is stored as the transaction that takes it, and the history is made again by taking all steps.
+// The stored history. CodeMirror's own JSON leaves out effects: who wrote the text of a step, which branch it shows, and what
+// the last run is. So each step is stored as the transaction that takes it, and the history is made again by taking all steps.
 import { history, historyField, isolateHistory, redo, undo } from "@codemirror/commands";
 import {
   EditorState,
@@ -12,11 +12,20 @@ import {
   type TransactionSpec,
 } from "@codemirror/state";
 import type { ContextFields } from "../state/context-fields.js";
+import {
+  alternativesField,
+  keepList,
+  parseAlternatives,
+  setAlternatives,
+  type Alternatives,
+  type KeptAlternatives,
+} from "./alternatives.js";
 import { fieldsField, fieldSteps, setFields } from "./fields.js";
 import type { KeptText, Part } from "./kept-text.js";
 import { parseFields } from "./parse-fields.js";
 import { isOffset, parseParts } from "./parse-kept.js";
 import { asLines } from "./pieces.js";
+import { runField, runs, setRun, type Run } from "./run.js";
 import { branchSteps, changeTree, goToBranch, treeField } from "./steps.js";
 import {
   parseChange as parseTreeChange,
@@ -45,6 +54,10 @@ interface KeptStep {
   branches: Move | TreeStep | null;
   /** The fields that it brings back, null for empty ones; missing if it keeps those that are set. */
   fields?: ContextFields | null;
+  /** The run that becomes the last one, null for none; missing if it stays the same. */
+  run?: readonly [from: number, to: number] | null;
+  /** The alternatives at that run's place, null for none; missing if they stay the same. */
+  alternatives?: KeptAlternatives | null;
 }
 
 /** The steps that Undo and Redo would take, the nearest first. */
@@ -53,17 +66,30 @@ export interface KeptHistory {
   redo: readonly KeptStep[];
 }
 
+/** undefined if there is none, or its text is gone. */
+export const keepRun = (run: Run | null): readonly [from: number, to: number] | undefined =>
+  run && run.from < run.to ? [run.from, run.to] : undefined;
+
 function keepStep({ changes, newSelection, effects }: Transaction): KeptStep {
   const { anchor, head } = newSelection.main;
   const [branches = null] = effects.flatMap((effect) =>
     effect.is(goToBranch) || effect.is(changeTree) ? [effect.value] : [],
   );
   const [set] = effects.filter((effect) => effect.is(setFields));
+  const [last] = effects.filter((effect) => effect.is(setRun));
+  const [list] = effects.filter((effect) => effect.is(setAlternatives));
   const written = partsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
   const all: [number, number, string][] = [];
   changes.iterChanges((from, to, _from, _to, inserted) => all.push([from, to, inserted.toString()]));
-  const step = { changes: all, selection: [anchor, head] as const, written, branches };
-  return set ? { ...step, fields: set.value } : step;
+  return {
+    changes: all,
+    selection: [anchor, head],
+    written,
+    branches,
+    ...(set && { fields: set.value }),
+    ...(last && { run: keepRun(last.value) ?? null }),
+    ...(list && { alternatives: keepList(list.value) ?? null }),
+  };
 }
 
 /** Calls `command` until it has nothing left to do. Returns its transactions. */
@@ -92,6 +118,12 @@ function parseChange(value: unknown): ChangeSpec {
 
 const listIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
+/** A stored run; null if it is empty, invalid or does not fit a text of `length`. */
+function parseRun(value: unknown, length: number): Run | null {
+  const [run] = parseParts([value]).filter(([, to]) => to <= length);
+  return run ? { from: run[0], to: run[1], stage: "closed" } : null;
+}
+
 /** Throws if the step is invalid or does not fit the text. */
 function parseStep(value: unknown, before: EditorState): TransactionSpec {
   const step = Object(value) as Partial<Record<keyof KeptStep, unknown>>;
@@ -106,6 +138,8 @@ function parseStep(value: unknown, before: EditorState): TransactionSpec {
     ...(move ? [goToBranch.of(move)] : []),
     ...(treeChange ? [changeTree.of(treeChange)] : []),
     ...(step.fields !== undefined ? [setFields.of(parseFields(step.fields) ?? null)] : []),
+    ...(step.run !== undefined ? [setRun.of(parseRun(step.run, changes.newLength))] : []),
+    ...(step.alternatives !== undefined ? [setAlternatives.of(parseAlternatives(step.alternatives))] : []),
   ];
   return { changes, selection: { anchor, head }, effects };
 }
@@ -126,18 +160,33 @@ const parseSteps = (value: unknown) =>
     .slice(0, mostSteps)
     .map((step) => (before: EditorState) => parseStep(step, before));
 
-/** What a text needs so that Undo and Redo keep its authors, its branches and its fields. */
-const tracking = (
-  written: RangeSet<Written>,
-  tree: Tree | undefined,
-  fields: ContextFields | undefined,
-): Extension => [
+/** What a text has besides its words, and Undo and Redo bring back. */
+interface Beside {
+  written: RangeSet<Written>;
+  tree: Tree | undefined;
+  fields: ContextFields | undefined;
+  run: Run | null;
+  alternatives: Alternatives;
+}
+
+const tracking = ({ written, tree, fields, run, alternatives }: Beside): Extension => [
   history(),
   writtenTracking,
   writtenField.init(() => written),
   branchSteps(tree),
   fieldSteps(fields),
+  runs,
+  runField.init(() => run),
+  alternativesField.init(() => alternatives),
 ];
+
+const besideIn = (state: EditorState): Beside => ({
+  written: state.field(writtenField),
+  tree: state.field(treeField),
+  fields: state.field(fieldsField),
+  run: state.field(runField),
+  alternatives: state.field(alternativesField),
+});
 
 /** Another page of the host may have stored anything. */
 type StoredHistory = Partial<Record<keyof KeptHistory, unknown>>;
@@ -148,7 +197,7 @@ function withHistory(text: EditorState, kept: StoredHistory): EditorState {
   const begin = EditorState.create({
     doc: first.doc,
     selection: first.selection,
-    extensions: tracking(first.field(writtenField), first.field(treeField), first.field(fieldsField)),
+    extensions: tracking(besideIn(first)),
   });
   const steps = takeAll(first, undo).map(({ changes, newSelection: selection, effects }) => () => ({
     changes,
@@ -172,7 +221,13 @@ export function openKept(
   const doc = asLines(kept.text);
   const written = rangesOfParts(kept.written.filter(([, to]) => to <= doc.length));
   const selection = { anchor: Math.min(kept.caret, doc.length) };
-  const all = tracking(RangeSet.of(written, true), parseTree(kept.tree), fields);
+  const all = tracking({
+    written: RangeSet.of(written, true),
+    tree: parseTree(kept.tree),
+    fields,
+    run: parseRun(kept.run, doc.length),
+    alternatives: parseAlternatives(kept.alternatives),
+  });
   const open = (more: Extension) => EditorState.create({ doc, selection, extensions: [all, more] });
   try {
     const steps = withHistory(open([]), Object(kept.history) as StoredHistory).field(historyField);

@@ -7,6 +7,7 @@ import {
   StateEffect,
   StateField,
   Transaction,
+  type ChangeDesc,
   type Extension,
   type TransactionSpec,
 } from "@codemirror/state";
@@ -23,14 +24,28 @@ export interface Run {
    * writing. "closed": the run has ended, or the visitor pressed Undo or Redo.
    */
   readonly stage: "awaited" | "open" | "closed";
+  /** Of an awaited run: the run before it, which stays the last one if the model writes nothing. */
+  readonly before?: Run | null;
 }
 
-const setRun = StateEffect.define<Run>({
-  map: ({ from, to, stage }, changes) => ({
-    from: changes.mapPos(from, 1),
-    to: changes.mapPos(to, -1),
-    stage,
-  }),
+function mapRun(run: Run, changes: ChangeDesc): Run {
+  const { before } = run;
+  const from = changes.mapPos(run.from, 1);
+  // Text typed directly after the run stays after it.
+  const to = Math.max(from, changes.mapPos(run.to, -1));
+  return { ...run, from, to, ...(before && { before: mapRun(before, changes) }) };
+}
+
+const lastOf = (run: Run | null): Run | null => (run?.stage === "awaited" ? (run.before ?? null) : run);
+
+function closed(run: Run | null): Run | null {
+  const last = lastOf(run);
+  return last && { ...last, stage: "closed" };
+}
+
+/** Makes another run the last one; null: there is none. */
+export const setRun = StateEffect.define<Run | null>({
+  map: (run, changes) => run && mapRun(run, changes),
 });
 const byModel = Annotation.define<true>();
 
@@ -39,31 +54,38 @@ export const isTyped = (transaction: Transaction): boolean =>
   !transaction.annotation(byModel) &&
   (transaction.isUserEvent("input.type") || transaction.isUserEvent("input.paste"));
 
+export const goesBack = (transaction: Transaction): boolean =>
+  transaction.isUserEvent("undo") || transaction.isUserEvent("redo");
+
 export const runField = StateField.define<Run | null>({
   create: () => null,
   update(run, transaction) {
-    let next = run;
-    if (run && transaction.docChanged) {
-      const from = transaction.changes.mapPos(run.from, 1);
-      // Text typed directly after the run stays after it.
-      const to = Math.max(from, transaction.changes.mapPos(run.to, -1));
-      next = { ...run, from, to };
+    let next = run && transaction.docChanged ? mapRun(run, transaction.changes) : run;
+    if (goesBack(transaction)) next = closed(next);
+    for (const effect of transaction.effects) {
+      if (!effect.is(setRun)) continue;
+      const { value } = effect;
+      next = value?.stage === "awaited" ? { ...value, before: closed(next) } : value;
     }
-    const goesBack = transaction.isUserEvent("undo") || transaction.isUserEvent("redo");
-    if (next && goesBack) next = { ...next, stage: "closed" };
-    for (const effect of transaction.effects) if (effect.is(setRun)) next = effect.value;
     return next;
   },
 });
 
+/** The last run; one whose first token has not arrived does not count. */
+export const lastRun = (state: EditorState): Run | null => lastOf(state.field(runField));
+
+/** The awaited run whose first token replaces, by this change, the text between its offsets. */
+export function begunRun({ startState, effects }: Transaction): Run | undefined {
+  const run = startState.field(runField);
+  const isBegun = effects.some((effect) => effect.is(setRun) && effect.value?.stage === "open");
+  return run?.stage === "awaited" && isBegun ? run : undefined;
+}
+
 /** Undo and Redo restore which text was the last run, so that it can be written again. */
 const runSteps = invertedEffects.of((transaction) => {
-  const run = transaction.startState.field(runField);
-  const isFirst = run?.stage === "awaited" && transaction.annotation(byModel) === true;
-  const goesBack = transaction.isUserEvent("undo") || transaction.isUserEvent("redo");
-  return run && transaction.docChanged && (isFirst || goesBack)
-    ? [setRun.of({ ...run, stage: "closed" })]
-    : [];
+  const isSet = transaction.effects.some((effect) => effect.is(setRun) && effect.value?.stage !== "open");
+  const isStep = transaction.docChanged && (isSet || goesBack(transaction));
+  return isStep || begunRun(transaction) ? [setRun.of(closed(transaction.startState.field(runField)))] : [];
 });
 
 /** Who made the last change. The history never joins changes of the visitor and the model into one step. */
@@ -84,7 +106,7 @@ export const openRun = (from: number, to: number): TransactionSpec => ({
   effects: setRun.of({ from, to, stage: "awaited" }),
 });
 
-export const closeRun = (run: Run): TransactionSpec => ({ effects: setRun.of({ ...run, stage: "closed" }) });
+export const closeRun = (run: Run): TransactionSpec => ({ effects: setRun.of(closed(run)) });
 
 const writtenAt = (state: EditorState, from: number, pieces: readonly Piece[]) =>
   rangesAt(from, pieces, state.facet(writingLanguage)());
