@@ -123,6 +123,8 @@ test("on the stage a clicker continues the text, steps back and blanks the scree
   expect(await textOf(page)).toBe(written);
   await page.keyboard.press("PageUp");
   expect(await textOf(page)).toBe("Once upon a time");
+  await page.keyboard.press("PageDown");
+  expect(await textOf(page)).toBe(written); // the same passage, not a new one
 });
 
 for (const [width, height] of [

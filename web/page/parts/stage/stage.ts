@@ -26,7 +26,9 @@ async function fillScreen(isOn: () => boolean): Promise<void> {
 export interface StageSetting {
   enter: HTMLButtonElement;
   leave: HTMLButtonElement;
-  editor: Pick<Editor, "undo" | "focus" | "showCaret"> & { view: Pick<Editor["view"], "requestMeasure"> };
+  editor: Pick<Editor, "undo" | "redo" | "canRedo" | "focus" | "showCaret"> & {
+    view: Pick<Editor["view"], "requestMeasure">;
+  };
   /** Lets the model continue at the end of the text. */
   goOn: () => void;
 }
@@ -37,7 +39,7 @@ export function offerStage({ enter, leave, editor, goOn }: StageSetting): void {
   const isOn = () => classList.contains("stage");
   const beginPresenting = listenForClicker({
     isOn,
-    goOn,
+    goOn: () => (editor.canRedo ? editor.redo() : goOn()),
     goBack: () => editor.undo(),
     blank: (isBlank) => classList.toggle("blank", isBlank),
   });
