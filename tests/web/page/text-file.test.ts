@@ -41,6 +41,16 @@ it("a file whose last run is empty is read, without the run", () => {
   expect(read?.content).toEqual({ text: "A cat", caret: 0, written: [] });
 });
 
+it("overlapping parts of a file are ignored", () => {
+  const written = [
+    [0, 4],
+    [2, 6],
+    [4, 5],
+  ] as const;
+  const [read] = parseFile(toFile([{ ...plain, content: { ...kept, written } }]));
+  expect(read?.content.written).toEqual([written[0], written[2]]);
+});
+
 /** The file of `whole`, changed by `change`. */
 function damaged(change: (text: Record<string, unknown>, file: Record<string, unknown>) => void): string {
   const file = JSON.parse(toFile([plain, whole])) as { texts: Record<string, unknown>[] };
@@ -94,7 +104,25 @@ describe("a file with damage is refused", () => {
     [
       "without a current branch",
       (text) => ((text.tree as { current: number }).current = 7),
-      "texts[1].tree: expected branches with an id each, and one of those as current",
+      "texts[1].tree: expected at most 1000 branches with an id each, and one of those as current",
+    ],
+    [
+      "with 1,001 branches, each in the one before",
+      (text) =>
+        (text.tree = {
+          branches: Array.from({ length: 1001 }, (_, id) => ({ id, parent: id - 1, name: "", kept })),
+          current: 0,
+        }),
+      "texts[1].tree: expected at most 1000 branches",
+    ],
+    [
+      "with 1,001 alternatives",
+      (text) =>
+        (text.alternatives = {
+          all: Array.from({ length: 1001 }, () => ({ text: "a", written: [] })),
+          shown: 0,
+        }),
+      "texts[1].alternatives: expected two to 1000 texts",
     ],
     [
       "with a branch whose text is none",
@@ -104,7 +132,7 @@ describe("a file with damage is refused", () => {
     [
       "with one alternative",
       (text) => (text.alternatives as { all: unknown[] }).all.pop(),
-      "texts[1].alternatives: expected at least two texts",
+      "texts[1].alternatives: expected two to 1000 texts",
     ],
     [
       "with an option of another type",

@@ -3,6 +3,7 @@ import {
   applyChange,
   inverseChange,
   childrenOf,
+  inOrder,
   withCurrentText,
   moveToNewBranch,
   applyMove,
@@ -132,6 +133,17 @@ describe("a change of the tree", () => {
   ])("an invalid change of the tree is refused: %j", (value) => {
     expect(parseChange(value)).toBeUndefined();
   });
+});
+
+it("50,000 branches, each in the one before, are put in order", () => {
+  const branches = Array.from({ length: 50_000 }, (_, id) => ({
+    id,
+    parent: id === 0 ? null : id - 1,
+    name: "",
+    kept: kept("a"),
+  }));
+  const last = inOrder({ branches, current: 0 }).at(-1);
+  expect([last?.branch.id, last?.depth]).toEqual([49_999, 49_999]);
 });
 
 describe("parseTree", () => {

@@ -8,9 +8,16 @@ const isPart = (value: unknown): value is Part =>
   value.slice(0, 2).filter(isOffset).length === 2 &&
   (value.length === 2 || (value.length === 3 && value[2] === "en"));
 
-/** Parses ranges; returns none if `value` is invalid. */
+/** Drops overlapping parts: a forged link or file could hold thousands. */
+function inOrder(parts: readonly Part[]): Part[] {
+  const found: Part[] = [];
+  for (const part of parts) if (part[0] >= (found.at(-1)?.[1] ?? 0)) found.push(part);
+  return found;
+}
+
+/** Parses ranges in ascending order; returns none if `value` is invalid. */
 export const parseParts = (value: unknown): Part[] =>
-  Array.isArray(value) ? value.filter(isPart).filter(([from, to]) => from < to) : [];
+  Array.isArray(value) ? inOrder(value.filter(isPart).filter(([from, to]) => from < to)) : [];
 
 /** Parses a stored text; undefined if it is invalid. */
 export function parseKept(value: unknown): KeptText | undefined {

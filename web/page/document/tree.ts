@@ -169,6 +169,27 @@ export function inverseStep(tree: Tree | undefined, step: TreeStep): TreeStep | 
 export const childrenOf = ({ branches }: Tree, parent: number | null): Branch[] =>
   branches.filter((branch) => branch.parent === parent);
 
+/** All branches, each after its parent, with its depth: 0 for the first. A loop, because imported branches may be deep. */
+export function inOrder({ branches }: Tree): { branch: Branch; depth: number }[] {
+  const children = new Map<number | null, Branch[]>();
+  for (const branch of branches) {
+    const siblings = children.get(branch.parent) ?? [];
+    children.set(branch.parent, siblings);
+    siblings.push(branch);
+  }
+  const found: { branch: Branch; depth: number }[] = [];
+  const waiting: typeof found = [];
+  const add = (parent: number | null, depth: number) => {
+    for (const branch of (children.get(parent) ?? []).reverse()) waiting.push({ branch, depth });
+  };
+  add(null, 0);
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    found.push(next);
+    add(next.branch.id, next.depth + 1);
+  }
+  return found;
+}
+
 /** A larger id is damaged: the next branches need larger ones. */
 const mostId = 2 ** 52;
 

@@ -1,5 +1,5 @@
 // A text and its branches for files: the current branch, and where each of the others differs from it.
-import { childrenOf, type Branch, type Tree } from "../document/tree.js";
+import { inOrder, type Tree } from "../document/tree.js";
 import type { KeptText } from "../document/kept-text.js";
 
 /** A branch other than the current one. */
@@ -24,16 +24,16 @@ export function sharedLength(one: string, other: string): number {
 }
 
 /** The other branches, each after its parent. */
-export function alternativesOf({ branches, current }: Tree): Alternative[] {
-  const shown = branches.find(({ id }) => id === current)?.kept.text ?? "";
-  const found: Alternative[] = [];
-  const visit = (branch: Branch, depth: number) => {
-    const { id, name, kept } = branch;
-    if (id !== current) found.push({ name, kept, shared: sharedLength(shown, kept.text), depth });
-    for (const child of childrenOf({ branches, current }, id)) visit(child, depth + 1);
-  };
-  for (const root of childrenOf({ branches, current }, null)) visit(root, 0);
-  return found;
+export function alternativesOf(tree: Tree): Alternative[] {
+  const shown = tree.branches.find(({ id }) => id === tree.current)?.kept.text ?? "";
+  return inOrder(tree)
+    .filter(({ branch }) => branch.id !== tree.current)
+    .map(({ branch: { name, kept }, depth }) => ({
+      name,
+      kept,
+      shared: sharedLength(shown, kept.text),
+      depth,
+    }));
 }
 
 /** The last few words before character `length` of `text`, on one line, to find the place where a branch starts. */

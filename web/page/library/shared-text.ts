@@ -55,13 +55,6 @@ export function textAround(
 /** The most bytes that a fragment may decompress to: a short fragment could expand to gigabytes. */
 const mostBytes = 1_000_000;
 
-/** Drops overlapping parts: a forged link could hold thousands. */
-function inOrder(parts: readonly Readonly<Part>[]): Readonly<Part>[] {
-  const found: Readonly<Part>[] = [];
-  for (const part of parts) if (part[0] >= (found.at(-1)?.[1] ?? 0)) found.push(part);
-  return found;
-}
-
 class TooLongError extends Error {
   constructor() {
     super(phrase("linkTooLong", { most: formatBytes(mostBytes) }));
@@ -133,7 +126,7 @@ async function parseFragment(fragment: string): Promise<SharedText> {
   return {
     prompt: asLines(prompt),
     after: asLines(after),
-    written: inOrder(parseParts(written)),
+    written: parseParts(written),
     options: parseOptions(options),
     ...(set && { fields: set }),
     hash,

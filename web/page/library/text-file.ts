@@ -62,6 +62,9 @@ function refuse(where: string, expected: string, found: unknown): never {
   throw new Error(phrase("unexpected", { where, expected, found: shown }));
 }
 
+/** The most branches or alternatives of a text: more than a visitor makes, and few enough to be shown at once. */
+const most = 1000;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 function fieldsOf(value: unknown, where: string, names: readonly string[]): Fields {
@@ -76,13 +79,13 @@ function listOf(value: unknown, where: string): readonly unknown[] {
   return Array.isArray(value) ? value : refuse(where, phrase("list"), value);
 }
 
-/** The ranges in `value`, for a text of `length`. */
+/** The ranges in `value`, for a text of `length`, without those that overlap the one before. */
 function partsOf(value: unknown, where: string, length: number): readonly Readonly<Part>[] {
-  return listOf(value, where).map((each, place) => {
+  for (const [place, each] of listOf(value, where).entries()) {
     const [part] = parseParts([each]);
     if (!part || part[1] > length) refuse(`${where}[${place}]`, phrase("offsets", { length }), each);
-    return part;
-  });
+  }
+  return parseParts(value);
 }
 
 /** A text and who wrote it: a field of the file, or a branch in one. */
@@ -94,21 +97,24 @@ function textOf({ text, caret, written }: Fields, where: string): KeptText {
 }
 
 function treeOf(value: unknown, where: string): unknown {
-  const { branches } = fieldsOf(value, where, ["branches", "current"]);
-  for (const [place, each] of listOf(branches, `${where}.branches`).entries()) {
+  const found = fieldsOf(value, where, ["branches", "current"]);
+  const branches = listOf(found.branches, `${where}.branches`);
+  for (const [place, each] of branches.entries()) {
     const branch = `${where}.branches[${place}]`;
     const { kept } = fieldsOf(each, branch, ["id", "parent", "name", "kept"]);
     textOf(fieldsOf(kept, `${branch}.kept`, ["text", "caret", "written"]), `${branch}.kept`);
   }
   const tree = parseTree(value);
-  if (tree?.branches.length !== (branches as unknown[]).length) refuse(where, phrase("branches"), value);
+  if (tree?.branches.length !== branches.length || branches.length > most)
+    refuse(where, phrase("branches", { most }), value);
   return tree;
 }
 
 function alternativesOf(value: unknown, where: string): unknown {
-  const { all } = fieldsOf(value, where, ["all", "shown"]);
-  if (parseAlternatives(value).all.length !== listOf(all, `${where}.all`).length)
-    refuse(where, phrase("twoTexts"), value);
+  const found = fieldsOf(value, where, ["all", "shown"]);
+  const all = listOf(found.all, `${where}.all`);
+  if (parseAlternatives(value).all.length !== all.length || all.length > most)
+    refuse(where, phrase("twoTexts", { most }), value);
   return value;
 }
 

@@ -15,8 +15,10 @@ import {
   type TreeChange,
 } from "../../document/tree.js";
 import { phrase } from "../../language/editor.js";
+import { phrase as startPhrase } from "../../language/start.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import type { Note, Notes } from "../../dom/notes.js";
+import { messageOf } from "../../state/errors.js";
 import "./branches.css";
 
 export interface BranchWriting {
@@ -100,7 +102,12 @@ export class Branching {
   show(): void {
     const { all: tree } = this;
     this.section.hidden = tree === undefined;
-    if (tree) showBranches(this.place, tree, this.actions);
+    try {
+      if (tree) showBranches(this.place, tree, this.actions);
+    } catch (error) {
+      // Whatever a stored text holds, the editor must open: without it, no other text can be opened.
+      this.place.textContent = startPhrase("noPart", { why: messageOf(error) });
+    }
     if (this.made && tree?.current !== this.made.id) this.settle();
   }
 

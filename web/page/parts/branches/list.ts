@@ -1,6 +1,6 @@
 // The list of branches. Each is shown by the first words in which it differs from its parent. Actions apply to the
 // current branch.
-import { childrenOf, type Branch, type Tree } from "../../document/tree.js";
+import { childrenOf, inOrder, type Branch, type Tree } from "../../document/tree.js";
 import { askName } from "../../dom/ask-name.js";
 import { plainButton } from "../../dom/buttons.js";
 import { make } from "../../dom/make.js";
@@ -54,15 +54,10 @@ function itemOf(tree: Tree, branch: Branch, actions: BranchActions): HTMLLIEleme
   return make("li", {}, walk);
 }
 
-/** The branches in the order of the tree: each after its parent. */
-function inOrder(tree: Tree, parent: number | null = null): Branch[] {
-  return childrenOf(tree, parent).flatMap((branch) => [branch, ...inOrder(tree, branch.id)]);
-}
-
 /** Shows `tree` in `place`. If the focus was in the list, it stays on the current branch. */
 export function showBranches(place: HTMLElement, tree: Tree, actions: BranchActions): void {
   const hadFocus = place.contains(document.activeElement);
-  const list = make("ol", {}, ...inOrder(tree).map((branch) => itemOf(tree, branch, actions)));
+  const list = make("ol", {}, ...inOrder(tree).map(({ branch }) => itemOf(tree, branch, actions)));
   const buttons = make("div", { className: "buttons" });
   const current = tree.branches.find(({ id }) => id === tree.current);
   if (current) {
