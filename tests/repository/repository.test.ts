@@ -173,9 +173,15 @@ describe("the module and the page", () => {
     const imported = ofFigures.flatMap(importsOf).filter(({ to }) => !to.startsWith("web/src/figures/"));
     expect(imported.length).toBeGreaterThan(0);
     // Arguments, texts, numbers, refusals and aborts: nothing that reaches a worker.
-    const shared = ["arguments", "numbers", "phrases", "refuse", "unless-aborted", "visible"].map(
-      (name) => `web/src/shared/${name}.ts`,
-    );
+    const shared = [
+      "arguments",
+      "letters-of",
+      "numbers",
+      "phrases",
+      "refuse",
+      "unless-aborted",
+      "visible",
+    ].map((name) => `web/src/shared/${name}.ts`);
     const other = imported.filter(
       ({ to, isType }) => !shared.includes(to) && !(isType && to === "web/src/client/index.ts"),
     );

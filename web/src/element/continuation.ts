@@ -1,5 +1,6 @@
 // Computes what a model suggests after a text.
 import type { GenerateCall, GenerateSummary, Model, Token } from "../client/index.js";
+import { lettersOf } from "../shared/letters-of.js";
 
 /**
  * In UTF-16 units. Only the end of a long text is the prompt, because the text before it hardly changes the suggestion.
@@ -11,8 +12,12 @@ const defaults: GenerateCall = { maxNewTokens: 12, temperature: 0, stop: "\n" };
 /** The start of `text` that fits `length` UTF-16 units, up to the end of a whole visible character. */
 export function truncate(text: string, length: number): string {
   if (text.length <= length) return text;
-  const ends = Array.from(new Intl.Segmenter().segment(text), ({ index, segment }) => index + segment.length);
-  return text.slice(0, Math.max(0, ...ends.filter((end) => end <= length)));
+  let end = 0;
+  for (const letter of lettersOf(text)) {
+    if (end + letter.length > length) break;
+    end += letter.length;
+  }
+  return text.slice(0, end);
 }
 
 /** What `model` writes after `before`; "" if that would not start with the space that is already typed. */

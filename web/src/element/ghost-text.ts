@@ -46,6 +46,7 @@ const metrics = [
 /** Letters of scripts that are written from right to left. */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
+// Chrome and Edge before 111 lack color-mix(): with var(), it would make the declaration invalid.
 export const ghostStyle = `
 :host {
   position: absolute;
@@ -68,8 +69,13 @@ export const ghostStyle = `
   color: transparent;
 }
 .ghost {
-  color: var(--gpt2-ghost, color-mix(in srgb, var(--ink) 65%, transparent));
+  color: var(--gpt2-ghost, #767676);
   visibility: visible;
+}
+@supports (color: color-mix(in srgb, red, red)) {
+  .ghost {
+    color: var(--gpt2-ghost, color-mix(in srgb, var(--ink) 65%, transparent));
+  }
 }
 @media (pointer: coarse) {
   .ghost {

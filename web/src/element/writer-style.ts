@@ -1,13 +1,21 @@
 import { visuallyHidden } from "./html-element.js";
 
-// Colours derive from the page's own, so that they fit light and dark pages.
+// Colours derive from the page's own, so that they fit light and dark pages. Chrome and Edge before 111 lack color-mix():
+// with var(), or in a custom property, it would make each declaration that uses it invalid.
 // Stryker disable next-line StringLiteral: only a browser draws
 export const writerStyle = `
 :host {
   display: block;
   --accent: var(--gpt2-accent, #1f5fbf);
-  --line: var(--gpt2-line, color-mix(in srgb, currentColor 45%, transparent));
+  --line: var(--gpt2-line, #767676);
+  --ring: var(--accent);
   --radius: var(--gpt2-radius, 0.5rem);
+}
+@supports (color: color-mix(in srgb, red, red)) {
+  :host {
+    --line: var(--gpt2-line, color-mix(in srgb, currentColor 45%, transparent));
+    --ring: color-mix(in srgb, var(--accent) 65%, currentColor); /* seen on dark pages, too */
+  }
 }
 :host([hidden]) {
   display: none;
@@ -34,7 +42,7 @@ textarea {
   opacity: 0.65;
 }
 :is(textarea, button):focus-visible {
-  outline: 2px solid color-mix(in srgb, var(--accent) 65%, currentColor); /* seen on dark pages, too */
+  outline: 2px solid var(--ring);
   outline-offset: 2px;
 }
 .footer {

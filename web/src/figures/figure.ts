@@ -1,5 +1,6 @@
 // A picture with its sentence, the parts of the model that it shows, and its text form.
 import { add } from "./add.js";
+import { lettersOf } from "../shared/letters-of.js";
 import { visible } from "../shared/visible.js";
 import type { Diagram } from "./diagram.js";
 import { nameOf, piecesOf, type Part } from "./parts.js";
@@ -74,12 +75,6 @@ export function writeTable(
     add(row, "th", { scope: "row", textContent: name });
     for (const cell of cells) add(row, "td", { textContent: cell });
   }
-}
-
-/** Splits a text into visible letters; without browser support, as in Firefox before 125, into characters. */
-function lettersOf(text: string): string[] {
-  if (!("Segmenter" in Intl)) return Array.from(text);
-  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
 /** `text` as a label: invisible characters are made visible, and long text is cut. */

@@ -1,13 +1,23 @@
-// The style of the figures. Colours derive from the site's own, so that they fit light and dark pages.
+// The style of the figures. Colours derive from the site's own, so that they fit light and dark pages. Chrome and Edge
+// before 111 lack color-mix(): with var(), or in a custom property, it would make each declaration that uses it invalid.
 
 export const insideStyle = `
 :host {
   display: block;
-  --quiet: var(--gpt2-quiet, color-mix(in srgb, currentColor 75%, transparent));
-  --line: var(--gpt2-line, color-mix(in srgb, currentColor 25%, transparent));
-  --accent: var(--gpt2-accent, color-mix(in srgb, #1f5fbf 65%, currentColor));
+  --quiet: var(--gpt2-quiet, currentColor);
+  --line: var(--gpt2-line, #8886);
+  --accent: var(--gpt2-accent, #1f5fbf);
   --mark: var(--gpt2-mark, var(--accent));
   --surface: var(--gpt2-surface, transparent);
+  --pressed: var(--surface);
+}
+@supports (color: color-mix(in srgb, red, red)) {
+  :host {
+    --quiet: var(--gpt2-quiet, color-mix(in srgb, currentColor 75%, transparent));
+    --line: var(--gpt2-line, color-mix(in srgb, currentColor 25%, transparent));
+    --accent: var(--gpt2-accent, color-mix(in srgb, #1f5fbf 65%, currentColor));
+    --pressed: color-mix(in srgb, var(--mark) 20%, transparent);
+  }
 }
 :host([hidden]),
 [hidden] {
@@ -99,7 +109,7 @@ button.part.shown {
 }
 button.part[aria-pressed="true"] {
   border: 2px solid var(--mark);
-  background: color-mix(in srgb, var(--mark) 20%, transparent);
+  background: var(--pressed);
   font-weight: 700;
 }
 /* At the percentages of the lines in diagram.ts. */
@@ -289,6 +299,9 @@ figcaption .finding {
   width: 1.25em;
 }
 /* Shapes distinguish them, too. */
+.sign {
+  fill: currentColor;
+}
 .sign.first {
   fill: var(--quiet);
 }
