@@ -83,6 +83,47 @@ describe("a suggestion", () => {
     expect(events[2]?.detail).toEqual({ text: " to bed", summary: { finishReason: "length" } });
   });
 
+  it("a suggestion is the first of several continuations, and the caller gets its summary", async () => {
+    const { field, element, ghost } = make();
+    const onSummary = vi.fn();
+    element.options = { n: 2, onSummary };
+    model.continuations = 2;
+    await propose(field, [" to", " by", " bed", " train"]);
+    expect(ghost.textContent).toBe(" to bed");
+    expect(onSummary).toHaveBeenCalledWith({ finishReason: "length" });
+  });
+
+  it("a signal in the options cancels a suggestion silently", async () => {
+    const { field, element, ghost } = make();
+    const events = eventsOf(element, "gpt2-done", "gpt2-error");
+    const own = new AbortController();
+    element.options = { signal: own.signal };
+    model.waits = true;
+    await propose(field, [" to"]);
+    expect(model.calls[0]?.call.signal?.aborted).toBe(false);
+    own.abort();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(model.calls[0]?.call.signal?.aborted).toBe(true);
+    expect([ghost.textContent, events]).toEqual(["", []]);
+  });
+
+  it("options and words that a framework sets to undefined or null count as not set", async () => {
+    const { field, element, ghost } = make();
+    for (const none of [undefined, null]) {
+      Object.assign(element, { options: none, loadOptions: none, words: none });
+      await propose(field, [" to"], "a");
+      expect(ghost.textContent).toBe(" to");
+    }
+  });
+
+  it("a suggestion that is not shown fires no event", async () => {
+    const { field, element } = make();
+    const events = eventsOf(element, "gpt2-done");
+    await propose(field, ["ed"], "At "); // continues the word, but the space has ended it
+    expect(model.calls).toHaveLength(1);
+    expect(events).toEqual([]);
+  });
+
   it("a suggestion appears at once when requested, with the hint that was set", async () => {
     const { field, spoken } = make({ delay: "50", hint: "Tab!" });
     model.texts = ["x."];
@@ -594,7 +635,10 @@ describe("the field and the model of a suggestion element", () => {
     field.focus();
     expect(load).not.toHaveBeenCalled();
     document.body.append(element);
+    element.loadOptions = { headers: { a: "b" } };
+    await vi.advanceTimersByTimeAsync(0);
     expect(load).toHaveBeenCalledTimes(1);
+    expect((load.mock.lastCall as LoadCall)[1].headers).toEqual({ a: "b" });
     await propose(field, [" to bed"]);
     element.remove();
     expect(ghost.textContent).toBe("");

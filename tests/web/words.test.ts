@@ -117,6 +117,16 @@ describe("messages in words", () => {
     expect(words.ofError(error)).toBe("Oh.");
   });
 
+  it("a page's sentence for all errors leaves the built-in sentences for single codes in place", () => {
+    const error = Object.assign(new Error("503"), { code: "network" });
+    const { words } = make("de");
+    setWords("de", { failed: "Oh.", failures: { corrupt: "Kaputt." } });
+    expect(words.ofError(error)).toMatch(/^Das Modell konnte nicht geladen werden/);
+    expect(words.ofError(Object.assign(new Error("x"), { code: "corrupt" }))).toBe("Kaputt.");
+    expect(words.ofError(new Error("x"))).toBe("Oh.");
+    setWords("de", {});
+  });
+
   it("a name in braces without a value stays", () => {
     expect(fill("{text}. {hint} {else}", { text: "$& {hint}", hint: "Tab" })).toBe("$& {hint}. Tab {else}");
   });

@@ -17,6 +17,8 @@ givePage();
 const { Gpt2Writer } = await import("../../web/src/element/writer.js");
 customElements.define("gpt2-writer", Gpt2Writer);
 
+type Writer = InstanceType<typeof Gpt2Writer>;
+
 let model: ScriptedModel;
 beforeEach(() => {
   document.body.replaceChildren();
@@ -49,6 +51,7 @@ const progress = (of: Partial<LoadProgress>) =>
 describe("writing", () => {
   it("a writer continues the text, fires its events, and ends with the result", async () => {
     model.texts = [" upon", " a time"];
+    model.continuations = 2;
     const { writer, text, button, status, written } = make({
       prompt: "Once",
       loading: "use",
@@ -123,6 +126,89 @@ describe("writing", () => {
     expect(model.calls).toHaveLength(2);
   });
 
+  it.each([
+    ["another value", (writer: Writer) => void (writer.value = "Now"), "Now then"],
+    ["stop", (writer: Writer) => writer.stop(), "Once upon then"],
+    ["a reset", (writer: Writer) => writer.formResetCallback(), "Once then"],
+    ["another model", (writer: Writer) => void (writer.model = "n/"), "Once upon then"],
+  ])("write continues the text at once after %s has stopped the writing", async (_, end, expected) => {
+    const { writer, button } = make({ loading: "use", prompt: "Once" });
+    const events = eventsOf(writer, "gpt2-done");
+    model.texts = [" upon"];
+    model.waits = true;
+    const stopped = writer.write();
+    await vi.waitFor(() => expect(writer.value).toBe("Once upon"));
+    end(writer);
+    model.texts = [" then"];
+    model.waits = false;
+    await Promise.all([writer.write(), writer.write()]); // the second finds the first one writing
+    await stopped;
+    expect(writer.value).toBe(expected);
+    expect(events.map(({ detail }) => detail as unknown)).toEqual([
+      { text: " upon", summary: null },
+      { text: " then", summary: { finishReason: "length" } },
+    ]);
+    expect(button.textContent).toBe("Write");
+  });
+
+  it("a stop also cancels a call of write that waits for the end of the writing before", async () => {
+    const { writer, status } = make({ loading: "use" });
+    model.waits = true;
+    void writer.write();
+    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+    writer.stop();
+    const waiting = writer.write();
+    writer.stop();
+    await waiting;
+    expect(model.calls).toHaveLength(1);
+  });
+
+  it("a signal in the options stops the writing", async () => {
+    const { writer, status } = make({ loading: "use" });
+    const events = eventsOf(writer, "gpt2-done", "gpt2-error");
+    const own = new AbortController();
+    writer.options = { signal: own.signal };
+    model.waits = true;
+    const done = writer.write();
+    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+    own.abort();
+    await done;
+    await writer.write(); // the signal stays aborted
+    expect(events.map(({ type }) => type)).toEqual(["gpt2-done", "gpt2-done"]);
+    expect([status.textContent, writer.value]).toEqual(["Stopped.", ""]);
+  });
+
+  it("a text that fails midway is announced, and reported as a change before the error", async () => {
+    const { writer, written } = make({ loading: "use" });
+    const events = eventsOf(writer, "change", "gpt2-error");
+    model.texts = [" upon", new Error("no memory")];
+    await writer.write();
+    expect(events.map(({ type }) => type)).toEqual(["change", "gpt2-error"]);
+    expect([writer.value, written.textContent]).toEqual([" upon", " upon"]);
+  });
+
+  it("an error of an asynchronous onSummary is an error of the writer", async () => {
+    const { writer } = make({ loading: "use" });
+    const errors = eventsOf(writer, "gpt2-error");
+    const error = new Error("not saved");
+    Object.assign(writer, { options: { onSummary: async () => Promise.reject(error) } });
+    await writer.write();
+    expect(errors.map(({ detail }) => detail as unknown)).toEqual([{ error }]);
+  });
+
+  it("properties that a framework sets to undefined or null count as not set", async () => {
+    const { writer, button } = make({ loading: "use" });
+    const errors = eventsOf(writer, "gpt2-error");
+    for (const none of [undefined, null]) {
+      Object.assign(writer, { value: "a", words: { write: "Go" } });
+      Object.assign(writer, { options: none, loadOptions: none, words: none, value: none });
+      expect([writer.value, writer.words, button.textContent]).toEqual(["", {}, "Write"]);
+      await writer.write();
+    }
+    expect(errors).toEqual([]);
+    expect(model.calls).toHaveLength(2);
+  });
+
   it("stopping a writer during the load lets the load continue", async () => {
     const { writer, status } = make({ loading: "use" });
     load.mockReturnValue(new Promise(() => {}));
@@ -187,6 +273,7 @@ describe("loading", () => {
   it("a loading writer announces it once and shows a bar; nothing remains afterwards", async () => {
     const { writer, status, bar, pace } = make({ loading: "eager" });
     const events = eventsOf(writer, "gpt2-progress");
+    await vi.waitFor(() => expect(load).toHaveBeenCalled());
     progress({ bytesPerSecond: 1e6, secondsLeft: 3 });
     expect(status.textContent).toBe("Loading the model");
     expect(bar.hasAttribute("value")).toBe(false);
@@ -239,26 +326,97 @@ describe("loading", () => {
     expect(observer?.observed.size).toBe(0);
   });
 
-  it("a writer loads at once or on first use as its attribute says, and never without a model", () => {
+  it("a writer loads at once or on first use as its attribute says, and never without a model", async () => {
     make({ loading: "use" });
     make({ model: "", loading: "eager" });
+    await new Promise((resolve) => setTimeout(resolve));
     expect(FakeObserver.all).toEqual([]);
     expect(load).not.toHaveBeenCalled();
     make({ loading: "eager" });
+    await new Promise((resolve) => setTimeout(resolve));
     expect(FakeObserver.all).toEqual([]);
     expect(load).toHaveBeenCalledTimes(1);
   });
 
   it("a load that fails is reported once, if the element is still in the page", async () => {
-    load.mockRejectedValue(new Error("404"));
+    let fail = (_: Error) => {};
+    load.mockReturnValue(new Promise((_, reject) => (fail = reject)));
     const { writer, status } = make({ loading: "eager" });
     const errors = eventsOf(writer, "gpt2-error");
-    await writer.write(); // waits for the same load
+    const done = writer.write(); // waits for the same load
+    await new Promise((resolve) => setTimeout(resolve));
+    fail(new Error("404"));
+    await done;
+    expect(load).toHaveBeenCalledTimes(1);
     expect([errors.length, status.textContent]).toEqual([1, "Something went wrong: 404"]);
     const gone = make({ loading: "eager" });
     gone.writer.remove();
     await new Promise((resolve) => setTimeout(resolve));
     expect(gone.status.textContent).toBe("");
+  });
+
+  it("a load that fails after the writing was stopped is reported once", async () => {
+    const { writer, status, bar } = make({ loading: "use" });
+    const errors = eventsOf(writer, "gpt2-error");
+    let fail = (_: Error) => {};
+    load.mockReturnValue(new Promise((_, reject) => (fail = reject)));
+    for (let i = 0; i < 2; ++i) {
+      const done = writer.write();
+      writer.stop();
+      await done;
+    }
+    progress({ loadedBytes: 1, totalBytes: 10e6 });
+    fail(new Error("offline"));
+    await vi.waitFor(() => expect(status.textContent).toBe("Something went wrong: offline"));
+    expect(errors).toHaveLength(1);
+    expect(bar.classList.contains("busy")).toBe(false);
+  });
+
+  it("a load that another model or none replaces leaves no progress behind", async () => {
+    load.mockImplementation(
+      (_url: string, { signal }: LoadOptions) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted")))),
+    );
+    const { writer, status, bar, pace } = make({ loading: "use" });
+    void writer.write();
+    for (const change of [() => (writer.model = "n/"), () => writer.removeAttribute("model")]) {
+      await vi.waitFor(() => expect(load.mock.lastCall?.[0]).toBe(writer.model));
+      progress({ loadedBytes: 1, totalBytes: 10e6, bytesPerSecond: 1e6, secondsLeft: 3 });
+      expect(bar.classList.contains("busy")).toBe(true);
+      change();
+      expect([bar.className, pace.textContent, status.textContent]).toEqual(["", "", ""]);
+    }
+  });
+
+  it("a writer that was away longer than its load was kept shows no progress of it", async () => {
+    vi.useFakeTimers();
+    load.mockReturnValue(new Promise(() => {}));
+    const { writer, status, bar } = make({ loading: "use" });
+    void writer.write();
+    progress({ loadedBytes: 1, totalBytes: 10e6 });
+    writer.remove();
+    await vi.advanceTimersByTimeAsync(2000);
+    document.body.append(writer);
+    expect([bar.className, status.textContent]).toEqual(["", ""]);
+    vi.useRealTimers();
+  });
+
+  it("an eager writer loads with the options that a script sets right after it was defined", async () => {
+    const { writer } = make({ loading: "eager" });
+    writer.loadOptions = { headers: { a: "b" } };
+    await vi.waitFor(() => expect(load).toHaveBeenCalledTimes(1));
+    expect(options().headers).toEqual({ a: "b" });
+  });
+
+  it("a signal in the load options aborts the load", async () => {
+    const { writer } = make({ loading: "use" });
+    const own = new AbortController();
+    writer.loadOptions = { signal: own.signal };
+    load.mockReturnValue(new Promise(() => {}));
+    void writer.write();
+    expect(options().signal?.aborted).toBe(false);
+    own.abort();
+    expect(options().signal?.aborted).toBe(true);
   });
 
   it("a load that is no longer needed ends silently when the model is removed", async () => {
@@ -268,6 +426,7 @@ describe("loading", () => {
     );
     const { writer, status } = make({ loading: "eager" });
     const errors = eventsOf(writer, "gpt2-error");
+    await vi.waitFor(() => expect(load).toHaveBeenCalled());
     writer.removeAttribute("model");
     await new Promise((resolve) => setTimeout(resolve));
     expect([errors, status.textContent]).toEqual([[], ""]);
@@ -287,7 +446,7 @@ describe("loading", () => {
     await vi.waitFor(() => expect(model.dispose).toHaveBeenCalledTimes(1));
     writer.setAttribute("loading", "eager");
     writer.model = "n/";
-    expect(load.mock.lastCall?.[0]).toBe("n/");
+    await vi.waitFor(() => expect(load.mock.lastCall?.[0]).toBe("n/"));
   });
 
   it("a loading writer survives a moment outside the document, during which it does nothing", async () => {

@@ -62,6 +62,8 @@ export class ScriptedModel {
   readonly dispose = vi.fn(async () => {});
   readonly calls: { prompt: string; call: GenerateCall }[] = [];
   texts: (string | Error)[] = [];
+  /** Its texts belong to this many continuations, by turns. */
+  continuations = 1;
   /** Whether it waits for ever after its texts. */
   waits = false;
 
@@ -71,13 +73,13 @@ export class ScriptedModel {
     for (const text of this.texts) {
       if (text instanceof Error) throw text;
       call.signal?.throwIfAborted();
-      yield { index: index++, text, id: index } as unknown as Token;
+      yield { index: index++ % this.continuations, text, id: index } as unknown as Token;
     }
     if (this.waits)
       await new Promise((_, reject) =>
         call.signal?.addEventListener("abort", () => reject(call.signal?.reason as Error)),
       );
-    call.onSummary?.({ finishReason: "length" } as never);
+    await (call.onSummary?.({ finishReason: "length" } as never) as unknown);
   }
 }
 

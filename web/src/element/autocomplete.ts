@@ -1,5 +1,6 @@
 // <gpt2-autocomplete>: suggests how the text of a field continues.
 import type { GenerateCall, LoadOptions, Model } from "../client/index.js";
+import { followingController } from "../shared/unless-aborted.js";
 import {
   addProperties,
   callAttributes,
@@ -86,7 +87,7 @@ export class Gpt2Autocomplete extends Base {
 
   /** Generation options that no attribute has. They override the attributes. */
   options: GenerateCall = (this as { options?: GenerateCall }).options ?? {}; // set before it was defined
-  /** Load options that no attribute has: `headers`, `fetch`, ... They override the attributes. */
+  /** Load options that no attribute has: `headers`, `fetch`, ... They override the attributes. A change applies to the next load. */
   loadOptions: LoadOptions = (this as { loadOptions?: LoadOptions }).loadOptions ?? {};
   /** An editor to suggest in, instead of the field that `for` names. Set it before the editor gets the focus. */
   field: SuggestionField | undefined = (this as { field?: SuggestionField }).field;
@@ -127,8 +128,8 @@ export class Gpt2Autocomplete extends Base {
   get words(): Partial<Words> {
     return this.ownWords.overrides;
   }
-  set words(words: Partial<Words>) {
-    this.ownWords.overrides = words;
+  set words(words: Partial<Words> | null | undefined) {
+    this.ownWords.overrides = words ?? {};
   }
 
   connectedCallback(): void {
@@ -137,7 +138,7 @@ export class Gpt2Autocomplete extends Base {
     // The field is looked up when it gets the focus: it may be added later, or replaced.
     this.scope = this.getRootNode() as Document | ShadowRoot;
     this.scope.addEventListener("focusin", this.onFocus);
-    this.attach(this.scope.activeElement);
+    setTimeout(() => this.attachToFocused()); // a script may set properties right after the element was defined
   }
 
   disconnectedCallback(): void {
@@ -163,7 +164,7 @@ export class Gpt2Autocomplete extends Base {
     if (before === value || !this.scope) return;
     if (loadAttributes.includes(name)) this.lazy.replace();
     this.detach();
-    this.attach(this.scope.activeElement);
+    this.attachToFocused();
   }
 
   private readonly onFocus = (event: Event) => this.attach(event.target);
@@ -182,6 +183,10 @@ export class Gpt2Autocomplete extends Base {
     else if (problem)
       this.warnOnce(`there are no suggestions in <${named.localName} id="${id}">: ${problem}`);
     return named === target ? ControlField.of(named) : undefined;
+  }
+
+  private attachToFocused(): void {
+    this.attach(this.scope?.activeElement ?? null);
   }
 
   private warnOnce(problem: string): void {
@@ -351,10 +356,11 @@ export class Gpt2Autocomplete extends Base {
   private async suggest(): Promise<void> {
     const before = this.active?.textBefore();
     if (before === undefined || before.trim() === "" || this.active?.room?.() === 0) return;
-    const { signal } = (this.running = new AbortController());
-    const model = await this.load();
-    if (!model) return;
+    const { controller, letGo } = followingController({ ...this.options }.signal);
+    const { signal } = (this.running = controller);
     try {
+      const model = await this.load();
+      if (!model) return;
       signal.throwIfAborted();
       const call = { ...readCall(this), ...this.options, signal };
       const { text, summary } = await continuationOf(model, before, call, (token) =>
@@ -362,9 +368,11 @@ export class Gpt2Autocomplete extends Base {
       );
       if (this.active?.textBefore() !== before) return;
       this.show(text, true);
-      emit(this, "gpt2-done", { text: this.suggestion, summary });
+      if (this.suggestion) emit(this, "gpt2-done", { text: this.suggestion, summary });
     } catch (error) {
       if (!signal.aborted) this.fail(error);
+    } finally {
+      letGo();
     }
   }
 

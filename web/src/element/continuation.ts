@@ -34,14 +34,17 @@ export async function continuationOf(
   const prompt = end.replace(/^[\udc00-\udfff]/, ""); // drops half of a surrogate pair
   const given = Object.entries(call).filter(([, option]) => option != null);
   let summary: GenerateSummary | null = null;
-  const onSummary = (end: GenerateSummary) => void (summary = end);
+  const onSummary = (end: GenerateSummary) => {
+    summary = end;
+    return call.onSummary?.(end);
+  };
   let text = "";
   for await (const token of model.generate(prompt, {
     ...defaults,
     ...Object.fromEntries(given),
     onSummary,
   })) {
-    text += token.text;
+    if (token.index === 0) text += token.text;
     onToken(token);
   }
   return { text: text.startsWith(space) ? text.slice(space.length).trimEnd() : "", summary };

@@ -13,7 +13,7 @@ export abstract class FormControl extends Base {
 
   /** The whole text. */
   abstract get value(): string;
-  abstract set value(text: string);
+  abstract set value(text: string | null | undefined);
   /** The value after the form is reset. */
   abstract get defaultValue(): string;
   abstract set defaultValue(text: string);

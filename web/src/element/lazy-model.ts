@@ -1,6 +1,7 @@
 // The model of an element: loaded on demand, and disposed of when the element has left the page for good.
 import { loadModel, WorkerError, type LoadOptions, type LoadProgress, type Model } from "../client/index.js";
 import { refuse } from "../shared/refuse.js";
+import { followingController } from "../shared/unless-aborted.js";
 
 /** During this time, an element that is moved or replaced by a similar one keeps its model. */
 const lingerMs = 1000;
@@ -16,13 +17,17 @@ export class LazyModel {
   /** What to load, computed at each load. */
   private readonly wanted: () => { url: string; options: LoadOptions };
   private readonly onProgress: (progress: LoadProgress) => void;
+  private readonly onRelease: () => void;
 
+  /** Calls `onRelease` when the model, or its load, is no longer wanted: no progress follows. */
   constructor(
     wanted: () => { url: string; options: LoadOptions },
     onProgress: (progress: LoadProgress) => void,
+    onRelease: () => void = () => {},
   ) {
     this.wanted = wanted;
     this.onProgress = onProgress;
+    this.onRelease = onRelease;
   }
 
   /**
@@ -42,9 +47,10 @@ export class LazyModel {
   }
 
   private async start(): Promise<Model> {
-    const { signal } = (this.controller = new AbortController());
     const { url, options } = this.wanted();
     if (url === "") return refuse('expected the attribute "model" with the address of a model');
+    const { controller, letGo } = followingController(options.signal);
+    const { signal } = (this.controller = controller);
     return loadModel(url, {
       ...options,
       signal,
@@ -52,7 +58,7 @@ export class LazyModel {
         options.onProgress?.(progress);
         if (!signal.aborted) this.onProgress(progress);
       },
-    });
+    }).finally(letGo);
   }
 
   /**
@@ -68,6 +74,7 @@ export class LazyModel {
     this.controller.abort();
     this.loading?.then((model) => model.dispose()).catch(() => {});
     this.loading = undefined;
+    this.onRelease();
   }
 
   /** After an error that ended the worker, the next `load` loads the model again. */

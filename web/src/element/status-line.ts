@@ -24,9 +24,16 @@ export class StatusLine {
     this.refresh();
   }
 
-  fail(error: unknown): void {
+  /** Removes what showProgress shows, if it shows something. */
+  endProgress(): void {
+    if (!this.bar.classList.contains("busy")) return;
     this.bar.classList.remove("busy");
     this.pace.textContent = "";
+    this.say(() => "");
+  }
+
+  fail(error: unknown): void {
+    this.endProgress();
     this.say(() => this.words.ofError(error));
     this.status.classList.add("failed");
   }

@@ -175,8 +175,7 @@ export class ElementWords {
     yield this.own;
     for (let tag = languageOf(this.element).toLowerCase(); tag !== ""; tag = tag.replace(/-?[^-]*$/, "")) {
       const [set, known] = [given.get(tag), builtIn[tag]];
-      if (set) yield set;
-      if (known) yield known;
+      yield { ...known, ...set, failures: { ...known?.failures, ...set?.failures } };
     }
     yield english;
   }

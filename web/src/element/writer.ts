@@ -1,5 +1,6 @@
 // <gpt2-writer>: a field whose text the model continues.
 import type { GenerateCall, GenerateSummary, LoadOptions, LoadProgress } from "../client/index.js";
+import { followingController, unlessAborted } from "../shared/unless-aborted.js";
 import {
   addProperties,
   callAttributes,
@@ -86,7 +87,7 @@ export class Gpt2Writer extends FormControl {
 
   /** Generation options that no attribute has: several `stop` texts, `ignoreEos`, ... They override the attributes. */
   options: GenerateCall = (this as { options?: GenerateCall }).options ?? {}; // set before it was defined
-  /** Load options that no attribute has: `headers`, `fetch`, ... They override the attributes. */
+  /** Load options that no attribute has: `headers`, `fetch`, ... They override the attributes. A change applies to the next load. */
   loadOptions: LoadOptions = (this as { loadOptions?: LoadOptions }).loadOptions ?? {};
 
   protected readonly text = make("textarea", { part: "text", rows: "6" });
@@ -101,12 +102,17 @@ export class Gpt2Writer extends FormControl {
       options: { prompt: this.value, ...readLoadOptions(this), ...this.loadOptions },
     }),
     (progress) => this.showProgress(progress),
+    () => this.status.endProgress(),
   );
   private seen: IntersectionObserver | undefined;
   /** The element is in a page, with all its initial attributes. */
   private isPlaced = false;
-  /** From the call of `write` to its end. */
+  /** From the start of a run to its end. Aborted once the run was stopped. */
   private running: AbortController | undefined;
+  /** Resolves when the last run has ended. */
+  private ended: Promise<void> | undefined;
+  /** How often the writing was stopped. */
+  private stops = 0;
   /** The model is loaded and writes. */
   private isGenerating = false;
   /** The user or the model has changed the text since the prompt. */
@@ -150,15 +156,15 @@ export class Gpt2Writer extends FormControl {
   get words(): Partial<Words> {
     return this.ownWords.overrides;
   }
-  set words(words: Partial<Words>) {
-    this.ownWords.overrides = words;
+  set words(words: Partial<Words> | null | undefined) {
+    this.ownWords.overrides = words ?? {};
   }
   /** The whole text. Setting another text stops the writing. */
   get value(): string {
     return this.text.value;
   }
-  set value(text: string) {
-    this.replaceText(text);
+  set value(text: string | null | undefined) {
+    this.replaceText(text ?? "");
     this.setChanged();
   }
   /** As in `<textarea>`: the value after the form is reset. */
@@ -174,8 +180,15 @@ export class Gpt2Writer extends FormControl {
 
   /** Continues the text. Resolves when the text is finished, was stopped, or has failed. */
   async write(): Promise<void> {
-    if (this.running || this.disabled || this.readOnly) return;
-    const { signal } = (this.running = new AbortController());
+    const { stops } = this;
+    while (this.running?.signal.aborted) await this.ended; // a stopped run needs a moment to end
+    if (this.running || this.stops !== stops || this.disabled || this.readOnly) return;
+    await (this.ended = this.run());
+  }
+
+  private async run(): Promise<void> {
+    const { controller, letGo } = followingController({ ...this.options }.signal);
+    const { signal } = (this.running = controller);
     const prompt = this.value;
     let text = "";
     let summary: GenerateSummary | null = null;
@@ -183,17 +196,15 @@ export class Gpt2Writer extends FormControl {
     this.reported = undefined;
     this.written.textContent = "";
     this.showRunning();
+    const loading = this.lazy.load();
     try {
-      const stopped = new Promise<never>((_, reject) =>
-        signal.addEventListener("abort", () => reject(signal.reason)),
-      );
-      const model = await Promise.race([this.lazy.load(), stopped]);
+      const model = await unlessAborted(loading, signal);
       this.isGenerating = true;
       this.status.say(() => this.ownWords.get("writing"));
       const call = { ...readCall(this), ...this.options, signal };
       const onSummary = (end: GenerateSummary) => {
         summary = end;
-        this.options.onSummary?.(end);
+        return call.onSummary?.(end);
       };
       for await (const token of model.generate(prompt, { ...call, onSummary })) {
         signal.throwIfAborted();
@@ -202,8 +213,17 @@ export class Gpt2Writer extends FormControl {
       }
       reportEnd = () => this.finish(text, summary);
     } catch (error) {
-      reportEnd = () => (signal.aborted ? this.finish(text, null) : this.fail(error));
+      if (signal.aborted) {
+        loading.catch(this.failToLoad);
+        reportEnd = () => this.finish(text, null);
+      } else {
+        reportEnd = () => {
+          this.handOver(text);
+          this.fail(error);
+        };
+      }
     }
+    letGo();
     this.running = undefined;
     this.isGenerating = false;
     this.showRunning();
@@ -212,6 +232,7 @@ export class Gpt2Writer extends FormControl {
 
   /** Ends the writing. The text written so far stays. */
   stop(): void {
+    this.stops += 1;
     this.running?.abort();
   }
 
@@ -278,11 +299,9 @@ export class Gpt2Writer extends FormControl {
     const loading = this.getAttribute("loading") ?? "lazy";
     this.seen?.disconnect();
     if (this.model === "" || loading === "use") return;
-    const load = () =>
-      void this.lazy.load().catch((error: unknown) => {
-        if (this.isConnected && this.model !== "") this.fail(error);
-      });
-    if (loading === "eager") return load();
+    const load = () => void this.lazy.load().catch(this.failToLoad);
+    // Later, because a script may set `loadOptions` right after the element was defined.
+    if (loading === "eager") return void setTimeout(load);
     this.seen = new IntersectionObserver((entries) => {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
       this.seen?.disconnect();
@@ -310,10 +329,20 @@ export class Gpt2Writer extends FormControl {
 
   private finish(text: string, summary: GenerateSummary | null): void {
     this.status.say(() => (summary ? "" : this.ownWords.get("stopped")));
-    this.written.textContent = text; // screen readers do not announce changes of a field
-    if (text !== "") this.fireChange();
+    this.handOver(text);
     emit(this, "gpt2-done", { text, summary });
   }
+
+  /** Announces the text that was written. */
+  private handOver(text: string): void {
+    this.written.textContent = text; // screen readers do not announce changes of a field
+    if (text !== "") this.fireChange();
+  }
+
+  /** Reports a failed load that no run waits for. */
+  private readonly failToLoad = (error: unknown) => {
+    if (this.isConnected && this.model !== "") this.fail(error);
+  };
 
   private fail(error: unknown): void {
     if (error === this.reported) return;

@@ -83,7 +83,7 @@ class Inside implements InsideView {
     const read = readToken(token);
     if (this.head && !this.isHeadKnown) checkHead(this.head, read.model.info.config);
     this.running?.abort();
-    const { controller, letGo } = followingController(read.signal ?? new AbortController().signal);
+    const { controller, letGo } = followingController(read.signal);
     this.running = controller;
     this.pictures.classList.add("stale");
     try {

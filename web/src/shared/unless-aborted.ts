@@ -9,11 +9,14 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
   });
 }
 
-/** A controller that is aborted with `signal`, until `letGo` is called. */
-export function followingController(signal: AbortSignal): { controller: AbortController; letGo: () => void } {
+/** A controller that is aborted with `signal`, if there is one, until `letGo` is called. */
+export function followingController(signal: AbortSignal | null | undefined): {
+  controller: AbortController;
+  letGo: () => void;
+} {
   const controller = new AbortController();
-  const onAbort = () => controller.abort(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort);
-  return { controller, letGo: () => signal.removeEventListener("abort", onAbort) };
+  const onAbort = () => controller.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort);
+  return { controller, letGo: () => signal?.removeEventListener("abort", onAbort) };
 }
