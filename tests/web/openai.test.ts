@@ -11,13 +11,14 @@ import {
   type CompletionResult,
 } from "../../web/src/openai/index.js";
 
-/** A word a token; continuation i writes the words of texts[i]. */
+/** A word a token, whose id is its place among all; continuation i writes the words of texts[i]. */
 function fakeModel(texts = [[" b", " c"], [" d"]]) {
+  const vocabulary = texts.flat();
   const tokensOf = (call: GenerateCall): Token[][] =>
     texts.slice(0, call.n ?? 1).map((words, index) =>
-      words.slice(0, call.maxNewTokens ?? 64).map((text, i) => ({
+      words.slice(0, call.maxNewTokens ?? 64).map((text) => ({
         index,
-        id: i,
+        id: vocabulary.indexOf(text),
         text,
         logprob: -1 - index,
         rank: 1,
@@ -49,7 +50,7 @@ function fakeModel(texts = [[" b", " c"], [" d"]]) {
     complete,
     generate: vi.fn(generate),
     tokenize: async (text: string) => text.split(" ").map((_, i) => i),
-    detokenize: async (ids: number[]) => ids.map((id) => `<${id}>`).join(""),
+    detokenize: async (ids: number[]) => ids.map((id) => vocabulary[id] ?? `<${id}>`).join(""),
     score: async (ids: number[]) => ({
       tokens: ids.map((id, i) => ({ id, text: `<${id}>`, logprob: i === 0 ? null : -i })),
     }),
@@ -146,6 +147,36 @@ describe("completions.create", () => {
     });
     const none = await client.create({ prompt: "ab", logprobs: 0 });
     expect(none.choices[0]?.logprobs?.top_logprobs).toBeNull();
+  });
+
+  it("each token has its own text and place, also if a stop text or a character that is not complete is held back", async () => {
+    const { client, model } = fakeModel();
+    const own = ["\ufffd", "\ufffd", " aX", "Yb", "?"];
+    const final = ["", "中", " a", "XYb", "?"];
+    model.detokenize = async ([id = 0]) => own[id] ?? "";
+    const tokens = final.map((text, id) => ({ index: 0, id, text, logprob: -1, rank: 1 }));
+    model.complete.mockResolvedValue({ continuations: [{ text: final.join(""), tokens }] } as never);
+    model.generate.mockImplementation(async function* () {
+      yield* tokens;
+    });
+    const expected = { tokens: own, text_offset: [0, 0, 1, 4, 6] };
+    const { choices } = await client.create({ logprobs: 0 });
+    expect(choices[0]).toMatchObject({ text: "中 aXYb?", logprobs: expected });
+    const stream = await client.create({ logprobs: 0, stream: true });
+    const streamed: [string, number][] = [];
+    for await (const { choices } of stream)
+      for (const { logprobs } of choices)
+        streamed.push([logprobs?.tokens[0] ?? "", logprobs?.text_offset[0] ?? NaN]);
+    expect(streamed).toEqual(own.map((text, i) => [text, expected.text_offset[i]]));
+  });
+
+  it("a prompt's tokens have their places also after a character of several tokens", async () => {
+    const { client, model } = fakeModel([["!"]]);
+    model.score = async () => ({
+      tokens: [" a", "\ufffd", "\ufffd", " b"].map((text, id) => ({ id: id + 7, text, logprob: -1 })),
+    });
+    const { choices } = await client.create({ prompt: " a中 b", echo: true, logprobs: 0 });
+    expect(choices[0]?.logprobs?.text_offset).toEqual([0, 2, 2, 3, 5]);
   });
 
   it("completions.create echoes the prompt, with its own logprobs", async () => {
@@ -377,6 +408,30 @@ describe("completionsFetch", () => {
     expect(response.status).toBe(400);
     const error = { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" };
     expect(await response.json()).toMatchObject({ error });
+  });
+
+  it.each(['{"prompt":"ab","stream":true}', '{"prompt":"ab","stream":true,"echo":true}'])(
+    "a prompt that does not fit is answered with 400 also as a stream: %s",
+    async (body) => {
+      const { fetch, model } = fakeModel();
+      model.generate.mockImplementation(() => {
+        throw new CapacityError("capacity", "too long");
+      });
+      const response = await fetch(...post(body));
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { code: "context_length_exceeded" } });
+    },
+  );
+
+  it("completionsFetch rejects when it is aborted before the first chunk of a stream", async () => {
+    const { fetch, model } = fakeModel();
+    const [url, init] = post('{"prompt":"ab","stream":true}');
+    const stopped = new AbortController();
+    model.generate.mockImplementation((_prompt, { signal }) => {
+      stopped.abort();
+      throw signal?.reason as Error;
+    });
+    await expect(fetch(url, { ...init, signal: stopped.signal })).rejects.toThrow(/abort/);
   });
 
   it("completionsFetch rejects when it is aborted", async () => {

@@ -239,7 +239,7 @@ describe("dispose", () => {
   it("dispose ends engine and worker, whatever request is running", async () => {
     const { model, engine, port } = await loadFake();
     engine.stepMs = 0.5;
-    const calls = [model.complete("p", { maxNewTokens: 1e9 }), model.detokenize([1])];
+    const calls = [model.complete("p", { maxNewTokens: 1e9 }), model.tokenize("p")];
     const stream = model.generate("p");
     const caught = [...calls, stream.next()].map((call) =>
       call.catch((error: { code: string }) => error.code),

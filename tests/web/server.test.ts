@@ -209,13 +209,24 @@ describe("Server", () => {
     const { engine, server, ask, answer } = serve();
     await answer(ask("load", {}));
     const first = ask("generate", { ...request, options: { maxNewTokens: 500 } });
-    const second = ask("detokenize", [1]);
+    const second = ask("tokenize", { text: "p", allowSpecial: false });
     server.receive({ type: "cancel", id: second });
     expect(await answer(second)).toMatchObject({ type: "failed", error: { code: "cancelled" } });
     await answer(first);
-    expect(engine.calls).not.toContain("detokenize");
+    expect(engine.calls).not.toContain("tokenize");
     server.receive({ type: "cancel", id: first }); // long over
     server.receive({ type: "read", id: first, tokens: 1 });
+  });
+
+  it("the server decodes ids while a generation runs", async () => {
+    const { ask, answer, sent } = serve();
+    await answer(ask("load", {}));
+    const first = ask("generate", { ...request, options: { maxNewTokens: 500 } });
+    const second = ask("detokenize", [1]);
+    expect(await answer(second)).toMatchObject({ result: "text of [1]" });
+    await answer(first);
+    const ended = sent.flatMap((message) => (message.type === "done" ? [message.id] : []));
+    expect(ended.slice(-2)).toEqual([second, first]);
   });
 
   it("the server destroys an engine that starts after the end", async () => {

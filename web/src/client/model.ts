@@ -125,9 +125,9 @@ interface Reading {
 }
 
 /**
- * A loaded model. Requests are answered one after another; a generation that waits for its reader lets others run. Models
- * that load with the same options share one worker and one copy of the weights. Each is disposed of separately: by `dispose`,
- * by `await using`, or when it is garbage-collected.
+ * A loaded model. Requests are answered one after another, except `detokenize`, which does not wait; a generation that
+ * waits for its reader lets others run. Models that load with the same options share one worker and one copy of the
+ * weights. Each is disposed of separately: by `dispose`, by `await using`, or when it is garbage-collected.
  */
 export class Model {
   /** Does what `dispose` does, for `await using`. */

@@ -1,6 +1,6 @@
 // A `fetch` that answers like OpenAI's server, for clients that accept one.
 import { CapacityError, InvalidArgumentError } from "../shared/errors.js";
-import { bytesOf } from "./stream.js";
+import { begun, bytesOf } from "./stream.js";
 import type {
   CompletionChunk,
   CompletionRequest,
@@ -39,7 +39,11 @@ export function responseOf(result: CompletionResult | CompletionStream, signal?:
 }
 
 async function complete(completions: Completions, request: Request, signal: AbortSignal): Promise<Response> {
-  return responseOf(await completions.create(await readBody(request), { signal }), signal);
+  const result = await completions.create(await readBody(request), { signal });
+  if (!("controller" in result)) return responseOf(result);
+  const stream = await begun(result); // an invalid request needs an error status
+  signal.throwIfAborted();
+  return responseOf(stream, signal);
 }
 
 /** The `fetch` that `completionsFetch` returns. */

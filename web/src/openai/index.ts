@@ -1,6 +1,6 @@
 /** OpenAI's /v1/completions without a server: existing code runs on a model in the page. */
 import type { Continuation, FinishReason, GenerateSummary, Model } from "../client/index.js";
-import { logprobsOf, scorePrompt, type LogprobToken } from "./logprobs.js";
+import { logprobsOf, scorePrompt, tokenReader, type LogprobToken } from "./logprobs.js";
 import { fetchOf, responseOf } from "./fetch.js";
 import { readRequest, type Plan } from "./read-request.js";
 import { streamOf } from "./stream.js";
@@ -49,19 +49,27 @@ async function readEcho(
 ): Promise<Echo> {
   const text = typeof prompt === "string" ? prompt : await model.detokenize(prompt, { signal });
   const isScored = plan.echo && plan.logprobs !== undefined;
-  return { text, tokens: isScored ? await scorePrompt(model, prompt, plan.logprobs ?? 0, signal) : [] };
+  return { text, tokens: isScored ? await scorePrompt(model, prompt, text, plan.logprobs ?? 0, signal) : [] };
 }
 
 const meanLogprob = ({ tokens }: Continuation) =>
   tokens.reduce((sum, { logprob }) => sum + logprob, 0) / Math.max(1, tokens.length);
 
-function choiceOf(continuation: Continuation, index: number, echo: Echo, plan: Plan): CompletionChoice {
-  const tokens = [...echo.tokens, ...continuation.tokens];
-  const offset = plan.echo ? 0 : echo.text.length;
+async function choiceOf(
+  model: Model,
+  continuation: Continuation,
+  index: number,
+  echo: Echo,
+  plan: Plan,
+  signal: AbortSignal | undefined,
+): Promise<CompletionChoice> {
+  const read = tokenReader(model, echo.text.length, signal);
+  const tokens = [...echo.tokens];
+  if (plan.logprobs !== undefined) for (const token of continuation.tokens) tokens.push(await read(token));
   return {
     text: (plan.echo ? echo.text : "") + continuation.text,
     index,
-    logprobs: plan.logprobs === undefined ? null : logprobsOf(tokens, offset, plan.logprobs),
+    logprobs: plan.logprobs === undefined ? null : logprobsOf(tokens, plan.logprobs),
     finish_reason: finishOf(continuation.finishReason),
   };
 }
@@ -90,18 +98,19 @@ async function complete(
       plan.bestOf === plan.n
         ? continuations
         : [...continuations].sort((a, b) => meanLogprob(b) - meanLogprob(a)).slice(0, plan.n);
-    for (const continuation of best) choices.push(choiceOf(continuation, choices.length, echo, plan));
+    for (const continuation of best)
+      choices.push(await choiceOf(model, continuation, choices.length, echo, plan, signal));
     promptTokens += completion.promptTokens;
     completionTokens += continuations.reduce((sum, { tokens }) => sum + tokens.length, 0);
   }
   return { ...headOf(model, plan.model), choices, usage: usageOf(promptTokens, completionTokens) };
 }
 
-/** Every choice is echoed at once, then written token by token, then ended. */
+/** Every choice is echoed with the first token, then written token by token, then ended. */
 async function* streamChunks(model: Model, plan: Plan, signal: AbortSignal): AsyncGenerator<CompletionChunk> {
   const head = headOf(model, plan.model);
-  const chunk = (index: number, text: string, tokens: LogprobToken[], offset: number): CompletionChunk => {
-    const logprobs = plan.logprobs === undefined ? null : logprobsOf(tokens, offset, plan.logprobs);
+  const chunk = (index: number, text: string, tokens: LogprobToken[]): CompletionChunk => {
+    const logprobs = plan.logprobs === undefined ? null : logprobsOf(tokens, plan.logprobs);
     return { ...head, choices: [{ text, index, logprobs, finish_reason: null }] };
   };
   let promptTokens = 0;
@@ -109,17 +118,19 @@ async function* streamChunks(model: Model, plan: Plan, signal: AbortSignal): Asy
   for (const [number, prompt] of plan.prompts.entries()) {
     const first = number * plan.n;
     const echo = await readEcho(model, prompt, plan, signal);
-    if (plan.echo) {
-      for (let i = 0; i < plan.n; ++i) yield chunk(first + i, echo.text, echo.tokens, 0);
-    }
-    const offsets = Array.from({ length: plan.n }, () => echo.text.length);
+    const readers = Array.from({ length: plan.n }, () => tokenReader(model, echo.text.length, signal));
     let summary: GenerateSummary | undefined;
     const call = { ...plan.call, signal, onSummary: (end: GenerateSummary) => void (summary = end) };
-    for await (const token of model.generate(prompt, call)) {
-      const offset = offsets[token.index] ?? 0;
-      offsets[token.index] = offset + token.text.length;
+    const written = model.generate(prompt, call);
+    let next = await written.next(); // before the echo, which would hide that the prompt does not fit
+    if (plan.echo) {
+      for (let i = 0; i < plan.n; ++i) yield chunk(first + i, echo.text, echo.tokens);
+    }
+    for (; !next.done; next = await written.next()) {
+      const token = next.value;
+      const read = plan.logprobs === undefined ? undefined : await readers[token.index]?.(token);
       completionTokens += 1;
-      yield chunk(first + token.index, token.text, [token], offset);
+      yield chunk(first + token.index, token.text, read ? [read] : []);
     }
     for (const [index, reason] of (summary?.finishReasons ?? []).entries()) {
       const end = {

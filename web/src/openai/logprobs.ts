@@ -1,26 +1,26 @@
 // Log-probabilities in the form of /v1/completions, for the text and the prompt.
-import type { Model, Token } from "../client/index.js";
+import type { Model, Token, TokenLogprob } from "../client/index.js";
 import type { CompletionLogprobs } from "./types.js";
 
-/** A token of a prompt or of a text. The first token of all has no logprob. */
-export type LogprobToken = Pick<Token, "id" | "text" | "top"> & { logprob: number | null };
+/** A token of a prompt or of a text. */
+export interface LogprobToken {
+  id: number;
+  /** Its own text. Bytes that are no whole character are U+FFFD. */
+  text: string;
+  /** Where it begins in the text, in UTF-16 units. */
+  offset: number;
+  /** null for the first token of all. */
+  logprob: number | null;
+  top?: TokenLogprob[] | undefined;
+}
 
-/** The log-probabilities of `tokens`, whose first begins at `offset`. */
-export function logprobsOf(
-  tokens: readonly LogprobToken[],
-  offset: number,
-  alternatives: number,
-): CompletionLogprobs {
-  let next = offset;
+/** The log-probabilities of `tokens`. */
+export function logprobsOf(tokens: readonly LogprobToken[], alternatives: number): CompletionLogprobs {
   return {
     tokens: tokens.map(({ text }) => text),
     token_logprobs: tokens.map(({ logprob }) => logprob),
     top_logprobs: alternatives === 0 ? null : tokens.map(topOf),
-    text_offset: tokens.map(({ text }) => {
-      const at = next;
-      next += text.length;
-      return at;
-    }),
+    text_offset: tokens.map(({ offset }) => offset),
   };
 }
 
@@ -31,23 +31,45 @@ function topOf({ id, text, logprob, top }: LogprobToken): Record<string, number>
   return Object.fromEntries(entries);
 }
 
-/** The tokens of a prompt, each with its alternatives. */
+/**
+ * Reads the tokens of one continuation, in their order. `Token.text` is what became final with a token; this finds the
+ * token's own text, and where that begins. The continuation begins at `end`.
+ */
+export function tokenReader(model: Model, end: number, signal: AbortSignal | undefined) {
+  /** Text that is not final yet, without parts of characters. */
+  let held = "";
+  return async (token: Token): Promise<LogprobToken> => {
+    const { id, top } = token;
+    const text = top?.find((each) => each.id === id)?.text ?? (await model.detokenize([id], { signal }));
+    const offset = end + held.length;
+    end += token.text.length;
+    held += text.replaceAll("\ufffd", "");
+    held = held.startsWith(token.text) ? held.slice(token.text.length) : "";
+    return { ...token, text, offset };
+  };
+}
+
+/** The tokens of a prompt, whose text is `text`, each with its alternatives. */
 export async function scorePrompt(
   model: Model,
   prompt: string | number[],
+  text: string,
   alternatives: number,
   signal: AbortSignal | undefined,
 ): Promise<LogprobToken[]> {
   const ids = typeof prompt === "string" ? await model.tokenize(prompt, { signal }) : prompt;
   if (ids.length === 0) return [];
-  const { tokens } = await model.score(ids, { signal });
-  if (alternatives === 0) return tokens;
   const whole: LogprobToken[] = [];
-  for (const [index, token] of tokens.entries()) {
+  let end = 0;
+  for (const [index, token] of (await model.score(ids, { signal })).tokens.entries()) {
     // The text before is already computed, so each token costs one step.
     const call = { maxNewTokens: 1, temperature: 0, logprobs: alternatives, ignoreEos: true, signal };
-    const next = index === 0 ? undefined : await model.complete(ids.slice(0, index), call);
-    whole.push({ ...token, ...(next?.tokens[0]?.top && { top: next.tokens[0].top }) });
+    const isFirst = index === 0 || alternatives === 0;
+    const next = isFirst ? undefined : await model.complete(ids.slice(0, index), call);
+    const characters = token.text.replaceAll("\ufffd", ""); // parts of characters have no place of their own
+    const offset = Math.max(end, text.indexOf(characters, end));
+    whole.push({ ...token, offset, top: next?.tokens[0]?.top });
+    end = offset + characters.length;
   }
   return whole;
 }

@@ -75,6 +75,25 @@ export function bytesOf(
   );
 }
 
+/** `stream`, once it has its first chunk. Rejects if that fails, as it does for a prompt that does not fit. */
+export async function begun(stream: CompletionStream): Promise<CompletionStream> {
+  const chunks = stream[Symbol.asyncIterator]();
+  let first: ReturnType<Chunks["next"]> | undefined = chunks.next();
+  await first;
+  const iterator: Chunks = {
+    next() {
+      const result = first ?? chunks.next();
+      first = undefined;
+      return result;
+    },
+    async return() {
+      await chunks.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return new ChunkStream(() => iterator, stream.controller);
+}
+
 /**
  * A stream of what `chunks` yields, to be read once. Aborting its controller, or `signal`, ends it without an error, and
  * leaving a loop over it aborts the controller, as in OpenAI's client. Aborting the controller with a reason throws that.

@@ -141,7 +141,8 @@ export class Server {
     let summary: GenerateSummary | undefined;
     this.running.set(message.id, running);
     try {
-      await running.turn.take(signal);
+      // It needs only the vocabulary: a reader can decode tokens while the model writes others.
+      if (message.name !== "detokenize") await running.turn.take(signal);
       const result = await this.answer(message, running);
       this.post({ type: "done", id: message.id, result });
       if (message.name === "generate") summary = result as GenerateSummary;
