@@ -5,7 +5,11 @@ import type { LoadOptions, LoadProgress } from "../../web/src/client/index.js";
 import { eventsOf, givePage, ScriptedModel, type LoadCall } from "./support/element-page.js";
 
 const load = vi.hoisted(() => vi.fn());
-vi.mock("../../web/src/client/index.js", () => ({ loadModel: load, WorkerError: RangeError }));
+vi.mock("../../web/src/client/index.js", async () => ({
+  ...(await import("../../web/src/shared/errors.js")),
+  loadModel: load,
+  WorkerError: RangeError,
+}));
 givePage();
 const { Gpt2Autocomplete } = await import("../../web/src/element/autocomplete.js");
 customElements.define("gpt2-autocomplete", Gpt2Autocomplete);

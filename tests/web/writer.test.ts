@@ -12,7 +12,11 @@ import {
 } from "./support/element-page.js";
 
 const load = vi.hoisted(() => vi.fn());
-vi.mock("../../web/src/client/index.js", () => ({ loadModel: load, WorkerError: RangeError }));
+vi.mock("../../web/src/client/index.js", async () => ({
+  ...(await import("../../web/src/shared/errors.js")),
+  loadModel: load,
+  WorkerError: RangeError,
+}));
 givePage();
 const { Gpt2Writer } = await import("../../web/src/element/writer.js");
 customElements.define("gpt2-writer", Gpt2Writer);

@@ -1,7 +1,7 @@
 // The model of an element: loaded on demand, and disposed of when the element has left the page for good.
 import { loadModel, WorkerError, type LoadOptions, type LoadProgress, type Model } from "../client/index.js";
-import { refuse } from "../shared/refuse.js";
 import { followingController } from "../shared/unless-aborted.js";
+import { refuse } from "./refuse.js";
 
 /** During this time, an element that is moved or replaced by a similar one keeps its model. */
 const lingerMs = 1000;

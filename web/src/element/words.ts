@@ -1,5 +1,6 @@
 // The words of the elements. English and German are built in; a page can set other languages and change words.
-import { refuse, describeValue } from "../shared/refuse.js";
+import { describeValue } from "../shared/refuse.js";
+import { refuse } from "./refuse.js";
 
 /** `{size}`, `{rate}`, `{time}`, `{message}`, `{text}` and `{hint}` are replaced by values. */
 export interface Words {

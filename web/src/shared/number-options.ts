@@ -14,6 +14,21 @@ export interface NumberOption {
   isWhole: boolean;
 }
 
+/** A literal, so that a bundle that needs only the names leaves the table out. */
+export const numberOptionNames = [
+  "maxNewTokens",
+  "temperature",
+  "topK",
+  "topP",
+  "minP",
+  "typicalP",
+  "noRepeatNgramSize",
+  "repetitionPenalty",
+  "seed",
+] as const;
+
+export type NumberOptionName = (typeof numberOptionNames)[number];
+
 const mostTokens = 2 ** 24;
 
 export const numberOptions = {
@@ -46,8 +61,4 @@ export const numberOptions = {
   },
   repetitionPenalty: { openai: "repetition_penalty", initial: 1, least: 0.01, most: 100, isWhole: false },
   seed: { openai: "seed", initial: null, least: 0, most: Number.MAX_SAFE_INTEGER, isWhole: true },
-} as const satisfies Record<string, NumberOption>;
-
-export type NumberOptionName = keyof typeof numberOptions;
-
-export const numberOptionNames = Object.keys(numberOptions) as NumberOptionName[];
+} as const satisfies Record<NumberOptionName, NumberOption>;
