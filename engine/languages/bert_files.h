@@ -2,16 +2,16 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 
 #include "engine/base/result.h"
+#include "engine/format/vocabulary_files.h"
 #include "engine/text/tokenizer.h"
 
 namespace gpt2 {
 
-// `vocab_txt` has one token per line; the line number is its id. `tokenizer_config` is the text of
-// tokenizer_config.json, "" if there is none. An error names the file and the field.
-Result<Tokenizer> ReadBertFiles(std::string_view vocab_txt, std::string_view tokenizer_config,
-                                std::size_t vocab_size);
+// Reads `files.vocab_txt`, which has one token per line (the line number is its id), and the
+// settings in tokenizer_config.json, special_tokens_map.json and added_tokens.json. An error names
+// the file and the field.
+Result<Tokenizer> ReadBertFiles(const TokenizerFiles& files, std::size_t vocab_size);
 
 }  // namespace gpt2

@@ -201,7 +201,7 @@ Result<Tokenizer> ReadOtherTokenizer(const TokenizerFiles& files, std::size_t vo
   if (files.vocab_txt.empty() && !files.sentence_piece.empty()) {
     return ReadSentencePiece(files, vocab_size);
   }
-  return ReadBertFiles(files.vocab_txt, files.tokenizer_config, vocab_size);
+  return ReadBertFiles(files, vocab_size);
 }
 
 Result<Tokenizer> ReadAnyTokenizer(const TokenizerFiles& files, std::size_t vocab_size) {

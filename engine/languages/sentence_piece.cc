@@ -44,7 +44,7 @@ struct T5Settings {
   std::string end;            // T5's
 };
 
-Result<T5Settings> ReadT5Settings(const Json& json) {
+Result<T5Settings> ReadT5Settings(const Json& json, const Json& special) {
   constexpr std::int64_t kMostExtraIds = 1000;
   T5Settings settings;
   const Json* const name = config::FindSaid(json, "tokenizer_class");
@@ -53,7 +53,7 @@ Result<T5Settings> ReadT5Settings(const Json& json) {
   GPT2_ASSIGN(settings.adds_space, config::ReadFlag(json, "add_prefix_space", true));
   GPT2_ASSIGN(settings.is_legacy, config::ReadFlag(json, "legacy", true));
   if (!settings.is_t5) return settings;
-  GPT2_ASSIGN(settings.end, config::ReadRole(json, "eos_token", "</s>"));
+  GPT2_ASSIGN(settings.end, config::ReadRole(json, special, "eos_token", "</s>"));
   settings.extra_ids = 100;
   const Json* const count = config::FindSaid(json, "extra_ids");
   if (count == nullptr) return settings;
@@ -139,12 +139,13 @@ Status AddSteps(const SentencePieceFile& file, const T5Settings& settings, Langu
 
 Result<LanguageParts> ReadParts(const TokenizerFiles& files, std::size_t vocab_size) {
   GPT2_ASSIGN(const ParsedJson json, config::Read(files.tokenizer_config));
+  GPT2_ASSIGN(const ParsedJson special, config::ReadSpecialTokens(files.special_tokens_map));
   auto read = ReadSentencePieceFile(files.sentence_piece, vocab_size);
   if (!read.ok()) {
     return Error{read.error().code, Concat(files.sentence_piece_name, ": ", read.error().message)};
   }
   const SentencePieceFile& file = read.value();
-  GPT2_ASSIGN(const T5Settings settings, ReadT5Settings(*json));
+  GPT2_ASSIGN(const T5Settings settings, ReadT5Settings(*json, *special));
   LanguageParts parts;
   std::vector<ScoredToken> tokens = TokensOf(file, settings);
   for (const ScoredToken& token : tokens) parts.tokens.push_back(token.text);

@@ -12,10 +12,24 @@ namespace {
 
 constexpr const char* kFile = "tokenizer_config.json";
 
+Result<ParsedJson> ReadFile(std::string_view text, const char* file) {
+  return ParseJson(text.empty() ? "{}" : text, file);
+}
+
+// The text of a token, which may be an object with its flags; null if it has none.
+const std::string* TextOfToken(const Json& token) {
+  const Json* const content = token.is_string() ? &token : FindMember(token, "content");
+  return content == nullptr ? nullptr : content->get_ptr<const std::string*>();
+}
+
 }  // namespace
 
 Result<ParsedJson> Read(std::string_view text) {
-  return ParseJson(text.empty() ? "{}" : text, kFile);
+  return ReadFile(text, kFile);
+}
+
+Result<ParsedJson> ReadSpecialTokens(std::string_view text) {
+  return ReadFile(text, "special_tokens_map.json");
 }
 
 Error Unsupported(std::string_view key, const Json& found, std::string_view expected) {
@@ -35,11 +49,15 @@ Result<bool> ReadFlag(const Json& config, const char* key, bool otherwise) {
   return Unsupported(key, *value, "true or false");
 }
 
-Result<std::string> ReadRole(const Json& config, const char* key, const char* otherwise) {
-  const Json* value = FindSaid(config, key);
+Result<std::string> ReadRole(const Json& config, const Json& special_tokens, const char* key,
+                             const char* otherwise) {
+  const Json* const special = FindSaid(special_tokens, key);
+  if (special != nullptr && FindSaid(config, "added_tokens_decoder") == nullptr) {
+    if (const std::string* const text = TextOfToken(*special)) return *text;
+  }
+  const Json* const value = FindSaid(config, key);
   if (value == nullptr) return std::string(otherwise);
-  if (const Json* const content = FindMember(*value, "content")) value = content;
-  if (value->is_string()) return value->get<std::string>();
+  if (const std::string* const text = TextOfToken(*value)) return *text;
   return Unsupported(key, *value, "a token");
 }
 

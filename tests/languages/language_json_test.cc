@@ -153,7 +153,35 @@ TEST(LanguageJson, ABertVocabularyHasOneTokenPerLine) {
   EXPECT_EQ(encode(cased.value(), TextEnds::kWithout), (Ids{0, 4, 3, 0}));
   EXPECT_TRUE(
       Has(read(R"({"tokenizer_class": "T5Tokenizer"})").error().message, "tokenizer_class"));
-  EXPECT_TRUE(Has(read(R"({"cls_token": "<s>"})").error().message, "\"<s>\""));
+  const auto missing = ReadAnyTokenizer({.vocab_txt = "[UNK]\n[SEP]\n"}, 100);
+  EXPECT_TRUE(Has(missing.error().message, "\"[CLS]\", the \"cls_token\""));
+}
+
+TEST(LanguageJson, ABertFolderHasTheAddedTokensOfAllItsFiles) {
+  const std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nab\ncd\nab\n";
+  const auto encode = [&](TokenizerFiles files, const std::string& text) -> Ids {
+    files.vocab_txt = vocab;
+    const auto tokenizer = ReadAnyTokenizer(files, 100);
+    EXPECT_TRUE(tokenizer.ok()) << tokenizer.error().message;
+    if (!tokenizer.ok()) return {};
+    return tokenizer.value().Encode(text, SpecialTokens::kAllowed, TextEnds::kWith).value();
+  };
+  const std::string described = R"({"bos_token": "<s>", "additional_special_tokens": ["<sep>"],
+      "added_tokens_decoder": {"7": {"content": "[NAME]", "special": false},
+                               "6": {"content": "ab", "special": true, "normalized": false}}})";
+  EXPECT_EQ(encode({.tokenizer_config = described}, "cd[NAME]cd<s><sep>ab"),
+            (Ids{2, 5, 7, 5, 8, 9, 6, 3}));
+  EXPECT_EQ(encode({.added_tokens = R"({"[NAME]": 7})"}, "cd[name]"), (Ids{2, 5, 7, 3}));
+  const std::string roles =
+      R"({"cls_token": "cd", "sep_token": {"content": "ab"}, "unk_token": "[PAD]"})";
+  EXPECT_EQ(encode({.special_tokens_map = roles}, "?"), (Ids{5, 0, 6}));
+  EXPECT_EQ(encode({.tokenizer_config = R"({"cls_token": "<s>"})"}, "cd"), (Ids{7, 5, 3}));
+  // The map is older than "added_tokens_decoder".
+  EXPECT_EQ(
+      encode({.tokenizer_config = described, .special_tokens_map = R"({"cls_token": "cd"})"}, "ab"),
+      (Ids{2, 6, 3}));
+  const auto tokenizer = ReadAnyTokenizer({.tokenizer_config = described, .vocab_txt = vocab}, 100);
+  EXPECT_EQ(tokenizer.value().Decode(Ids{5, 8, 9, 4}).value(), "cd <s> <sep> ab");
 }
 
 TEST(LanguageJson, ATextThatIsPrependedCountsForTheLengthOfTheText) {

@@ -82,6 +82,11 @@ TEST(SentencePiece, AT5TokenizerAppendsAnEndAndHasExtraIds) {
   EXPECT_EQ(EncodedBy(tokenizer, "ab", SpecialTokens::kAsText, TextEnds::kBeginning), (Ids{5}));
   const auto usual = ReadModel(ModelFile(), R"({"tokenizer_class": "T5Tokenizer"})");
   EXPECT_EQ(EncodedBy(usual, "<extra_id_99>"), (Ids{10, 2}));
+  const auto other_end = ReadSentencePiece({.tokenizer_config = kT5Config,
+                                            .special_tokens_map = R"({"eos_token": "<s>"})",
+                                            .sentence_piece = ModelFile()},
+                                           1000);
+  EXPECT_EQ(EncodedBy(other_end, "ab"), (Ids{5, 1}));
   EXPECT_TRUE(Has(
       RefusalOf(ModelFile(), R"({"tokenizer_class": "T5Tokenizer", "eos_token": "<e>"})"), "<e>"));
   EXPECT_TRUE(
