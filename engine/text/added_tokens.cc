@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,15 +57,20 @@ std::size_t SpaceAtEnd(std::string_view text) {
   return size;
 }
 
-AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
-  // By heap sort: a quarter of the code of std::sort.
-  const auto is_before = [](const AddedToken& a, const AddedToken& b) {
-    return a.content < b.content;
+AddedTokens::AddedTokens(std::vector<AddedToken> tokens) {
+  // Normalization may make contents equal: `tokenizers` finds the first, and special ones first.
+  const auto is_before = [](const AddedToken* a, const AddedToken* b) {
+    return std::tie(a->content, b->is_special, a) < std::tie(b->content, a->is_special, b);
   };
-  std::make_heap(tokens_.begin(), tokens_.end(), is_before);
-  std::sort_heap(tokens_.begin(), tokens_.end(), is_before);
-  for (const AddedToken& token : tokens_) {
-    begins_[static_cast<unsigned char>(token.content[0])] = true;
+  std::vector<AddedToken*> sorted;
+  for (AddedToken& token : tokens) sorted.push_back(&token);
+  // By heap sort: a quarter of the code of std::sort.
+  std::make_heap(sorted.begin(), sorted.end(), is_before);
+  std::sort_heap(sorted.begin(), sorted.end(), is_before);
+  for (AddedToken* const token : sorted) {
+    if (!tokens_.empty() && tokens_.back().content == token->content) continue;
+    begins_[static_cast<unsigned char>(token->content[0])] = true;
+    tokens_.push_back(std::move(*token));
   }
 }
 
@@ -74,7 +80,7 @@ const AddedToken* AddedTokens::LongestAt(std::string_view text) const {
   auto last = tokens_.end();
   const AddedToken* longest = nullptr;
   for (std::size_t i = 0; first != last; ++i) {
-    // The shortest comes first.
+    // The shortest comes first. All contents differ, so the others are longer.
     if (first->content.size() == i) longest = &*first++;
     if (i == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[i]);

@@ -19,6 +19,7 @@ inline constexpr std::size_t kMostAddedBytes = 512;
 class AddedTokens {
  public:
   AddedTokens() = default;
+  // Of tokens with the same content, one counts: the first special one, else the first.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
   struct Match {
@@ -34,7 +35,7 @@ class AddedTokens {
  private:
   const AddedToken* LongestAt(std::string_view text) const;
 
-  std::vector<AddedToken> tokens_;  // by content
+  std::vector<AddedToken> tokens_;  // by content, each once
   std::array<bool, 256> begins_{};  // whether a token begins with the byte
 };
 

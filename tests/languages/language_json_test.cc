@@ -184,6 +184,22 @@ TEST(LanguageJson, ABertFolderHasTheAddedTokensOfAllItsFiles) {
   EXPECT_EQ(tokenizer.value().Decode(Ids{5, 8, 9, 4}).value(), "cd <s> <sep> ab");
 }
 
+// As in `tokenizers`. The long names show a read past the end of one to the address sanitizer.
+TEST(LanguageJson, OfAddedTokensThatNormalizationMakesEqualTheFirstSpecialOneCounts) {
+  const std::string name(40, 'x'), upper(40, 'X');
+  const auto added = [](int id, const std::string& content, bool is_special) {
+    return Json{{"id", id}, {"content", content}, {"special", is_special}, {"normalized", true}};
+  };
+  Json file = WordLevel();
+  file["normalizer"] = {{"type", "Lowercase"}};
+  file["added_tokens"] = {added(3, upper, false), added(4, name, false),
+                          added(5, "X" + name.substr(1), false)};
+  EXPECT_EQ(Encoded(file, name), Ids{3});
+  EXPECT_EQ(Encoded(file, name + std::string(1, '\0') + "y"), (Ids{3, 0}));
+  file["added_tokens"][2]["special"] = true;
+  EXPECT_EQ(Encoded(file, name), Ids{5});
+}
+
 TEST(LanguageJson, ATextThatIsPrependedCountsForTheLengthOfTheText) {
   const Json prepend = {{"type", "Prepend"}, {"prepend", std::string(32, 'b')}};
   Json file = WordLevel();
