@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,7 +115,12 @@ Result<GenerateOptions> ReadGenerationConfig(std::string_view text) {
     if (!samples->get<bool>()) options.temperature = 0;
   }
   if (const Json* const end = FindSaid(*json, "eos_token_id")) {
-    const auto ids = ReadTokenIds(end->is_array() ? *end : Json::array({*end}));
+    Json found = Json::array();
+    for (const Json& id : end->is_array() ? *end : Json::array({*end})) {
+      // As in config.json, a negative id means that there is none.
+      if (!WholeNumber(id, std::numeric_limits<std::int64_t>::min(), -1)) found.push_back(id);
+    }
+    const auto ids = ReadTokenIds(found);
     if (!ids.ok()) return InFile(Concat("eos_token_id: ", ids.error().message));
     options.eos_token_ids = ids.value();
   }

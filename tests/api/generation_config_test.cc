@@ -71,6 +71,17 @@ TEST(GenerationConfig, EosTokenIdIsANumberOrAList) {
   EXPECT_TRUE(Has(ErrorOf(R"({"eos_token_id": "x"})"), "eos_token_id"));
 }
 
+TEST(GenerationConfig, ANegativeEosTokenIdMeansThatThereIsNone) {
+  for (const char* const text : {R"({"eos_token_id": -1})", R"({"eos_token_id": [-1]})"}) {
+    const auto options = ReadGenerationConfig(text);
+    ASSERT_TRUE(options.ok()) << options.error().message;
+    EXPECT_TRUE(options.value().eos_token_ids.empty());
+  }
+  EXPECT_EQ(ReadGenerationConfig(R"({"eos_token_id": [-1, 9]})").value().eos_token_ids,
+            std::vector<std::int32_t>{9});
+  EXPECT_TRUE(Has(ErrorOf(R"({"eos_token_id": -1.5})"), "token id -1.5"));
+}
+
 TEST(GenerationConfig, IgnoredSettingsAreNamedInWarnings) {
   EXPECT_TRUE(IgnoredSettings(R"({"num_beams": 1, "diversity_penalty": 0, "top_k": 5,
                                   "bad_words_ids": null, "use_cache": true})")
