@@ -244,7 +244,9 @@ Result<std::size_t> ReadCount(const Json& json, const std::string& field, const 
                             "0 to 1000");
 }
 
-Status ReadDecoder(const Json& step, const std::string& field, DecoderSteps& steps) {
+// `is_fused`: whether a step before has put all tokens together.
+Status ReadDecoder(const Json& step, const std::string& field, bool& is_fused,
+                   DecoderSteps& steps) {
   const Json& type = field::TypeOf(step);
   if (IsText(type, "WordPiece")) {
     GPT2_TRY(field::CheckMembers(step, field, {"type", "prefix", "cleanup"}));
@@ -262,6 +264,7 @@ Status ReadDecoder(const Json& step, const std::string& field, DecoderSteps& ste
     steps.push_back(ByteFallbackDecoder());
   } else if (IsText(type, "Fuse")) {
     GPT2_TRY(field::CheckMembers(step, field, {"type"}));
+    is_fused = true;
     steps.push_back(FuseDecoder());
   } else if (IsText(type, "Replace")) {
     GPT2_TRY(field::CheckMembers(step, field, {"type", "pattern", "content"}));
@@ -278,6 +281,10 @@ Status ReadDecoder(const Json& step, const std::string& field, DecoderSteps& ste
     }
     GPT2_ASSIGN(const std::size_t start, ReadCount(step, field, "start"));
     GPT2_ASSIGN(const std::size_t stop, ReadCount(step, field, "stop"));
+    // A generation does not know which token will be the last.
+    if (is_fused && stop > 0) {
+      return field::Unsupported(Concat(field, ".stop"), Json(stop), "0 after \"Fuse\"");
+    }
     steps.push_back(StripDecoder(std::move(content), start, stop));
   } else {
     return field::Unsupported(Concat(field, ".type"), type, "a decoder that this engine computes");
@@ -360,9 +367,10 @@ Status ReadDecoders(const Json* decoder, bool is_byte_pairs, LanguageParts& part
     parts.joins_with_space = !is_bytes;
     return Done{};
   }
+  bool is_fused = false;
   return field::ForSteps(*decoder, "decoder", "decoders",
                          [&](const Json& step, const std::string& field) {
-                           return ReadDecoder(step, field, parts.decoders);
+                           return ReadDecoder(step, field, is_fused, parts.decoders);
                          });
 }
 

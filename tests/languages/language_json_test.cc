@@ -247,5 +247,16 @@ TEST(LanguageJson, AnErrorNamesTheUnsupportedField) {
   EXPECT_TRUE(Has(ErrorOf(file), "\"decoder.type\""));
 }
 
+// The bytes of a token would depend on whether it is the last one, which a generation cannot know.
+TEST(LanguageJson, ADecoderThatStripsTheEndOfTheTextIsRefused) {
+  const Json fuse = {{"type", "Fuse"}};
+  const Json strip = {{"type", "Strip"}, {"content", " "}, {"start", 0}, {"stop", 1}};
+  Json file = WordLevel();
+  file["decoder"] = {{"type", "Sequence"}, {"decoders", {strip, fuse}}};
+  EXPECT_EQ(ErrorOf(file), "");
+  file["decoder"]["decoders"] = {fuse, strip};
+  EXPECT_TRUE(Has(ErrorOf(file), "\"decoder.decoders[1].stop\" is 1, expected 0 after \"Fuse\""));
+}
+
 }  // namespace
 }  // namespace gpt2
