@@ -60,10 +60,18 @@ std::size_t Context::bytes() const {
 
 Status Context::SetSequences(std::size_t count) {
   assert(count >= 1);
-  while (sequences_.size() > count) sequences_.pop_back();
+  const std::size_t before = std::min(sequences_.size(), count);
+  const auto free_after = [this](std::size_t kept) {
+    while (sequences_.size() > kept) sequences_.pop_back();
+  };
+  free_after(count);
   while (sequences_.size() < count) {
-    GPT2_ASSIGN(Sequence sequence, Sequence::Create(config(), kv_format_));
-    sequences_.push_back(std::move(sequence));
+    auto sequence = Sequence::Create(config(), kv_format_);
+    if (!sequence.ok()) {
+      free_after(before);
+      return sequence.error();
+    }
+    sequences_.push_back(std::move(sequence.value()));
   }
   return Done{};
 }

@@ -54,7 +54,8 @@ class Context {
   // The first sequence always exists; SetSequences creates others.
   Sequence& sequence(std::size_t index = 0) { return sequences_[index]; }
 
-  // Makes room for `count` sequences, at least 1, and frees that of others.
+  // Makes room for `count` sequences, at least 1, and frees that of others. Without memory for all
+  // of them, it adds none.
   Status SetSequences(std::size_t count);
 
   // Runs the next pending tokens of one sequence, at most `most` and at most kMaxBatch.

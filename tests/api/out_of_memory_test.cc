@@ -15,6 +15,7 @@
 
 #include "engine/api/api.h"
 #include "engine/api/convert.h"
+#include "engine/api/engine.h"
 #include "engine/api/memory.h"
 #include "engine/format/vocabulary_files.h"
 #include "tests/support/api_output.h"
@@ -127,6 +128,7 @@ class Caller {
   const char* Detokenize() { return gpt2_detokenize(engine_, kIds.data(), kIds.size()); }
   const char* Generate() { return GenerateWith(kText, kOptions); }
   const char* GenerateHealing() { return GenerateWith(kText, kHealing); }
+  const char* GenerateFour() { return GenerateWith(kShortText, R"({"n": 4})"); }
   const char* GenerateElse() { return GenerateWith("something-else,of-more-tokens", kOptions); }
   const char* Step() { return gpt2_step(engine_); }
   // Prefills a prompt; GenerateMore then generates from a longer one.
@@ -348,6 +350,26 @@ TEST(FailedAllocation, DuringALoadEndsTheLoad) {
     EXPECT_TRUE(Json::parse(reply).contains("result")) << reply;
   }
   EXPECT_FALSE(IsOutOfMemory(Replies(caller, {&Caller::LoadEnd})[0]));
+  gpt2_destroy(caller.engine());
+}
+
+TEST(FailedAllocation, OfOneContinuationFreesTheCachesOfTheOthers) {
+  Caller caller(gpt2_create(1));
+  Replies(caller, kLoad);
+  const std::size_t before = caller.engine()->context->bytes();
+  long failures = 0;
+  for (long i = 0;; ++i) {
+    const Failure failure = Fail(i, /*all_others=*/false, [&] { return caller.GenerateFour(); });
+    if (!failure.has_failed) break;
+    if (IsOutOfMemory(failure.reply)) {
+      ++failures;
+      EXPECT_EQ(caller.engine()->context->bytes(), before) << "after allocation " << i;
+    }
+    Replies(caller, {&Caller::Generate});  // with one continuation
+  }
+  EXPECT_GT(failures, 4);
+  EXPECT_EQ(caller.engine()->context->sequence(3).bytes() * 3 + before,
+            caller.engine()->context->bytes());
   gpt2_destroy(caller.engine());
 }
 
