@@ -130,7 +130,7 @@ void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float
 
 Result<MatView<const float>> Context::Unembed(MatView<const float> x) {
   FinalLayerNorm(*weights_, compute_, x, scratch_.normed.Top(1));
-  return Logits(0, 1);
+  return Logits(/*first=*/0, /*count=*/1, /*checked=*/1);
 }
 
 // Runs the first `count` of batch_.
@@ -141,16 +141,22 @@ Pass Context::Run(std::size_t count, const Trace* trace) {
 
 Result<MatView<const float>> Pass::Logits(std::size_t first, std::size_t count) const {
   assert(number_ == context_->passes_ && first + count <= tokens_);
-  return context_->Logits(first, count);
+  return context_->Logits(first, count, /*checked=*/count);
 }
 
-Result<MatView<const float>> Context::Logits(std::size_t first, std::size_t count) {
+Result<MatView<const float>> Pass::DraftLogits() const {
+  assert(number_ == context_->passes_);
+  return context_->Logits(/*first=*/0, tokens_, /*checked=*/1);
+}
+
+Result<MatView<const float>> Context::Logits(std::size_t first, std::size_t count,
+                                             std::size_t checked) {
   assert(count <= kLogitTokens);
   const MatView<float> logits{logits_.data(), count, config().vocab_size, LogitsStride(config())};
   const MatView<const float> normed{scratch_.normed.Row(first).data(), count, scratch_.normed.cols,
                                     scratch_.normed.stride};
   ComputeLogits(*weights_, compute_, normed, scratch_, logits);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < checked; ++i) {
     if (!AllFinite(logits.Row(i))) return NotFinite(batch_[first + i]);
   }
   return MatView<const float>(logits);

@@ -28,6 +28,10 @@ class Pass {
   // number.
   Result<MatView<const float>> Logits(std::size_t first, std::size_t count) const;
 
+  // The logits after all tokens of a draft (see Context::Verify). Only those after the first token
+  // are surely finite: the rest of the draft may be wrong.
+  Result<MatView<const float>> DraftLogits() const;
+
  private:
   friend class Context;
   Pass(Context& context, std::size_t tokens, std::size_t number)
@@ -96,7 +100,7 @@ class Context {
       : weights_(&weights), compute_(compute), kv_format_(kv_format) {}
 
   Pass Run(std::size_t count, const Trace* trace = nullptr);
-  Result<MatView<const float>> Logits(std::size_t first, std::size_t count);
+  Result<MatView<const float>> Logits(std::size_t first, std::size_t count, std::size_t checked);
   Error NotFinite(const BatchToken& bad);
 
   const Weights* weights_;

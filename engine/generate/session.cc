@@ -16,6 +16,7 @@
 #include "engine/generate/context.h"
 #include "engine/generate/log_softmax.h"
 #include "engine/generate/lookup_drafter.h"
+#include "engine/generate/not_finite.h"
 #include "engine/generate/options.h"
 #include "engine/generate/prompt_tokens.h"
 #include "engine/generate/rank.h"
@@ -229,11 +230,13 @@ Status Session::DecodeDraft(std::vector<GeneratedToken>& tokens) {
                                     options_.max_new_tokens - continuations_[0].written - 1);
   const std::span<const std::int32_t> draft = drafter_.Draft(sequence.window(), room);
   const Pass pass = context_->Verify(sequence, draft);
-  GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(0, pass.tokens()));
+  GPT2_ASSIGN(const MatView<const float> logits, pass.DraftLogits());
   std::size_t accepted = 0;
   do {
     tokens.push_back(SampleToken(0, logits.Row(accepted)));
     if (accepted == draft.size() || tokens.back().id != draft[accepted]) break;
+    // If the generation continues, the next pass reports it, as without a draft.
+    if (!AllFinite(logits.Row(accepted + 1))) break;
     ++accepted;
   } while (continuations_[0].finish == FinishReason::kNone);
   sequence.Accept(draft.first(accepted));

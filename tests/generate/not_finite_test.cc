@@ -78,6 +78,59 @@ TEST(NotFinite, AnErrorNamesThePositionAndTheTensor) {
   }
 }
 
+struct Generated {
+  std::vector<std::int32_t> ids;
+  std::string error;
+  std::size_t drafted = 0;
+  bool operator==(const Generated& other) const { return ids == other.ids && error == other.error; }
+};
+
+Generated Generate(Context& context, const GenerateOptions& options) {
+  std::vector<std::int32_t> prompt;
+  for (std::int32_t i = 0; i < 24; ++i) prompt.push_back(20 + i % 7);
+  context.sequence().ClearCache();
+  Session session = std::move(Session::Begin(context, nullptr, prompt, options).value());
+  Generated generated;
+  while (!session.is_done() && generated.error.empty()) {
+    const auto tokens = session.Step();
+    if (!tokens.ok()) {
+      generated.error = tokens.error().message;
+      continue;
+    }
+    for (const GeneratedToken& token : tokens.value()) generated.ids.push_back(token.id);
+  }
+  generated.drafted = session.drafted_tokens();
+  return generated;
+}
+
+// A draft reaches beyond the tokens that are generated, as far as a position of such numbers.
+TEST(NotFinite, LookupFailsAfterTheSameTokensAsWithoutIt) {
+  const ModelFiles tied("tied");
+  std::size_t drafted = 0, failed = 0;
+  for (std::size_t position = 24; position < 44; ++position) {
+    FileTensors tensors = ReadFileTensors(tied.file);
+    FileTensor& wpe = tensors.at("wpe.weight");
+    const std::size_t n_embd = wpe.shape[1];
+    std::ranges::fill(std::span(wpe.values).subspan(position * n_embd, n_embd), 3e38f);
+    TestModel model(ReadWeights(tied.config, SafetensorsFile(tensors), WeightFormat::kF32),
+                    KvFormat::kF32, /*threads=*/1, BestKernels());
+    GenerateOptions options{.max_new_tokens = 20, .temperature = 0, .lookup = false};
+    const Generated plain = Generate(*model.context, options);
+    // A generation that ends earlier does not fail.
+    if (position % 2 == 0 && !plain.ids.empty()) options.eos_token_ids = {plain.ids.back()};
+    const Generated expected = Generate(*model.context, options);
+    options.lookup = true;
+    const Generated found = Generate(*model.context, options);
+    EXPECT_EQ(found.ids, expected.ids) << position;
+    EXPECT_EQ(found.error, expected.error) << position;
+    drafted += found.drafted;
+    failed += expected.error.empty() ? 0 : 1;
+  }
+  EXPECT_GT(drafted, 40u);
+  EXPECT_GT(failed, 5u);
+  EXPECT_LT(failed, 20u);
+}
+
 TEST(NotFinite, ANonFiniteValueIsFoundInEveryLane) {
   std::vector<float> values(37, -1.0f);
   EXPECT_TRUE(AllFinite(values));
