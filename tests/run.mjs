@@ -85,11 +85,11 @@ const ctest = (preset, args = [], env = {}) =>
     () => show("ctest", ["--preset", preset, ...args], env),
     ofGoogleTest,
   );
-const vitest = (...args) => {
-  const report = join(reports, "vitest.json");
+const vitest = (of, ...args) => {
+  const report = join(reports, `${of}.json`);
   const both = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   runTests(
-    "web",
+    of,
     report,
     () => show("npx", ["vitest", "run", "-c", "tests/vitest.config.ts", ...both, ...args]),
     ofVitest,
@@ -109,6 +109,8 @@ const playwright = (name, project) => {
     ofPlaywright,
   );
 };
+/** Folders of unit tests that start the command line for most of their tests. The step `web` has all others. */
+const testsOfTools = ["weights_tools", "compare"];
 /** Makes a build that several steps need only once, because even an unchanged one takes seconds. */
 const once = (build) => {
   let isDone = false;
@@ -160,7 +162,12 @@ const steps = {
   },
   web() {
     buildTools();
-    vitest("--coverage", `--coverage.reportsDirectory=${webCoverage}`);
+    const coverage = args.includes("all") ? ["--coverage", `--coverage.reportsDirectory=${webCoverage}`] : [];
+    vitest("web", ...testsOfTools.flatMap((folder) => ["--exclude", `${folder}/**`]), ...coverage);
+  },
+  tools() {
+    buildTools();
+    vitest("tools", ...testsOfTools.map((folder) => `${folder}/`));
   },
   e2e() {
     buildTools();
@@ -232,6 +239,7 @@ const packagesOf = {
   lint: clangPackages,
   wasm: cppTestPackages,
   web: [],
+  tools: [],
   e2e: chromiumPackages,
   embed: [...chromiumPackages, ...serverPackages],
   docs: chromiumPackages,
@@ -242,7 +250,7 @@ const besideOthers = ["asan", "tsan", "fuzz", "format", "lint"];
 /** Steps that need no Emscripten, which is fetched meanwhile. */
 const withoutEmscripten = ["native"];
 /** Steps that take long, and that a change seldom breaks alone. */
-const onlyInAll = ["asan", "tsan", "fuzz", "e2e-rest", "browsers", "docs", "soak", "bundlers"];
+const onlyInAll = ["asan", "tsan", "fuzz", "tools", "e2e-rest", "browsers", "docs", "soak", "bundlers"];
 const inAll = Object.keys(steps);
 
 const args = process.argv.slice(2);
@@ -308,7 +316,7 @@ if (outcomeFile !== undefined) {
 }
 
 const passed = (of) => results.some(({ name, failed: hasFailed }) => name === of && !hasFailed);
-printCoverage({ engine: passed("asan"), web: passed("web") });
+printCoverage({ engine: passed("asan"), web: passed("web") && args.includes("all") });
 console.log("\nstep      seconds");
 for (const { name, failed: hasFailed, seconds } of results)
   console.log(`${name.padEnd(8)} ${seconds.toFixed(0).padStart(8)}  ${hasFailed ? "FAILED" : "ok"}`);
