@@ -110,7 +110,7 @@ TEST(NotFinite, LookupFailsAfterTheSameTokensAsWithoutIt) {
   for (std::size_t position = 24; position < 44; ++position) {
     FileTensors tensors = ReadFileTensors(tied.file);
     FileTensor& wpe = tensors.at("wpe.weight");
-    const std::size_t n_embd = wpe.shape[1];
+    const auto n_embd = static_cast<std::size_t>(wpe.shape[1]);
     std::ranges::fill(std::span(wpe.values).subspan(position * n_embd, n_embd), 3e38f);
     TestModel model(ReadWeights(tied.config, SafetensorsFile(tensors), WeightFormat::kF32),
                     KvFormat::kF32, /*threads=*/1, BestKernels());
