@@ -106,8 +106,9 @@ bool gpt2_is_exact(void);
 const char* gpt2_tune_threads(Gpt2Engine* engine);
 
 // Starts to split a text into tokens. The text must stay in place until the last step. `options`:
-// {"allowSpecial"}. No result. It takes at most half a megabyte of memory, and 3 bytes for each
-// byte of the longest word. With more than 65,536 tokens in the vocabulary, these are 5 bytes.
+// {"allowSpecial", "isPrompt"}; a prompt gets no token that a template puts after a text. No
+// result. It takes at most half a megabyte of memory, and 3 bytes for each byte of the longest
+// word. With more than 65,536 tokens in the vocabulary, these are 5 bytes.
 const char* gpt2_tokenize(Gpt2Engine* engine, const char* text, size_t size, const char* options,
                           size_t options_size);
 // Continues the split. Result: {"count", "isDone"}; gpt2_token_ids has the ids.

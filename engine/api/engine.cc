@@ -93,12 +93,13 @@ Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view opti
   engine.encoding.reset();
   GPT2_TRY(NeedModel(engine));
   GPT2_ASSIGN(const ParsedJson options, ReadOptions(options_json));
-  GPT2_TRY(CheckNames(*options, "options", {"allowSpecial"}));
+  GPT2_TRY(CheckNames(*options, "options", {"allowSpecial", "isPrompt"}));
   GPT2_ASSIGN(const bool special, ReadFlag(*options, "allowSpecial"));
+  GPT2_ASSIGN(const bool is_prompt, ReadFlag(*options, "isPrompt"));
   GPT2_TRY(NeedTokenizer(engine, ""));
   engine.encoding.emplace(*engine.tokenizer, text,
                           special ? SpecialTokens::kAllowed : SpecialTokens::kAsText,
-                          TextEnds::kWith);
+                          is_prompt ? TextEnds::kBeginning : TextEnds::kWith);
   return Done{};
 }
 

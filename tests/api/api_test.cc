@@ -8,6 +8,7 @@
 
 #include "engine/api/output.h"
 #include "tests/support/has.h"
+#include "tests/support/rewritten_tokenizer.h"
 #include "tests/support/test_engine.h"
 
 // Defined in c_caller.c.
@@ -208,6 +209,42 @@ TEST_F(ApiTest, AnErrorEndsTokenization) {
   ASSERT_EQ(ErrorOf(gpt2_tokenize(engine, "ab", 2, "{}", 2)), "");
   EXPECT_TRUE(Has(ErrorOf(gpt2_tokenize_step(engine)), "no token for byte 98"));
   EXPECT_EQ(ErrorOf(gpt2_tokenize_step(engine)), "no text is being tokenized");
+}
+
+TEST_F(ApiTest, APromptIsTokenizedWithoutTheTokensAfterAText) {
+  Json vocab = {{"a", 0}, {"<s>", 1}, {"</s>", 2}};
+  const auto piece = [](const char* kind, const char* id) { return Json{{kind, {{"id", id}}}}; };
+  const auto special = [](int id) { return Json{{"ids", {id}}}; };
+  const Json json = {
+      {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", Json::array()}}},
+      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+      {"decoder", {{"type", "ByteLevel"}}},
+      {"post_processor",
+       {{"type", "TemplateProcessing"},
+        {"single",
+         {piece("SpecialToken", "<s>"), piece("Sequence", "A"), piece("SpecialToken", "</s>")}},
+        {"special_tokens", {{"<s>", special(1)}, {"</s>", special(2)}}}}}};
+  const std::string text = json.dump();
+  const Json written = Json::parse(WrittenTokenizer({.tokenizer = text}, 160).value());
+  const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
+  const std::string tokens = written["vocab"], merges = written["merges"];
+  const std::string options = Json{{"tokenizer", {{"rules", written["rules"]}}}}.dump();
+  ASSERT_EQ(
+      ErrorOf(gpt2_load_begin(engine, config.data(), config.size(), tokens.data(), tokens.size(),
+                              merges.data(), merges.size(), options.data(), options.size())),
+      "");
+  ASSERT_EQ(ErrorOf(Feed(ReadTestFile(TinyModelFolder("tied") + "/model.safetensors"))), "");
+  ASSERT_EQ(ErrorOf(gpt2_load_end(engine)), "");
+  const auto ids = [&](const std::string& tokenize_options) {
+    EXPECT_EQ(
+        ErrorOf(gpt2_tokenize(engine, "aa", 2, tokenize_options.data(), tokenize_options.size())),
+        "");
+    const std::size_t count = ReplyJson(gpt2_tokenize_step(engine))["result"]["count"];
+    const std::int32_t* const first = gpt2_token_ids(engine);
+    return std::vector<std::int32_t>(first, first + count);
+  };
+  EXPECT_EQ(ids("{}"), (std::vector<std::int32_t>{1, 0, 0, 2}));
+  EXPECT_EQ(ids(R"({"isPrompt": true})"), (std::vector<std::int32_t>{1, 0, 0}));
 }
 
 // JSON values that replace a request, text or ids.

@@ -149,6 +149,16 @@ describe("Engine", () => {
     );
   });
 
+  it("a tokenizer of another module encodes a prompt without the tokens after a text", async () => {
+    const { engine } = await create();
+    const ends: unknown[] = [];
+    const encode = (_text: string, _special: boolean, end: string) => (ends.push(end), []);
+    engine.useTokenizer({ encode } as never);
+    engine.tokenize("a", { isPrompt: true });
+    engine.tokenize("a", { allowSpecial: true });
+    expect(ends).toEqual(["beginning", "both"]);
+  });
+
   /** Puts words, floats where they are no whole numbers, at `pointer`. */
   function putWords(memory: WebAssembly.Memory, pointer: number, words: number[]): void {
     const view = new DataView(memory.buffer);

@@ -14,7 +14,10 @@ function make() {
   const engine = new FakeEngine();
   const asked: unknown[] = [];
   const inside = {
-    tokenize: (text: string) => Array.from(text, (_, i) => i + 1),
+    tokenize: (text: string, { isPrompt = false }) => [
+      ...Array.from(text, (_, i) => i + 1),
+      ...(isPrompt ? [] : [0]), // a template's token after a text
+    ],
     inspect(layer: number, top: number, size: number) {
       asked.push({ layer, top, size });
       const tokens = [0, 0, 1, 1, 2, 2].map((index, id) => ({

@@ -225,8 +225,11 @@ export class Engine {
     );
   }
 
-  tokenize(text: string, options: object): number[] {
-    if (this.tokenizer) return this.tokenizer.encode(text, allowsSpecial(options), "both");
+  /** The ids of a text. If it `isPrompt`, those that a template puts after a text are omitted. */
+  tokenize(text: string, options: { allowSpecial?: boolean; isPrompt?: boolean }): number[] {
+    if (this.tokenizer) {
+      return this.tokenizer.encode(text, allowsSpecial(options), options.isPrompt ? "beginning" : "both");
+    }
     return this.wasm.with([text, toJson(options)], (...places) => {
       const [pointer = 0, size = 0, at = 0, jsonSize = 0] = places;
       this.wasm.ask((module) => module._gpt2_tokenize(this.engine, pointer, size, at, jsonSize));

@@ -72,7 +72,7 @@ export async function inspect(
   signal: AbortSignal,
   tell: (progress: PromptProgress) => void,
 ): Promise<Inspection> {
-  const ids = typeof prompt === "string" ? engine.tokenize(prompt, {}) : prompt;
+  const ids = typeof prompt === "string" ? engine.tokenize(prompt, { isPrompt: true }) : prompt;
   if (ids.length === 0) throw new Gpt2Error("invalid-argument", "the text is empty");
   const position = readCount("position", wanted.position, 0, ids.length - 1) ?? ids.length - 1;
   const layer = readCount("layer", wanted.layer, 0, nLayer - 1) ?? nLayer - 1;
