@@ -84,6 +84,16 @@ it("Undo of a text at another place brings back the alternatives of the first on
   expect(seen(after(redo, back))).toEqual(["Oh. Once more", { place: 0, count: 2 }]);
 });
 
+it("an alternative that Undo removes while it is being written is kept", () => {
+  const first = write(begin(), 4, 4, " upon");
+  const opened = first.update(openRun(4, 9)).state;
+  const half = opened.update(growRun(opened, runOf(opened), [token(" more")])).state;
+  const undone = after(undo, half);
+  expect(seen(undone)).toEqual(["Once upon", { place: 0, count: 2 }]);
+  const third = again(after(redo, undone), " there");
+  expect(keepAlternatives(third)?.all.map(({ text }) => text)).toEqual([" upon", " more", " there"]);
+});
+
 it("another text has no last run and no alternatives, until Undo brings back the text before", () => {
   const second = again(write(begin(), 0, 0, "It "), "He ");
   const changes = { from: 0, to: second.doc.length, insert: "A link" };

@@ -53,6 +53,10 @@ class Surface {
     this.put(text);
   }
 
+  cut(from: number, to: number) {
+    this.state = this.state.update({ changes: { from, to }, annotations: isolateHistory.of("full") }).state;
+  }
+
   make(text: string) {
     this.put(text, [goToBranch.of(moveToNewBranch(this.tree, text, "First"))]);
   }
@@ -210,6 +214,16 @@ describe("going back in the history", () => {
     surface.reload();
     expect([surface.text, ...surface.lastRun]).toEqual(["first", "", undefined]);
     surface.redo();
+    expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
+  });
+
+  it("the alternatives of a run whose text was deleted survive a reload", () => {
+    surface.write(" one");
+    surface.write(" two", 5, 9);
+    surface.cut(5, 9);
+    surface.write("So ", 0);
+    surface.reload();
+    for (let undone = 0; undone < 3; undone += 1) surface.undo();
     expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
   });
 

@@ -80,19 +80,23 @@ export const alternativesField: StateField<Alternatives> = StateField.define<Alt
   create: () => none,
   update(before, transaction) {
     const { state, startState, effects } = transaction;
-    if (leavesPlace(transaction)) return none;
+    const set = effects.find((effect) => effect.is(setAlternatives));
+    if (!set && leavesPlace(transaction)) return none;
     const show = effects.find((effect) => effect.is(showAlternative));
     if (show) return { all: withLastRun(startState, before).all, shown: show.value };
     const begun = begunRun(transaction);
     if (begun) return withRun(startState, before, begun);
-    const set = effects.find((effect) => effect.is(setAlternatives));
-    const now = set ? set.value : before;
     const run = state.field(runField);
+    const was = startState.field(runField);
+    const now = set?.value ?? before;
     if (run?.stage !== "closed") return now;
-    if (!set && startState.field(runField)?.stage === "open")
-      return withRun(state, now, { ...run, stage: "open" });
-    const known = goesBack(transaction) ? placeOf(now.all, state.sliceDoc(run.from, run.to)) : -1;
-    return known === -1 ? now : { ...now, shown: known };
+    const isUndone = goesBack(transaction);
+    const ends = !set && was?.stage === "open";
+    if (ends && !isUndone) return withRun(state, now, { ...run, stage: "open" });
+    // Undo has removed what the run had written.
+    const list = ends ? withRun(startState, now, was) : now;
+    const known = isUndone ? placeOf(list.all, state.sliceDoc(run.from, run.to)) : -1;
+    return known === -1 ? list : { ...list, shown: known };
   },
   provide: () => givenBack,
 });

@@ -63,20 +63,18 @@ it("the library lists each text with its name, its age, its length and where it 
   expect(part("[aria-current=true]").textContent).toContain("Cats");
 });
 
-it("the library asks for persistent storage when the visitor begins, names or imports a text", async () => {
+it("the library asks for persistent storage when the visitor names or imports a text", async () => {
   const { library, persist } = mount();
   await library.refresh();
   part("li:nth-child(3) button").click();
   expect(persist).not.toHaveBeenCalled();
-  button("New text").click();
-  expect(persist).toHaveBeenCalledTimes(1);
   button("Rename", rowOf("Cats")).click();
   const field = part("li input") as HTMLInputElement;
   field.value = "Dogs";
   field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-  expect(persist).toHaveBeenCalledTimes(2);
+  expect(persist).toHaveBeenCalledTimes(1);
   part("[type=file]").dispatchEvent(new Event("change"));
-  expect(persist).toHaveBeenCalledTimes(3);
+  expect(persist).toHaveBeenCalledTimes(2);
 });
 
 it("the library opens a text once the model has stopped, and says why another tab's is not opened", async () => {

@@ -36,6 +36,7 @@ it("a refused option gets no link, and is explained where it is set", () => {
   const editor = { kept: { text: "Once", caret: 4, written: [] } };
   const setting = { ui, state: makeState(), editor, options, writing: { lastWritten: undefined } };
   ui.share.removeAttribute("aria-disabled");
+  ui.shareStatus.textContent = "Link copied";
   offerSharing(setting as unknown as SharingSetting);
   ui.share.click();
   expect(options.read).toHaveBeenCalled();

@@ -77,10 +77,7 @@ export class Library {
   constructor(setting: LibrarySetting) {
     this.setting = setting;
     const { search, list, none, status, undo, files, exporting } = this;
-    const begin = plainButton("", () => {
-      setting.persist();
-      this.act(() => this.open(undefined));
-    });
+    const begin = plainButton("", () => this.act(() => this.open(undefined)));
     const importing = plainButton("", () => files.click());
     let timer: ReturnType<typeof setTimeout> | undefined;
     search.addEventListener("input", () => {

@@ -100,7 +100,10 @@ class Sharing {
       return;
     }
     const set = anew?.options ?? panel.read();
-    if (!set) return; // the panel shows which value is refused
+    if (!set) {
+      setTranslatedText(ui.shareStatus, () => ""); // the panel shows which value is refused
+      return;
+    }
     const coming = this.linkTo(kept, anew, set);
     const isCopied = await toClipboard(coming).then(
       () => true,
