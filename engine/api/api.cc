@@ -1,9 +1,11 @@
 #include "engine/api/api.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
