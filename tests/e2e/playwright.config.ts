@@ -1,14 +1,12 @@
 import { defineConfig } from "@playwright/test";
 import { headlessChromium } from "../support/headless-chromium.js";
 
-/** What most visitors and embedders use. The step `e2e` runs these; `e2e-rest` runs all others, which takes about three times as long. */
+/** What most visitors of the page use. The step `e2e` runs these; `e2e-rest` runs all others, which takes about four times as long. */
 const often = [
   "addresses",
   "desk",
   "download-size",
-  "element",
   "kept-text",
-  "module",
   "page",
   "settings",
   "spoken",
