@@ -153,7 +153,7 @@ describe("completions.create", () => {
     const { client, model } = fakeModel();
     const own = ["\ufffd", "\ufffd", " aX", "Yb", "?"];
     const final = ["", "中", " a", "XYb", "?"];
-    model.detokenize = async ([id = 0]) => own[id] ?? "";
+    model.detokenize = async (ids) => ids.map((id) => own[id]).join("");
     const tokens = final.map((text, id) => ({ index: 0, id, text, logprob: -1, rank: 1 }));
     model.complete.mockResolvedValue({ continuations: [{ text: final.join(""), tokens }] } as never);
     model.generate.mockImplementation(async function* () {
@@ -168,6 +168,22 @@ describe("completions.create", () => {
       for (const { logprobs } of choices)
         streamed.push([logprobs?.tokens[0] ?? "", logprobs?.text_offset[0] ?? NaN]);
     expect(streamed).toEqual(own.map((text, i) => [text, expected.text_offset[i]]));
+  });
+
+  it("a token has its text inside a text, also if the decoder drops the space before the first token", async () => {
+    const { client, model } = fakeModel();
+    const decode = model.detokenize;
+    model.detokenize = async (ids) => (await decode(ids)).replace(/^ /, "");
+    const { choices } = await client.create({ prompt: "ab", logprobs: 0 });
+    expect(choices[0]?.logprobs).toMatchObject({ tokens: [" b", " c"], text_offset: [2, 4] });
+  });
+
+  it("a token whose bytes join into a character after itself has its own text", async () => {
+    const { client, model } = fakeModel([["\ufffd\ufffd"]]);
+    const bytes = [0xbc, 0xe3, 0x83]; // the end and the beginning of a character
+    model.detokenize = async (ids) => new TextDecoder().decode(Uint8Array.from(ids.flatMap(() => bytes)));
+    const { choices } = await client.create({ prompt: "ab", logprobs: 0 });
+    expect(choices[0]?.logprobs?.tokens).toEqual(["\ufffd\ufffd"]);
   });
 
   it("a prompt's tokens have their places also after a character of several tokens", async () => {

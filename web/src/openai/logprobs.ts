@@ -32,6 +32,16 @@ function topOf({ id, text, logprob, top }: LogprobToken): Record<string, number>
 }
 
 /**
+ * The text of a token inside a text. Decoders drop the space before a first token, so this decodes the token after
+ * itself. If the end of the first and the beginning of the second make a character, the token alone has its text.
+ */
+async function textOf(model: Model, id: number, signal: AbortSignal | undefined): Promise<string> {
+  const first = await model.detokenize([id], { signal });
+  const both = await model.detokenize([id, id], { signal });
+  return both.startsWith(first) ? both.slice(first.length) : first;
+}
+
+/**
  * Reads the tokens of one continuation, in their order. `Token.text` is what became final with a token; this finds the
  * token's own text, and where that begins. The continuation begins at `end`.
  */
@@ -40,7 +50,7 @@ export function tokenReader(model: Model, end: number, signal: AbortSignal | und
   let held = "";
   return async (token: Token): Promise<LogprobToken> => {
     const { id, top } = token;
-    const text = top?.find((each) => each.id === id)?.text ?? (await model.detokenize([id], { signal }));
+    const text = top?.find((each) => each.id === id)?.text ?? (await textOf(model, id, signal));
     const offset = end + held.length;
     end += token.text.length;
     held += text.replaceAll("\ufffd", "");
