@@ -359,6 +359,30 @@ describe("loading", () => {
     expect(gone.status.textContent).toBe("");
   });
 
+  it.each([
+    ["its attributes", () => {}],
+    ["a call of write", (writer: Writer) => void writer.write()],
+  ])("an eager load that is refused at once is reported once after %s", async (_, also) => {
+    load.mockImplementation(async () => Promise.reject(new Error("no number")));
+    const { writer } = make({ loading: "use" });
+    const errors = eventsOf(writer, "gpt2-error");
+    for (const [name, value] of Object.entries({ loading: "eager", model: "n/", threads: "x" }))
+      writer.setAttribute(name, value);
+    also(writer);
+    await new Promise((resolve) => setTimeout(resolve));
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(errors).toHaveLength(1);
+  });
+
+  it.each([
+    ["is to load on first use", (writer: Writer) => writer.setAttribute("loading", "use")],
+    ["was removed", (writer: Writer) => writer.remove()],
+  ])("an eager writer that %s before its load starts does not load", async (_, change) => {
+    change(make({ loading: "eager" }).writer);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(load).not.toHaveBeenCalled();
+  });
+
   it("a load that fails after the writing was stopped is reported once", async () => {
     const { writer, status, bar } = make({ loading: "use" });
     const errors = eventsOf(writer, "gpt2-error");

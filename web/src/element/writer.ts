@@ -105,6 +105,8 @@ export class Gpt2Writer extends FormControl {
     () => this.status.endProgress(),
   );
   private seen: IntersectionObserver | undefined;
+  /** An eager load that has not started. */
+  private eager: ReturnType<typeof setTimeout> | undefined;
   /** The element is in a page, with all its initial attributes. */
   private isPlaced = false;
   /** From the start of a run to its end. Aborted once the run was stopped. */
@@ -196,6 +198,7 @@ export class Gpt2Writer extends FormControl {
     this.reported = undefined;
     this.written.textContent = "";
     this.showRunning();
+    clearTimeout(this.eager);
     const loading = this.lazy.load();
     try {
       const model = await unlessAborted(loading, signal);
@@ -247,6 +250,7 @@ export class Gpt2Writer extends FormControl {
 
   disconnectedCallback(): void {
     this.isPlaced = false;
+    clearTimeout(this.eager);
     this.seen?.disconnect();
     this.ownWords.unwatch();
     setTimeout(() => this.isConnected || this.stop()); // an element that was only moved keeps writing
@@ -297,11 +301,15 @@ export class Gpt2Writer extends FormControl {
 
   private loadWhenWanted(): void {
     const loading = this.getAttribute("loading") ?? "lazy";
+    clearTimeout(this.eager);
     this.seen?.disconnect();
     if (this.model === "" || loading === "use") return;
     const load = () => void this.lazy.load().catch(this.failToLoad);
     // Later, because a script may set `loadOptions` right after the element was defined.
-    if (loading === "eager") return void setTimeout(load);
+    if (loading === "eager") {
+      this.eager = setTimeout(load);
+      return;
+    }
     this.seen = new IntersectionObserver((entries) => {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
       this.seen?.disconnect();
