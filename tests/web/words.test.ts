@@ -125,6 +125,11 @@ describe("messages in words", () => {
     expect(words.ofError(Object.assign(new Error("x"), { code: "corrupt" }))).toBe("Kaputt.");
     expect(words.ofError(new Error("x"))).toBe("Oh.");
     setWords("de", {});
+    setWords("de-AT", { failed: "Na geh." });
+    const austrian = make("de-AT").words;
+    expect(austrian.ofError(error)).toMatch(/^Das Modell konnte nicht geladen werden/);
+    expect(austrian.ofError(new Error("x"))).toBe("Na geh.");
+    setWords("de-AT", {});
   });
 
   it("a name in braces without a value stays", () => {

@@ -176,7 +176,8 @@ export class ElementWords {
     yield this.own;
     for (let tag = languageOf(this.element).toLowerCase(); tag !== ""; tag = tag.replace(/-?[^-]*$/, "")) {
       const [set, known] = [given.get(tag), builtIn[tag]];
-      yield { ...known, ...set, failures: { ...known?.failures, ...set?.failures } };
+      if (set) yield set;
+      if (known) yield known;
     }
     yield english;
   }
@@ -186,14 +187,12 @@ export class ElementWords {
     return "";
   }
 
-  /** The message for an error. */
+  /** The message for an error: from the element's own words, else the nearest text for its code, else `failed`. */
   ofError(error: unknown): string {
-    const { code, message = String(error) } = Object(error) as { code?: string; message?: string };
-    for (const { failures, failed } of this.sources()) {
-      const text = (code === undefined ? undefined : failures?.[code]) ?? failed;
-      if (text !== undefined) return fill(text, { message });
-    }
-    return message;
+    const { code = "", message = String(error) } = Object(error) as { code?: string; message?: string };
+    let text = this.own.failures?.[code] ?? this.own.failed;
+    for (const { failures } of this.sources()) text ??= failures?.[code];
+    return fill(text ?? this.get("failed"), { message });
   }
 
   /** A readable size in the element's language, with at least two digits: "1.3 MB", "213 MB". */
