@@ -2,9 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CachedSource } from "../../web/src/cache/cached-source.js";
 import type { Revalidation } from "../../web/src/cache/revalidation.js";
-import { keepModel, listModels, removeModel, storage } from "../../web/src/cache/models.js";
+import { evictOne, keepModel, listModels, removeModel, storage } from "../../web/src/cache/models.js";
+import { markLoading } from "../../web/src/cache/locks.js";
 import { openStore } from "../../web/src/cache/open-store.js";
-import { bytesOf, type Store } from "../../web/src/cache/store.js";
+import { digestOf } from "../../web/src/cache/records.js";
+import { bytesOf, writeFile, type Store } from "../../web/src/cache/store.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import { FakeDisk } from "./support/fake-opfs.js";
 import { bytes, hash, Host, id, loadFrom, small, type LoadOptions } from "./support/model-host.js";
@@ -459,6 +461,23 @@ describe("the cache API of pages", () => {
     expect(await removeModel("m/")).toBe(true);
     expect(await listModels()).toEqual([]);
     expect(disk.used()).toBe(0);
+  });
+
+  it("room for a text comes from unneeded files, then from one model, but none that is kept or being loaded", async () => {
+    for (const of of ["loading", "kept", "older", "newest"]) await load(new Host(), { of });
+    await keepModel("kept");
+    const loaded = await markLoading(await digestOf("loading"));
+    const ids = async () => (await listModels()).map((model) => model.id);
+    await writeFile(store, "blobs", "unneeded", bytes(9, 9));
+    const file = (await disk.folder("blobs")).files.get("unneeded");
+    if (file) file.modified = 0;
+    expect(await evictOne()).toBe(true);
+    expect(await ids()).toEqual(["newest", "older", "kept", "loading"]);
+    expect(await evictOne()).toBe(true);
+    expect(await ids()).toEqual(["newest", "kept", "loading"]);
+    expect([await evictOne(), await evictOne()]).toEqual([true, false]);
+    expect(await ids()).toEqual(["kept", "loading"]);
+    loaded();
   });
 
   it("the cache API of pages reports what is stored, and how much room there is", async () => {

@@ -7,25 +7,40 @@ beforeEach(() => {
   return () => void vi.useRealTimers();
 });
 
-/** The attempts of a tab that shows the text `shown`, and whose store is full at first. */
-function begin(shown: { id: string }) {
+/**
+ * The attempts of a tab that shows the text `shown`, and whose store is full at first. `newest` is the version of each text
+ * in the store, and the tab has stored the first one; other tabs hold the texts in `held`.
+ */
+function begin(shown: { id: string }, newest?: number) {
   const stored: [id: string, content: unknown][] = [];
-  const device = { isFull: true };
+  const device = { isFull: true, newest, base: newest ?? 0, held: new Set<string>() };
   const setting = {
     put: vi.fn((id: string, { content }: { content: unknown }) => {
       if (device.isFull) return Promise.reject(new DOMException("", "QuotaExceededError"));
       stored.push([id, content]);
       return Promise.resolve();
     }),
-    repeat: vi.fn((id: string, putAgain: () => void) => {
-      if (id !== shown.id) putAgain();
-    }),
+    putShown: vi.fn((id: string) => id === shown.id),
+    claim: (id: string) => {
+      if (device.held.has(id)) return Promise.resolve(undefined);
+      device.held.add(id);
+      return Promise.resolve(() => void device.held.delete(id));
+    },
+    versions: () => {
+      const { newest: version } = device;
+      return Promise.resolve(version === undefined ? [] : [{ version, changed: 0, content: "" }]);
+    },
     showFailure: vi.fn(),
     showStored: vi.fn(),
   };
   const attempts = new Attempts(setting);
   const attempt = (id: string, version: number, content: string) =>
-    attempts.put({ id, next: { version, changed: 0, content }, stored: () => undefined });
+    attempts.put({
+      id,
+      next: { version, changed: 0, content },
+      base: () => device.base,
+      stored: () => undefined,
+    });
   return { ...setting, attempts, attempt, stored, device };
 }
 
@@ -58,20 +73,47 @@ it("an attempt that fails again is repeated until it succeeds", async () => {
 });
 
 it("a newer version that is stored in the meantime is not overwritten", async () => {
-  const { attempt, stored, device, repeat } = begin({ id: "new" });
+  const { attempt, stored, device, putShown } = begin({ id: "new" });
   await expect(attempt("old", 1, "one")).rejects.toThrow();
   device.isFull = false;
   await attempt("old", 2, "two");
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(repeat).not.toHaveBeenCalled();
+  expect(putShown).not.toHaveBeenCalled();
   expect(stored).toEqual([["old", "two"]]);
 });
 
-it("a text that another tab may have now is not stored again", async () => {
-  const { attempts, attempt, stored, device } = begin({ id: "new" });
+it("a text that is given up is not stored again, and the notice goes", async () => {
+  const { attempts, attempt, stored, device, showStored } = begin({ id: "new" });
   await expect(attempt("old", 1, "one")).rejects.toThrow();
   expect([attempts.giveUp("old"), attempts.giveUp("old")]).toEqual([true, false]);
+  expect(showStored).toHaveBeenCalledTimes(1);
   device.isFull = false;
   await vi.advanceTimersByTimeAsync(60_000);
   expect(stored).toEqual([]);
+});
+
+it.each([
+  ["has stored a newer version of", 5],
+  ["has deleted", undefined],
+])("a text that another tab %s is given up", async (_, newest) => {
+  const { attempt, stored, device, showStored } = begin({ id: "new" }, 4);
+  await expect(attempt("old", 6, "six")).rejects.toThrow();
+  Object.assign(device, { isFull: false, newest });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(stored).toEqual([]);
+  expect(showStored).toHaveBeenCalledTimes(1);
+  expect(device.held.size).toBe(0);
+});
+
+it("a text is stored later only with its claim", async () => {
+  const { attempt, stored, device } = begin({ id: "new" }, 4);
+  await expect(attempt("old", 6, "six")).rejects.toThrow();
+  device.isFull = false;
+  device.held.add("old");
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(stored).toEqual([]);
+  device.held.clear();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(stored).toEqual([["old", "six"]]);
+  expect(device.held.size).toBe(0);
 });

@@ -56,6 +56,7 @@ async function begin(...texts: string[]) {
       shown.id = id;
       return Promise.resolve(true);
     }),
+    forget: vi.fn(),
   } satisfies OwnTab;
   return { store, tab, library: new Texts(tab) };
 }
@@ -124,7 +125,7 @@ it("a text that is deleted elsewhere or damaged is not copied, and the error say
 });
 
 it("a deleted text stays in the store until the deletion is finished", async () => {
-  const { library, store } = await begin("one", "two");
+  const { library, store, tab } = await begin("one", "two");
   await library.rename("t0", "Name");
   writeLastChange(nameOf("t0"), { version: 1, change: { from: 0, to: 0, insert: "" }, caret: 0 });
   const removal = await library.remove("t0");
@@ -133,7 +134,9 @@ it("a deleted text stays in the store until the deletion is finished", async () 
   await removal?.restore();
   await vi.waitFor(() => expect(held).not.toContain(nameOf("t0")));
   expect((await listed(library)).map(([name]) => name)).toEqual(["The own.", "two", "Name"]);
+  expect(tab.forget).not.toHaveBeenCalled();
   await (await library.remove("t0"))?.finish();
+  expect(tab.forget).toHaveBeenCalledWith("t0");
   expect((await listed(library)).map(([name]) => name)).toEqual(["The own.", "two"]);
   expect(await store.versions("t0")).toEqual([]);
   expect(await store.name("t0")).toBeUndefined();

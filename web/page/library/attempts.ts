@@ -5,17 +5,23 @@ export interface Attempt {
   /** The text's id. */
   readonly id: string;
   readonly next: StoredVersion;
+  /** The last version that this tab knows to be stored; 0: none. */
+  readonly base: () => number;
   /** Called when `next` is stored. */
   readonly stored: () => void;
 }
 
 export interface AttemptsSetting {
   put: (id: string, next: StoredVersion) => Promise<void>;
-  /** Calls `putAgain` unless the tab has a newer version, which it then stores instead. */
-  repeat: (id: string, putAgain: () => void) => void;
+  /** Stores the text `id` soon if the tab shows it. Returns whether it does. */
+  putShown: (id: string) => boolean;
+  /** Claims a text for this tab; undefined if that fails. */
+  claim: (id: string) => Promise<(() => void) | undefined>;
+  /** The stored versions, the newest first. */
+  versions: (id: string) => Promise<(StoredVersion | undefined)[]>;
   /** Shows why a text is not stored. */
   showFailure: (error: unknown) => void;
-  /** Called when all texts are stored. */
+  /** Called when no text waits to be stored. */
   showStored: () => void;
 }
 
@@ -31,6 +37,11 @@ export class Attempts {
     this.setting = setting;
   }
 
+  /** The attempts for texts that are not stored. */
+  get waiting(): Attempt[] {
+    return [...this.failed.values()];
+  }
+
   /** Stores a version; rejects if that fails, and tries again later. */
   async put(attempt: Attempt): Promise<void> {
     const { failed, setting } = this;
@@ -38,11 +49,9 @@ export class Attempts {
     try {
       await setting.put(id, next);
     } catch (error) {
-      setting.showFailure(error);
       failed.set(id, attempt);
-      setTimeout(() => {
-        if (failed.get(id) === attempt) this.repeat(attempt); // otherwise a later one was made
-      }, pauseMs);
+      setting.showFailure(error);
+      this.repeatLater(attempt);
       throw error;
     }
     failed.delete(id);
@@ -50,12 +59,35 @@ export class Attempts {
     if (failed.size === 0) setting.showStored();
   }
 
-  private repeat(attempt: Attempt): void {
-    this.setting.repeat(attempt.id, () => void this.put(attempt).catch(() => undefined));
+  private isLast(attempt: Attempt): boolean {
+    return this.failed.get(attempt.id) === attempt;
   }
 
-  /** Gives up a text, which another tab may have now. Returns whether it was not stored. */
+  private repeatLater(attempt: Attempt): void {
+    setTimeout(() => {
+      if (this.isLast(attempt) && !this.setting.putShown(attempt.id)) void this.repeat(attempt);
+    }, pauseMs);
+  }
+
+  /** Repeats an attempt for a text that the tab no longer shows, unless another tab has changed or deleted the text. */
+  private async repeat(attempt: Attempt): Promise<void> {
+    const { id } = attempt;
+    const release = await this.setting.claim(id);
+    const versions = await this.setting.versions(id).catch(() => undefined);
+    if (this.isLast(attempt)) {
+      const base = attempt.base();
+      const isDeleted = base > 0 && versions?.length === 0;
+      if (isDeleted || (versions?.[0]?.version ?? 0) > base) this.giveUp(id);
+      else if (release && versions) await this.put(attempt).catch(() => undefined);
+      else this.repeatLater(attempt);
+    }
+    release?.();
+  }
+
+  /** Gives up a text that is deleted, or that another tab may have now. Returns whether it was not stored. */
   giveUp(id: string): boolean {
-    return this.failed.delete(id);
+    const wasWaiting = this.failed.delete(id);
+    if (wasWaiting && this.failed.size === 0) this.setting.showStored();
+    return wasWaiting;
   }
 }

@@ -78,11 +78,14 @@ export class Tab {
     this.attempts = new Attempts({
       // At once if the store is open, because the page may be about to close.
       put: async (id, next) => (this.store ?? (await this.openStore())).put(id, next),
-      repeat: (id, putAgain) => {
-        if (id !== this.own?.id) return putAgain();
+      putShown: (id) => {
+        if (id !== this.own?.id) return false;
         this.isChanged = true;
         this.storeSoon();
+        return true;
       },
+      claim: (id) => claim(nameOf(id), 0),
+      versions: async (id) => (await this.openStore()).versions(id),
       showFailure,
       showStored,
     });
@@ -126,7 +129,7 @@ export class Tab {
       own.stored = { version: next.version, text: whole };
       writeLastChange(nameOf(own.id), undefined);
     };
-    this.storing = this.attempts.put({ id: own.id, next, stored });
+    this.storing = this.attempts.put({ id: own.id, next, base: () => own.stored.version, stored });
     this.storing
       .catch(() => undefined) // it is shown, and tried again
       .finally(() => {
@@ -144,6 +147,18 @@ export class Tab {
   /** The current text. */
   get text(): string {
     return this.setting.surface.kept.text;
+  }
+
+  /** The texts that are not stored; this tab's if none is known. */
+  get unstoredTexts(): string[] {
+    const { waiting } = this.attempts;
+    const aside = waiting.filter(({ id }) => id !== this.id).map(({ next }) => this.textIn(next));
+    return aside.length > 0 && aside.length === waiting.length ? aside : [this.text, ...aside];
+  }
+
+  /** A text is deleted: it is not stored again. */
+  forget(id: string): void {
+    this.attempts.giveUp(id);
   }
 
   /** Finds the text `id` in this tab or the store, with the data stored beside it; undefined if it cannot be read. */

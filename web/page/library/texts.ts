@@ -22,7 +22,7 @@ export interface ListedText {
 }
 
 /** The requesting tab and its text. */
-export type OwnTab = Pick<Tab, "id" | "text" | "openStore" | "find" | "storeWhole" | "open">;
+export type OwnTab = Pick<Tab, "id" | "text" | "openStore" | "find" | "storeWhole" | "open" | "forget">;
 
 /** A text that was removed from the library. */
 export interface Removal {
@@ -147,6 +147,7 @@ export class Texts {
       },
       finish: async () => {
         try {
+          tab.forget(id);
           const removing = store.remove(id);
           writeLastChange(nameOf(id), undefined); // at once: it would bring the text back, and the page may close
           await removing;

@@ -1,21 +1,16 @@
 // Makes room for the texts on a full device: a model can be downloaded again, a text cannot.
-import { listModels, removeModel } from "../../src/client/index.js";
+import { isFull } from "../../src/shared/is-full.js";
 
-const isFull = (error: unknown) => (error as Error | null)?.name === "QuotaExceededError";
+/** Loaded only on a full device. */
+const evictOne = async () => (await import("../../src/cache/models.js")).evictOne();
 
-/** Removes the model that was used least recently, and is not kept. Resolves to whether there was one. */
-async function removeOldestModel(): Promise<boolean> {
-  const oldest = (await listModels()).filter(({ isKept }) => !isKept).at(-1);
-  return oldest !== undefined && removeModel(oldest.id);
-}
-
-/** Calls `write`. While the device is full, removes a model and calls it again. */
+/** Calls `write`. While the device is full, removes a model or files that no model needs, and calls it again. */
 export async function withRoom<T>(write: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await write();
     } catch (error) {
-      if (!isFull(error) || !(await removeOldestModel().catch(() => false))) throw error;
+      if (!isFull(error) || !(await evictOne().catch(() => false))) throw error;
     }
   }
 }

@@ -5,7 +5,7 @@ import type { StorageInfo, StoredModel } from "../shared/types.js";
 import { withStoreLock } from "./locks.js";
 import { findStores, openStore } from "./open-store.js";
 import { digestOf, readRecords, sizeOf, storedBytes, type StoredRecord } from "./records.js";
-import { estimate, removeRecord, reasonNotWritten } from "./room.js";
+import { estimate, evict, removeRecord, reasonNotWritten } from "./room.js";
 import { writeFile, type Store } from "./store.js";
 
 interface Persistable {
@@ -92,6 +92,16 @@ export const removeModel = (id: string): Promise<boolean> =>
       await removeRecord(store, record);
     }
     return found.length > 0;
+  });
+
+/**
+ * Makes room for something else than models: removes the files that no model needs or, if there are none, the least
+ * recently used model. Resolves to whether it removed anything.
+ */
+export const evictOne = (): Promise<boolean> =>
+  withStoreLock(async () => {
+    for (const store of await findStores()) if (await evict(store, "")) return true;
+    return false;
   });
 
 /**

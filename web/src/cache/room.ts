@@ -1,5 +1,6 @@
 // Removes models and files from the store to make room.
 import { formatBytes } from "../shared/format-bytes.js";
+import { isFull } from "../shared/is-full.js";
 import { answerOf } from "./bounded-store.js";
 import { loadsUnderWay } from "./locks.js";
 import { digestOf, readRecords, type ModelRecord, type StoredRecord } from "./records.js";
@@ -10,9 +11,6 @@ const slack = 1.01;
 
 /** Younger files without a record may belong to a model that another tab is converting. */
 const youngMs = 3_600_000;
-
-/** Whether a write failed because the storage is full. */
-export const isFull = (error: unknown) => (error as Error | null)?.name === "QuotaExceededError";
 
 /** Why something could not be stored, in words. */
 export const reasonNotWritten = (error: unknown) =>

@@ -1,5 +1,6 @@
 // A store that makes room while it writes. A browser's estimate in advance may be far from the actual limit.
-import { evict, isFull } from "./room.js";
+import { isFull } from "../shared/is-full.js";
+import { evict } from "./room.js";
 import type { Appender, Folder, Store, StoredFile } from "./store.js";
 
 /** `store`, but a write that finds no room is retried as long as a model can be removed. */

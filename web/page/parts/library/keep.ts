@@ -24,7 +24,7 @@ export function keepTexts(
   options: KeptOptions,
   writing: Writing,
 ): Tab {
-  return new Tab({
+  const tab = new Tab({
     surface,
     field: ui.draft,
     beside: {
@@ -40,8 +40,9 @@ export function keepTexts(
         writing.restoreSeed(typeof seed === "number" ? seed : undefined);
       },
     },
-    showFailure: (error) => showUnstored(ui, error, () => surface.kept.text),
+    showFailure: (error) => showUnstored(ui, error, () => tab.unstoredTexts),
     showStored: () => hideUnstored(ui),
     showDamage: () => state.showError(() => `${phrase("damagedFile")}.`),
   });
+  return tab;
 }

@@ -13,10 +13,10 @@ function saveAsFile(text: string): void {
   download(fileName(text, "txt"), [new Blob([text])], "text/plain;charset=utf-8");
 }
 
-/** Shows why the text is not stored, until `hideUnstored`. Offers the result of `textNow` as a file. */
-export function showUnstored(ui: NoticeElements, error: unknown, textNow: () => string): void {
+/** Shows why the text is not stored, until `hideUnstored`. Offers the result of `textsNow` as files. */
+export function showUnstored(ui: NoticeElements, error: unknown, textsNow: () => string[]): void {
   setTranslatedText(ui.unstoredText, () => phrase("unstored", { why: reasonOf(error) }));
-  ui.unstoredSave.onclick = () => saveAsFile(textNow());
+  ui.unstoredSave.onclick = () => textsNow().forEach(saveAsFile);
   ui.unstored.hidden = false;
 }
 
