@@ -138,6 +138,8 @@ export class Gpt2Autocomplete extends Base {
     // The field is looked up when it gets the focus: it may be added later, or replaced.
     this.scope = this.getRootNode() as Document | ShadowRoot;
     this.scope.addEventListener("focusin", this.onFocus);
+    if (this.wasPlaced) return this.attachToFocused();
+    this.wasPlaced = true;
     setTimeout(() => this.attachToFocused()); // a script may set properties right after the element was defined
   }
 
@@ -167,6 +169,8 @@ export class Gpt2Autocomplete extends Base {
     this.attachToFocused();
   }
 
+  /** Whether the element has been in a page. */
+  private wasPlaced = false;
   private readonly onFocus = (event: Event) => this.attach(event.target);
 
   /** The field that `target` is or is in; undefined if it is not this element's field. */

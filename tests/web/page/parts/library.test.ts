@@ -41,7 +41,6 @@ function mount(change: Partial<Omit<LibrarySetting["texts"], "current">> = {}) {
     texts,
     open: vi.fn((id?: string) => Promise.resolve(id !== "b")),
     stop: vi.fn(() => Promise.resolve()),
-    persist: vi.fn(),
     leave: vi.fn<(sentence: () => string) => void>(),
   };
   return { library: new Library(setting), removal, ...setting };
@@ -61,20 +60,6 @@ it("the library lists each text with its name, its age, its length and where it 
     "0 words",
   ]);
   expect(part("[aria-current=true]").textContent).toContain("Cats");
-});
-
-it("the library asks for persistent storage when the visitor names or imports a text", async () => {
-  const { library, persist } = mount();
-  await library.refresh();
-  part("li:nth-child(3) button").click();
-  expect(persist).not.toHaveBeenCalled();
-  button("Rename", rowOf("Cats")).click();
-  const field = part("li input") as HTMLInputElement;
-  field.value = "Dogs";
-  field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-  expect(persist).toHaveBeenCalledTimes(1);
-  part("[type=file]").dispatchEvent(new Event("change"));
-  expect(persist).toHaveBeenCalledTimes(2);
 });
 
 it("the library opens a text once the model has stopped, and says why another tab's is not opened", async () => {

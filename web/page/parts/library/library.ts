@@ -18,8 +18,6 @@ export interface LibrarySetting {
   open: (id?: string) => Promise<boolean>;
   /** Stops the model; resolves when it has stopped. */
   stop: () => Promise<void>;
-  /** Asks the browser, once, not to clear what the page stores. */
-  persist: () => void;
   /** Announces what is shown now, and offers the way back. */
   leave: (sentence: () => string) => void;
 }
@@ -62,10 +60,8 @@ export class Library {
 
   private readonly actions: RowActions = {
     open: (text) => this.actOn(text, (now) => this.open(now)),
-    rename: (text, name) => {
-      this.setting.persist();
-      this.actOn(text, ({ id }) => this.setting.texts.rename(id, name).then(() => undefined));
-    },
+    rename: (text, name) =>
+      this.actOn(text, ({ id }) => this.setting.texts.rename(id, name).then(() => undefined)),
     duplicate: (text) =>
       this.actOn(text, async ({ id, ...now }) => {
         await this.setting.texts.duplicate(id, phrase("copyOf", { name: shownName(now) }));
@@ -94,10 +90,7 @@ export class Library {
     });
     // The second click of a double click was meant for the row that the first one has moved or removed.
     list.addEventListener("click", (event) => event.detail > 1 && event.stopPropagation(), true);
-    files.addEventListener("change", () => {
-      setting.persist();
-      this.act(() => this.importAll());
-    });
+    files.addEventListener("change", () => this.act(() => this.importAll()));
     undo.hidden = true;
     const top = make("div", { className: "text-top" }, begin, search);
     const said = make("div", { className: "text-said" }, status, undo);

@@ -5,7 +5,6 @@ import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/start.js";
 import type { Tab } from "../../library/tab.js";
 import { messageOf } from "../../state/errors.js";
-import { once } from "../../state/once.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 import type { Library } from "./library.js";
 
@@ -21,12 +20,6 @@ export interface LibraryPlace {
 /** Milliseconds after a change of the text. */
 const refreshAfterMs = 600;
 
-/** Short of space, a browser may clear all that a page has stored, unless it agrees to this. */
-async function persistStorage(): Promise<void> {
-  const { storage } = navigator as { storage?: Partial<StorageManager> }; // only secure pages have one
-  await storage?.persist?.();
-}
-
 async function makeLibrary({ ui, state, writing, tab, focusText }: LibraryPlace): Promise<Library> {
   const [{ Library }, { Texts }] = await Promise.all([
     import("./library.js"),
@@ -39,7 +32,6 @@ async function makeLibrary({ ui, state, writing, tab, focusText }: LibraryPlace)
     texts: new Texts(own),
     open: (id) => own.open(id),
     stop: writing.stop,
-    persist: once(() => void persistStorage().catch(() => undefined)),
     leave: (sentence) => {
       state.sayOfText(sentence);
       if (!matchMedia("(min-width: 64rem)").matches) state.panel.value = undefined; // the panel covers the text
