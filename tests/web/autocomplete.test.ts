@@ -638,9 +638,8 @@ describe("the field and the model of a suggestion element", () => {
     element.remove();
     field.focus();
     expect(load).not.toHaveBeenCalled();
-    document.body.append(element);
     element.loadOptions = { headers: { a: "b" } };
-    await vi.advanceTimersByTimeAsync(0);
+    document.body.append(element);
     expect(load).toHaveBeenCalledTimes(1);
     expect((load.mock.lastCall as LoadCall)[1].headers).toEqual({ a: "b" });
     await propose(field, [" to bed"]);
