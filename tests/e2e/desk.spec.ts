@@ -253,7 +253,7 @@ test("the line under the title names the model, and offers GPT-2 itself with its
 }) => {
   await open(page);
   const line = page.locator("#chooser summary");
-  await expect(line).toHaveText(/Model:\s+demo: children's stories, 12 million parameters/);
+  await expect(line).toHaveText(/Model:\s+demo: English children's stories, 12 million parameters/);
   await openSection(page, "device");
   await expect(page.locator("#model")).toHaveText("12 million parameters, q8"); // this is correct
   const offer = page.locator("#model-offer");

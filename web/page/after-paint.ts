@@ -47,7 +47,7 @@ import { scoringStatus } from "./parts/token/scoring-status.js";
 import { seeing } from "./parts/token/seeing.js";
 import { offerViews } from "./parts/token/views.js";
 import { onChange, type PageState } from "./state/page-state.js";
-import "./late.css";
+import "./style/print.css";
 
 export interface Page {
   state: PageState;
@@ -176,7 +176,12 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerCopying(ui, state, editor);
   offerAlternatives(ui, state, editor);
   offerSaving(ui, state);
-  offerDevice(ui, state, () => showModel(ui, state));
+  offerDevice(
+    ui,
+    state,
+    () => showModel(ui, state),
+    (work) => queue.putFirst(work),
+  );
   offerMenu(ui);
   offerPanel(ui, state);
   offerLibrary({ ui, state, writing, tab: page.tab, focusText });

@@ -1,5 +1,8 @@
 // Predicts the next token at a place of the text.
 import type { Model, TokenLogprob } from "../../src/client/index.js";
+import type { ContextFields } from "../state/context-fields.js";
+import { promptOf } from "./compose.js";
+import { withSpecialTokens } from "./special-tokens.js";
 
 /** The most tokens that the engine returns. */
 const most = 100;
@@ -33,4 +36,16 @@ export async function predict(
   const rest = Math.max(0, 1 - top.reduce((sum, { logprob }) => sum + Math.exp(logprob), 0));
   const nats = top.reduce((sum, { logprob }) => sum - Math.exp(logprob) * logprob, -rest * last);
   return { top, entropy: nats / Math.LN2 };
+}
+
+/** Predicts the token that continues `text`, as the model reads it with the two fields. */
+export async function predictAfter(
+  model: Model,
+  text: string,
+  fields: ContextFields | undefined,
+  signal: AbortSignal,
+): Promise<Prediction | undefined> {
+  const prompt = await promptOf(model, text, fields, signal);
+  const ids = await model.tokenize(prompt, { ...withSpecialTokens, signal });
+  return predict(model, ids.slice(1 - model.info.config.nPositions), signal);
 }

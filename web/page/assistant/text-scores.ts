@@ -80,3 +80,14 @@ export function withScores(cut: readonly CutToken[], known: readonly TokenScore[
     return new Scored(ids, sum, rank, first).range(from, to);
   });
 }
+
+/** The score of one token, or of several that together form whole characters, after `context`. */
+export async function scoreToken(
+  model: Pick<Model, "score">,
+  context: readonly number[],
+  { ids, index }: Scored,
+  signal: AbortSignal,
+): Promise<Scored> {
+  const { tokens, logprob } = await model.score([...context, ...ids], { start: context.length, signal });
+  return new Scored(ids, logprob, Math.max(...tokens.map(({ rank }) => rank ?? 0)), index);
+}

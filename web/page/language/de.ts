@@ -13,7 +13,7 @@ export const page: Translated<Sections["page"]> = {
   reload: "Neu laden",
 
   chosen: "Modell:",
-  demoFacts: ": Kindergeschichten, 12 Millionen Parameter",
+  demoFacts: ": englische Kindergeschichten, 12 Millionen Parameter",
   useGpt2: "GPT-2 selbst verwenden",
   gpt2Facts: "124 Millionen Parameter, 548 MB von huggingface.co",
   onThisSite: "Auf dieser Website",
@@ -185,6 +185,7 @@ export const models: Translated<Sections["models"]> = {
   severalModels:
     "Das sind {count} Modelle ({list}), aber nur eines kann geladen werden: Zieh eines davon hierher",
   looseFiles: "Dateien ohne Ordner",
+  inEnglish: "{count}, Englisch",
   gpt2Expected: "124 Millionen Parameter, 548 MB von huggingface.co, hier etwa {rate}",
   demoName: "Demo, Kindergeschichten",
   listed: "{name}: {count}, {bytes}",

@@ -16,7 +16,7 @@ export const page = {
   reload: "Reload",
 
   chosen: "Model:",
-  demoFacts: ": children's stories, 12 million parameters",
+  demoFacts: ": English children's stories, 12 million parameters",
   useGpt2: "Use GPT-2 itself",
   gpt2Facts: "124 million parameters, 548 MB from huggingface.co",
   onThisSite: "On this site",
@@ -204,6 +204,7 @@ export const models = {
   noWeights: "there are no weights beside config.json, expected model.safetensors or its pieces",
   severalModels: "these are {count} models ({list}), but only one can be loaded: drop one of them",
   looseFiles: "files without a folder",
+  inEnglish: "{count}, English",
   gpt2Expected: "124 million parameters, 548 MB from huggingface.co, about {rate} here",
   demoName: "Demo, children's stories",
   listed: "{name}: {count}, {bytes}",

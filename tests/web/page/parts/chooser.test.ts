@@ -60,7 +60,7 @@ it("the line describes the demo model again after another one", () => {
   load({ source: "hf:user/other", name: "user/other" }, 355e6);
   expect(ui.modelFacts.textContent).toBe(": 355 million parameters");
   load(state.first, 12e6);
-  expect(ui.modelFacts.textContent).toBe(": 12 million parameters");
+  expect(ui.modelFacts.textContent).toBe(": 12 million parameters, English");
 });
 
 it("the line offers GPT-2 while the demo model is chosen, and describes another model instead", () => {

@@ -1,5 +1,6 @@
 // The menu beside the buttons, for less frequent actions. On a small screen it also holds Undo and Redo.
 import type { Elements } from "../../dom/elements.js";
+import "./menu.css";
 
 /** From this width on, the row has room for Undo and Redo. */
 const roomy = "(min-width: 40rem)";

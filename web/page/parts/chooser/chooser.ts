@@ -15,6 +15,7 @@ import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { rememberChoice } from "./choice.js";
 import { showModelLine, type LineElements } from "./model-line.js";
 import type { SiteModels } from "./site-models.js";
+import "./choices.css";
 
 type ChooserElements = LineElements &
   Pick<

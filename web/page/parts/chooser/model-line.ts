@@ -5,6 +5,7 @@ import { formatLarge } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
+import { languageOf } from "../../models/language.js";
 import { isDemo } from "../../models/model-address.js";
 import { releases, weightBytesOf } from "../../models/estimate.js";
 import { expectedRate } from "../../models/expectation.js";
@@ -22,9 +23,12 @@ const isAsItCame = (ui: LineElements) => ui.modelFacts.hasAttribute("data-phrase
 function describeModel(ui: LineElements, state: PageState): void {
   ui.modelFacts.removeAttribute("data-phrase");
   const { parameters } = state.loaded.peek()?.info ?? {};
-  setTranslatedText(ui.modelFacts, () =>
-    parameters ? `: ${phraseOfStart("count", { value: formatLarge(parameters) })}` : "",
-  );
+  const isEnglish = languageOf(state.chosen.peek()) === "en";
+  setTranslatedText(ui.modelFacts, () => {
+    if (!parameters) return "";
+    const count = phraseOfStart("count", { value: formatLarge(parameters) });
+    return `: ${isEnglish ? phrase("inEnglish", { count }) : count}`;
+  });
 }
 
 /**

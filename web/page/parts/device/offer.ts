@@ -4,18 +4,23 @@ import { phrase } from "../../language/start.js";
 import { messageOf } from "../../state/errors.js";
 import type { PageState } from "../../state/page-state.js";
 import type { Panel } from "./panel.js";
+import "./device.css";
 
-/** Shows the panel whenever it is opened; `showModel` updates the page's line about the model. */
+/**
+ * Shows the panel whenever it is opened. `showModel` updates the page's line about the model, and `putFirst` lets the page's own
+ * requests wait for a measurement.
+ */
 export function offerDevice(
   ui: Pick<Elements, "device" | "devicePanel">,
   state: PageState,
   showModel: () => void,
+  putFirst: (work: Promise<unknown>) => void,
 ): void {
   let panel: Panel | undefined;
   const show = () => {
     if (!ui.device.open) return;
     import("./panel.js").then(
-      ({ Panel }) => (panel ??= new Panel(ui, state, showModel)).show(),
+      ({ Panel }) => (panel ??= new Panel(ui, state, showModel, putFirst)).show(),
       (error: unknown) => {
         ui.devicePanel.textContent = phrase("noPart", { why: messageOf(error) });
       },

@@ -43,14 +43,17 @@ export class Panel {
 
   private readonly state: PageState;
   private readonly showModel: () => void;
+  private readonly putFirst: (work: Promise<unknown>) => void;
 
   constructor(
     { device, devicePanel }: Pick<Elements, "device" | "devicePanel">,
     state: PageState,
     showModel: () => void,
+    putFirst: (work: Promise<unknown>) => void,
   ) {
     this.state = state;
     this.showModel = showModel;
+    this.putFirst = putFirst;
     const list = make("dl");
     const value = (name: Row) => {
       const term = make("dt");
@@ -140,7 +143,9 @@ export class Panel {
     this.showRest();
     setTranslatedText(this.status, () => phrase("measuring"));
     try {
-      const speed = await measureSpeed(model, signal);
+      const measurement = measureSpeed(model, signal);
+      this.putFirst(measurement);
+      const speed = await measurement;
       setTranslatedText(this.values.speed, () => speedSentence(speed));
       setTranslatedText(this.status, () => phrase("measured"));
     } catch (error) {

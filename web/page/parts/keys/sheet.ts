@@ -4,6 +4,7 @@ import { make } from "../../dom/make.js";
 import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
+import "./keys.css";
 
 /** Keys, and what they do. */
 function listKeys(): readonly (readonly [keys: string, action: string])[] {

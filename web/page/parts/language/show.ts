@@ -6,6 +6,7 @@ import { messageOf } from "../../state/errors.js";
 import { languages, type Language } from "../../language/languages.js";
 import { phrase } from "../../language/start.js";
 import { currentLanguage } from "../../language/translation.js";
+import "./language.css";
 
 /** If the words cannot be fetched, the page keeps its language. */
 async function change(select: HTMLSelectElement, state: PageState): Promise<void> {

@@ -5,11 +5,9 @@ import type { GenerateOptions, GenerationDefaults, Model } from "../../../src/cl
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import type { Elements } from "../../dom/elements.js";
 import { keepTranslated } from "../../language/keep-translated.js";
-import { promptOf } from "../../assistant/compose.js";
-import { predict, type Prediction } from "../../assistant/predict.js";
+import { predictAfter, type Prediction } from "../../assistant/predict.js";
 import type { ContextFields } from "../../state/context-fields.js";
 import { draw } from "./picture.js";
-import { withSpecialTokens } from "../../assistant/special-tokens.js";
 
 /** Milliseconds that the caret must rest. */
 const askAfterMs = 300;
@@ -64,9 +62,7 @@ class LivePicture implements PluginValue {
     this.request.schedule(ms, async (model, signal) => {
       if (!model.info.hasTokenizer) return;
       const text = state.sliceDoc(0, state.selection.main.to);
-      const prompt = await promptOf(model, text, this.setting.fields(), signal);
-      const ids = await model.tokenize(prompt, { ...withSpecialTokens, signal });
-      const prediction = await predict(model, ids.slice(1 - model.info.config.nPositions), signal);
+      const prediction = await predictAfter(model, text, this.setting.fields(), signal);
       signal.throwIfAborted();
       this.prediction = prediction;
       this.model = model;

@@ -7,6 +7,7 @@ import { keepTranslated, setTranslatedText } from "../../language/keep-translate
 import type { PageState } from "../../state/page-state.js";
 import { presets } from "./option-list.js";
 import { OptionsPanel } from "./options-panel.js";
+import "./options.css";
 
 /** Creates the panel, labels all its options, and shows each model's defaults. */
 export function offerOptions(

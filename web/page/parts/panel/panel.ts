@@ -3,6 +3,7 @@ import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import type { PageState, PanelSection } from "../../state/page-state.js";
+import "./panel.css";
 
 type PanelElements = Pick<
   Elements,

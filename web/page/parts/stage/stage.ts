@@ -1,6 +1,7 @@
 // Stage mode: the text alone, in large type, for a projector. All writing keys work in it.
 import type { Editor } from "../../document/editor.js";
 import { listenForClicker } from "./clicker.js";
+import "./stage.css";
 
 /** Supported by some browsers. In full screen, the page then receives Escape first, which it needs. */
 interface KeyboardLock {

@@ -17,8 +17,8 @@ import { isTouched } from "../../dom/touch.js";
 import { prefillAgain } from "../../assistant/prefilling.js";
 import { placePanel } from "./place-panel.js";
 import { predict, type RankedToken } from "../../assistant/predict.js";
-import { addScores, isSameToken, scoredField, tokensBefore, Scored } from "../../document/scored.js";
-import { windowOf } from "../../assistant/text-scores.js";
+import { addScores, isSameToken, scoredField, tokensBefore, type Scored } from "../../document/scored.js";
+import { scoreToken, windowOf } from "../../assistant/text-scores.js";
 import { showDetails, detailsField, tokenWithDetails } from "./details-field.js";
 import { moveInList, showScore, showToken, type ShownToken } from "./token-panel.js";
 import { characterUnder } from "./under-pointer.js";
@@ -210,28 +210,15 @@ class Details implements PluginValue {
       shown.prediction = before && (await predict(model, context, signal));
       signal.throwIfAborted();
       this.show(shown);
-      if (context.length > 0 && view.state.field(modeField) === "text")
-        await this.score(model, token, context, signal);
+      // In the plain view the tokens are not scored, except this one.
+      const isScored = token.value.logprob !== undefined || view.state.field(modeField) !== "text";
+      if (context.length === 0 || isScored) return;
+      const scored = await scoreToken(model, context, token.value, signal);
+      signal.throwIfAborted();
+      view.dispatch({ effects: addScores.of([scored.range(token.from, token.to)]) });
     } finally {
       if (context.length > 0) view.dispatch({ effects: prefillAgain.of(null) });
     }
-  }
-
-  /** In the plain view the tokens are not scored, except this one. */
-  private async score(
-    model: Model,
-    { from, to, value: { ids, index, logprob } }: Range<Scored>,
-    context: readonly number[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (logprob !== undefined) return;
-    const { tokens, logprob: sum } = await model.score([...context, ...ids], {
-      start: context.length,
-      signal,
-    });
-    signal.throwIfAborted();
-    const rank = Math.max(...tokens.map((token) => token.rank ?? 0));
-    this.view.dispatch({ effects: addScores.of([new Scored(ids, sum, rank, index).range(from, to)]) });
   }
 }
 
