@@ -121,7 +121,9 @@ inEveryBrowser(
       await page.until(`document.activeElement?.id === "w"`);
       await page.press("a", "b");
       // A page that is left before it has loaded gets no entry of its own in the history.
-      await page.until(`document.readyState === "complete" && document.getElementById("w").value === "One dayab"`);
+      await page.until(
+        `document.readyState === "complete" && document.getElementById("w").value === "One dayab"`,
+      );
       await page.evaluate(`setTimeout(() => (location.href = "/blank.html"))`);
       await page.until(`location.pathname === "/blank.html" && document.readyState === "complete"`);
       await page.evaluate(`setTimeout(() => history.back())`);

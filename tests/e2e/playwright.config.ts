@@ -24,6 +24,7 @@ export default defineConfig({
   retries: process.env.CI ? 1 : 0, // a busy machine may be too slow for pages that use every core; reported as flaky
   workers: 2, // pages compute on all cores, but wait for most of a test
   timeout: 60_000,
+  expect: { timeout: 20_000 }, // a busy machine is slower, and no test measures time
   reporter: [["list"]],
   use: {
     serviceWorkers: "block", // page.route does not see requests that go through one; offline.spec.ts tests it
