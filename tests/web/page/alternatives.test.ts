@@ -7,6 +7,7 @@ import {
   alternativeOf,
   alternativesField,
   keepAlternatives,
+  mostAlternatives,
   parseAlternatives,
   toAlternative,
 } from "../../../web/page/document/alternatives.js";
@@ -47,6 +48,13 @@ it("each text written at a place is kept, and the steps go around among them", (
   expect(seen(step(back, -1))).toEqual(["Once upon a", { place: 0, count: 3 }]);
   expect(seen(step(third, 1))).toEqual(["Once upon a", { place: 0, count: 3 }]);
   expect(back.selection.main.head).toBe("Once more".length);
+});
+
+it("one alternative too many replaces the oldest, so that a file with all of them can be imported", () => {
+  let state = write(begin(), 4, 4, " 0");
+  for (let count = 1; count <= mostAlternatives; ++count) state = again(state, ` ${count}`);
+  expect(seen(state)).toEqual([`Once ${mostAlternatives}`, { place: 999, count: mostAlternatives }]);
+  expect(seen(step(state, 1))[0]).toBe("Once 1");
 });
 
 it("a step to an alternative is undone as one, and Undo restores which one is shown", () => {

@@ -28,6 +28,9 @@ export interface Alternatives {
   readonly shown: number;
 }
 
+/** The most alternatives at one place. A file with more is refused; one more replaces the oldest. */
+export const mostAlternatives = 1000;
+
 const none: Alternatives = { all: [], shown: 0 };
 
 /** Records that the run's text is now the alternative with this index. */
@@ -53,7 +56,10 @@ function withRun(state: EditorState, { all, shown }: Alternatives, run: Run): Al
   if (now.text === "") return { all, shown };
   const known = placeOf(all, now.text);
   if (known !== -1) return { all, shown: known };
-  if (run.stage === "open" || all.length === 0) return { all: [...all, now], shown: all.length };
+  if (run.stage === "open" || all.length === 0) {
+    const kept = [...all, now].slice(-mostAlternatives);
+    return { all: kept, shown: kept.length - 1 };
+  }
   return { all: all.map((each, place) => (place === shown ? now : each)), shown };
 }
 

@@ -1,5 +1,5 @@
 // All texts in one file, whose format docs/ describes. The parser refuses anything unknown, and names it.
-import { parseAlternatives } from "../document/alternatives.js";
+import { mostAlternatives, parseAlternatives } from "../document/alternatives.js";
 import { differenceOf } from "../document/difference.js";
 import type { KeptText, Part } from "../document/kept-text.js";
 import { areFields, parseFields } from "../document/parse-fields.js";
@@ -62,8 +62,8 @@ function refuse(where: string, expected: string, found: unknown): never {
   throw new Error(phrase("unexpected", { where, expected, found: shown }));
 }
 
-/** The most branches or alternatives of a text: more than a visitor makes, and few enough to be shown at once. */
-const most = 1000;
+/** The most branches of a text: more than a visitor makes, and few enough to be shown at once. */
+const mostBranches = 1000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -105,16 +105,16 @@ function treeOf(value: unknown, where: string): unknown {
     textOf(fieldsOf(kept, `${branch}.kept`, ["text", "caret", "written"]), `${branch}.kept`);
   }
   const tree = parseTree(value);
-  if (tree?.branches.length !== branches.length || branches.length > most)
-    refuse(where, phrase("branches", { most }), value);
+  if (tree?.branches.length !== branches.length || branches.length > mostBranches)
+    refuse(where, phrase("branches", { most: mostBranches }), value);
   return tree;
 }
 
 function alternativesOf(value: unknown, where: string): unknown {
   const found = fieldsOf(value, where, ["all", "shown"]);
   const all = listOf(found.all, `${where}.all`);
-  if (parseAlternatives(value).all.length !== all.length || all.length > most)
-    refuse(where, phrase("twoTexts", { most }), value);
+  if (parseAlternatives(value).all.length !== all.length || all.length > mostAlternatives)
+    refuse(where, phrase("twoTexts", { most: mostAlternatives }), value);
   return value;
 }
 
