@@ -1,13 +1,16 @@
 // @vitest-environment happy-dom
-// A tab whose text the store refuses, with the real store.
+// A tab whose text the store takes late or refuses, with the real store.
 import "fake-indexeddb/auto";
 import { expect, it, vi } from "vitest";
 import type { Surface } from "../../../web/page/document/surface.js";
 import { TextStore } from "../../../web/page/library/store.js";
-import { Tab } from "../../../web/page/library/tab.js";
+import { nameOf, Tab } from "../../../web/page/library/tab.js";
 
-it("a text that is set aside unstored is the one to save, until it is deleted", async () => {
-  const request = (_: string, __: object, hold: (lock: object) => unknown) => Promise.resolve(hold({}));
+/** A tab that shows `shown.text`. `released` has the names of the locks that it gave up. */
+async function openTab() {
+  const released: string[] = [];
+  const request = (name: string, _: object, hold: (lock: object) => Promise<void>) =>
+    Promise.resolve(hold({})).then(() => void released.push(name));
   vi.stubGlobal("navigator", { locks: { request } });
   const shown = { text: "Once upon a time" };
   const kept = () => ({ text: shown.text, caret: 0, written: [] });
@@ -27,6 +30,11 @@ it("a text that is set aside unstored is the one to save, until it is deleted", 
   const beside = { read: () => ({}), show: () => undefined };
   const tab = new Tab({ surface, field, beside, showFailure, showStored, showDamage: () => undefined });
   await tab.keep();
+  return { tab, shown, released, showFailure, showStored };
+}
+
+it("a text that is set aside unstored is the one to save, until it is deleted", async () => {
+  const { tab, shown, showFailure, showStored } = await openTab();
   vi.spyOn(TextStore.prototype, "put").mockRejectedValue(new DOMException("", "UnknownError"));
   const { id } = tab;
   shown.text = "A whale.";
@@ -40,4 +48,18 @@ it("a text that is set aside unstored is the one to save, until it is deleted", 
   tab.forget(id ?? "");
   expect(tab.unstoredTexts).toEqual(["An opening."]);
   expect(showStored).not.toHaveBeenCalled();
+});
+
+it("no other tab can take a text that is set aside before it is stored", async () => {
+  const { tab, shown, released } = await openTab();
+  let finish = () => {};
+  vi.spyOn(TextStore.prototype, "put").mockReturnValue(new Promise<void>((stored) => (finish = stored)));
+  const { id } = tab;
+  shown.text = "A whale.";
+  tab.noteChange();
+  tab.setAside();
+  await new Promise((later) => setTimeout(later));
+  expect(released).not.toContain(nameOf(id ?? ""));
+  finish();
+  await vi.waitFor(() => expect(released).toContain(nameOf(id ?? "")));
 });

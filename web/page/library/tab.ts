@@ -225,7 +225,7 @@ export class Tab {
     const whole = this.storeNow();
     if (whole === undefined) return; // it is the text that every page starts with
     this.storeLastChange(own, whole); // read until the text is stored
-    own.release();
+    this.storing.then(own.release, own.release); // another tab that opened it now would miss this version
     this.own = this.beginText();
   }
 
