@@ -7,6 +7,7 @@ import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/editor.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { textFile } from "../../library/text-in-page.js";
+import { isPage } from "../../../src/loader/model-source.js";
 import { sha256 } from "../../../src/loader/sha256.js";
 
 /** Receives the file piece by piece. */
@@ -58,6 +59,14 @@ async function ask(url: URL): Promise<Response | undefined> {
   return response;
 }
 
+/** The same for a file of the model: many hosts answer with a page in place of a missing file. */
+async function askFile(url: URL): Promise<Response | undefined> {
+  const response = await ask(url);
+  if (!response || !isPage(response)) return response;
+  void response.body?.cancel();
+  return undefined;
+}
+
 /**
  * Saves the page with the model in `folder`, and with `text` if given. Rejects if that fails or the visitor cancels.
  */
@@ -68,9 +77,9 @@ export async function save(folder: URL, status: HTMLElement, text?: string): Pro
   try {
     const page = await ask(new URL("one-file.html", baseAddress()));
     if (!page) throw new Error("one-file.html is not beside this page: the host has only a part of it");
-    const index = await ask(new URL("weights.json", folder));
+    const index = await askFile(new URL("weights.json", folder));
     const open = async (file: string) => {
-      const response = await ask(new URL(file, folder));
+      const response = await askFile(new URL(file, folder));
       return response?.body ? chunksOf(response.body) : undefined;
     };
     const files = modelFiles(await index?.text());
