@@ -100,6 +100,10 @@ describe("fetch", async () => {
     await expect(fetch(address("x".repeat(300)))).rejects.toMatchObject({ code: "ENAMETOOLONG" });
     const reason = new Error("enough");
     await expect(fetch(address("c"), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const early = new AbortController();
+    const asked = fetch(address("c"), { signal: early.signal });
+    early.abort(reason); // while the file is looked up
+    await expect(asked).rejects.toBe(reason);
     const controller = new AbortController();
     const response = await fetch(address("c"), { signal: controller.signal });
     controller.abort();

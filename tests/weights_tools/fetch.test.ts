@@ -397,7 +397,7 @@ it("npm run model makes a model for the page in one command", async () => {
   const bytes = readdirSync(folder)
     .filter((name) => name !== "weights.json")
     .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-  const listed = { folder: "tied-f32", name: "user/tied, f32", parameters: 113_408, bytes };
+  const listed = { folder: "tied-f32", name: "user/tied@v1, f32", parameters: 113_408, bytes };
   expect(list()).toEqual([listed]);
   expect(JSON.parse(readFileSync(join(out, "tied-f32/generation_config.json"), "utf8"))).toEqual({
     temperature: 0.7,
@@ -407,4 +407,6 @@ it("npm run model makes a model for the page in one command", async () => {
   const again = await run(["weights_tools/hub/add-model.mjs", ...args]);
   expect([again.status, again.stdout]).toEqual([0, stdout]);
   expect(list()).toEqual([listed]); // once, and without the removed model
+  const other = await run(["weights_tools/hub/add-model.mjs", "user/tied", ...args.slice(1)]);
+  expect(other.stderr).toContain('already has "user/tied@v1, f32" in tied-f32: choose another --name');
 });

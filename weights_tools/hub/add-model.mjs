@@ -155,7 +155,7 @@ async function addModel() {
   const originals = chosenFolder("--originals", values.originals);
   const model = {
     folder: folderName(values.name ?? `${id.replace(/^.*\//, "")}-${format}`),
-    name: `${id}, ${format}`,
+    name: `${revision === "main" ? id : wanted}, ${format}`,
   };
   const other = readIndex(join(models, "index.json")).find(({ folder }) => folder === model.folder)?.name;
   if (other !== undefined && other !== model.name)

@@ -10,12 +10,12 @@ export function fetchFileToo(fetch: typeof globalThis.fetch): typeof globalThis.
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.protocol !== "file:") return fetch(input, init);
-    init.signal?.throwIfAborted();
     const found = await stat(url).catch((error: unknown) => {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return undefined;
       throw error;
     });
+    init.signal?.throwIfAborted(); // a stream with an aborted signal ends the thread: its error has no listener yet
     if (!found?.isFile()) return new Response(null, { status: 404, statusText: "no such file" });
     const stream = Readable.toWeb(createReadStream(url, { signal: init.signal ?? undefined }));
     const type = types[url.pathname.split(".").pop() ?? ""] ?? "application/octet-stream";
