@@ -1,4 +1,5 @@
 // The replacements for a browser's worker and fetch in Node.js, without threads; tests/embed/node.spec.ts tests them with threads.
+import { setMaxListeners } from "node:events";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -268,6 +269,16 @@ describe("the script of a thread", () => {
     exit.mockRestore();
     writeFileSync(join(tmpdir(), "gpt2-node.json"), "{}");
     expect(await (await fetch(pathToFileURL(join(tmpdir(), "gpt2-node.json")))).json()).toEqual({});
+  });
+
+  it("Node.js does not warn of a leak if many files of a load listen to one signal", async () => {
+    await run({ script, name: "" });
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const { signal } = new AbortController();
+    for (let file = 0; file < 20; ++file) signal.addEventListener("abort", () => {});
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+    setMaxListeners(10); // the default
   });
 
   it("the script of a thread counts processors if Node.js has no navigator", async () => {

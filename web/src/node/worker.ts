@@ -1,5 +1,6 @@
 // gpt2-node-worker.js: gives a thread of Node.js the parts of a browser's worker that the engine needs, and runs
 // gpt2-worker.js in it. In the threads that the engine starts, it runs the engine's own script.
+import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { fetchFileToo } from "./fetch-file.js";
@@ -19,6 +20,8 @@ const { script, name } = (workerData ?? {
 (globalThis as Partial<typeof globalThis>).navigator ??= {
   hardwareConcurrency: availableParallelism(),
 } as Navigator;
+
+setMaxListeners(0); // all files of a load listen to one signal: with more than ten, Node.js would warn of a leak
 
 let onMessage: ((event: { data: unknown }) => void) | null = null;
 
