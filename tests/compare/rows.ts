@@ -59,19 +59,19 @@ export const rows: Row[] = [
     scale_attn_by_inverse_layer_idx: true,
     reorder_and_upcast_attn: true,
   }),
-  row("without scaled attention", "`scale_attn_weights: false`", { scale_attn_weights: false }),
+  row("GPT-2 without scaled attention", "`scale_attn_weights: false`", { scale_attn_weights: false }),
   ...["gelu_fast", "gelu", "relu", "silu", "quick_gelu"].map((name) =>
-    row(`of another activation: ${name}`, `\`activation_function: "${name}"\``, {
+    row(`GPT-2 with ${name}`, `\`activation_function: "${name}"\``, {
       activation_function: name,
     }),
   ),
   row(
-    "of an activation that is missing",
+    "GPT-2 with an unsupported activation",
     '`activation_function: "mish"`',
     { activation_function: "mish" },
     { refusal: '"activation_function" is "mish", expected one of' },
   ),
-  row("with sizes by their other names", "`hidden_size`, `num_hidden_layers`, …", {
+  row("GPT-2 with the generic names of its sizes", "`hidden_size`, `num_hidden_layers`, …", {
     hidden_size: sizes.n_embd,
     num_hidden_layers: sizes.n_layer,
     num_attention_heads: sizes.n_head,
@@ -95,19 +95,19 @@ export const rows: Row[] = [
     { warning: '"multiple_choice_head.*"' },
     (tensors) => tensors.set("multiple_choice_head.summary.weight", tensor(1, 32)),
   ),
-  row("with its head stored twice", "`lm_head.weight` equal to `wte.weight`", {}, {}, (tensors) => {
+  row("GPT-2 that stores its tied head, too", "`lm_head.weight` equal to `wte.weight`", {}, {}, (tensors) => {
     const embedding = tensors.get("wte.weight");
     if (embedding) tensors.set("lm_head.weight", embedding);
   }),
   row(
-    "with another head though tied",
+    "GPT-2 that stores another head than the tied one",
     "`tie_word_embeddings: true`, `lm_head.weight` differs",
     { tie_word_embeddings: true },
     { warning: "lm_head.weight differs from wte.weight" },
     (tensors) => tensors.set("lm_head.weight", tensor(60, 32)),
   ),
   row(
-    "saved by safetensors.torch",
+    "GPT-2 saved by safetensors.torch",
     "`lm_head.weight` alone, tied",
     {},
     { reference: new Map() },
@@ -119,32 +119,32 @@ export const rows: Row[] = [
     },
   ),
   row(
-    "of an encoder and decoder",
+    "the decoder of an encoder-decoder model",
     "`add_cross_attention: true`",
     { add_cross_attention: true },
     { refusal: '"add_cross_attention" is true, which this engine does not compute' },
   ),
   row(
-    "with tensors of cross-attention",
+    "GPT-2 with tensors of cross-attention",
     "`h.*.crossattention.*`",
     {},
     { refusal: "belongs to cross-attention" },
     (tensors) => tensors.set("h.0.crossattention.c_attn.weight", tensor(32, 64)),
   ),
   row(
-    "with code of its own",
+    "a model with its own Python code",
     "`auto_map`",
     { auto_map: { AutoModelForCausalLM: "modeling.Model" } },
     { refusal: "the model's own code" },
   ),
   row(
-    "with rotary positions",
+    "GPT-2 with rotary positions",
     "`rotary_dim`",
     { rotary_dim: 16 },
     { refusal: '"rotary_dim" is 16, a key that GPT-2 does not have' },
   ),
   row(
-    "with pruned heads",
+    "GPT-2 with pruned heads",
     "`pruned_heads`",
     { pruned_heads: { 0: [1] } },
     { refusal: '"pruned_heads" is an object' },
@@ -182,7 +182,7 @@ export const rows: Row[] = [
     { refusal: '"multi_query" is true, a key that GPT-2 does not have' },
   ),
   row(
-    "with notes of its maker",
+    "GPT-2 with unknown keys",
     "unknown keys in `config.json`",
     { dataset: "tales" },
     { warning: '"dataset": "tales"' },

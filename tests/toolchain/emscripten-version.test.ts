@@ -43,5 +43,7 @@ it("the Emscripten version of the figures is used without a message", () => {
 });
 
 it("CONTRIBUTING.md names the Emscripten version of the figures", () => {
-  expect(found("CONTRIBUTING.md", /sizes and speeds in the documents with Emscripten (\d+\.\d+\.\d+)\./)).toBe(measuredVersion);
+  expect(
+    found("CONTRIBUTING.md", /sizes and speeds in the documents with Emscripten (\d+\.\d+\.\d+)\./),
+  ).toBe(measuredVersion);
 });
