@@ -36,7 +36,7 @@ it.each<[string, ...[path: string, pattern: RegExp][]]>([
   [
     "the page in one file with GPT-2 124M",
     [oneFile, /in 8 bits is a file of (\d+) MB/],
-    ["docs/reference/command-line.md", /(\d+) MB with GPT-2 124M/],
+    ["docs/reference/command-line.md", /(\d+) MB with\s+GPT-2 124M/],
   ],
   [
     "the engine and its JavaScript, in gzip",
