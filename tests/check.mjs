@@ -1,8 +1,8 @@
 // `npm run check`: a quick look before you commit, at the files that differ from main or are not committed. It checks
-// format, ESLint, prose and TypeScript's types, and runs the unit tests that the changed files can reach. `npm run
-// verify` runs everything.
+// format, ESLint, prose and TypeScript's types. It runs the unit tests that the changed files can reach by imports, and
+// all of tests/repository, which read other files: C++ and documents. `npm run verify` runs everything.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ensureNodeModules, root } from "../engine/toolchain/build.mjs";
 import { isOnPath } from "../engine/toolchain/system-packages.mjs";
@@ -78,8 +78,11 @@ const outcomes = await Promise.all([
     : check("eslint", "npx", ["eslint", "--max-warnings", "0", "--no-warn-ignored", ...scripts]),
   checkTypes(),
   check("tests", "npx", [
-    ...["vitest", "run", "-c", "tests/vitest.config.ts", "--changed", base],
-    ...["--passWithNoTests", "--reporter=dot"],
+    ...["vitest", "related", "--run", "-c", "tests/vitest.config.ts", "--reporter=dot"],
+    ...changed,
+    ...readdirSync(join(root, "tests/repository"))
+      .filter((name) => name.endsWith(".test.ts"))
+      .map((name) => `tests/repository/${name}`),
   ]),
 ]);
 if (cpp.length > 0) console.log("C++ changed: `npm test -- native` tests it, `npm run lint` reads it");
