@@ -2,6 +2,7 @@
 import { InvalidArgumentError, type GenerateCall } from "../client/index.js";
 import { numberOptionNames, numberOptions, type NumberOption } from "../shared/number-options.js";
 import { describeValue } from "../shared/refuse.js";
+import type { CompletionRequest } from "./types.js";
 
 export interface Plan {
   model: string;
@@ -38,9 +39,11 @@ const missing: Readonly<Record<string, string>> = {
   suffix: "GPT-2 only continues a text: it cannot use a text that follows",
 };
 
-const known = [
+const known: readonly string[] = [
   ...["model", "prompt", "stop", "echo", "stream", "stream_options", "user"],
-  ...[...Object.values(counts), ...Object.values(numberOptions)].map(({ openai }) => openai),
+  ...[...Object.values(counts), ...Object.values(numberOptions)].map(
+    ({ openai }): keyof CompletionRequest => openai, // types.ts declares each
+  ),
   ...Object.keys(missing),
 ];
 
