@@ -224,6 +224,29 @@ TEST(Sampler, TypicalPAppliesWithinTopK) {
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1}));
 }
 
+// So that no option is accepted and ignored.
+TEST(Sampler, EachOptionOfTheHubChangesTheText) {
+  const auto text_with = [](const GenerateOptions& options) {
+    Sampler sampler(options, kLogits.size());
+    std::vector<std::int32_t> text;
+    for (int i = 0; i < 100; ++i) {
+      text.push_back(sampler.Sample(kLogits));
+      sampler.Accept(text.back());
+    }
+    return text;
+  };
+  const auto plain = text_with(Plain());
+  for (const NumberOption& option : NumberOptions()) {
+    if (option.hub_name.empty() || option.name == "maxNewTokens") continue;
+    bool changes = false;
+    for (const double value : {option.least, option.least + 1, option.most}) {
+      GenerateOptions options = Plain();
+      changes |= SetNumber(option, value, options) && text_with(options) != plain;
+    }
+    EXPECT_TRUE(changes) << option.name;
+  }
+}
+
 TEST(Sampler, NoNgramIsWrittenTwice) {
   for (const std::size_t size : {1, 2, 3}) {
     GenerateOptions options = Plain();
