@@ -1,5 +1,7 @@
 // @vitest-environment happy-dom
 // `showInside` in an otherwise empty page, with a model that answers at once.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Inspection, InspectOptions, ModelInfo } from "../../../web/src/client/index.js";
 import {
@@ -48,11 +50,17 @@ function mount(options: InsideOptions | null = {}) {
   return { place, view, part, texts };
 }
 
+/** Tells `showInside` that the width has changed. */
+let resize = () => {};
+
 beforeEach(() => {
   document.body.replaceChildren();
   vi.stubGlobal(
     "ResizeObserver",
     class {
+      constructor(onResize: () => void) {
+        resize = onResize;
+      }
       observe(): void {}
       disconnect(): void {}
     },
@@ -83,6 +91,28 @@ describe("showInside", () => {
       { stage: "layers", done: 1, total: 2 },
       { stage: "layers", done: 2, total: 2 },
     ]);
+  });
+
+  it("each picture that fills the width is drawn again when the width changes", async () => {
+    const { place, view } = mount();
+    const width = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(600);
+    await view.update({ model: makeModel(), ids: [3, 4, 5] });
+    const widths = () =>
+      [...(place.firstElementChild?.shadowRoot?.querySelectorAll(".picture > svg[width]") ?? [])].map((svg) =>
+        svg.getAttribute("width"),
+      );
+    expect(widths()).toContain("600");
+    width.mockReturnValue(300);
+    resize();
+    width.mockRestore();
+    expect(new Set(widths())).toEqual(new Set(["300"]));
+  });
+
+  it("docs/how-to/page.md has a row for the diagram and for each picture", () => {
+    const page = readFileSync(join(import.meta.dirname, "../../../docs/how-to/page.md"), "utf8");
+    const rows = page.split("## Look inside")[1]?.split("\n\n")[2]?.split("\n").slice(2) ?? [];
+    const { texts } = mount();
+    expect(rows).toHaveLength(1 + texts("figure").length);
   });
 
   it("showInside looks at the token at `position`, with as many tokens before it as the context holds", async () => {
