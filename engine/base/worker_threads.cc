@@ -21,7 +21,7 @@ namespace {
 // C++.
 struct alignas(16) ThreadMemory {
   std::byte
-      stack[64 * 1024];  // kernels take some 20 kB at most; thread-local variables lie here, too
+      stack[64 * 1024];  // kernels take some 35 kB at most; thread-local variables lie here, too
   ThreadPool::Helper helper;
 };
 

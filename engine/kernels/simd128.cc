@@ -13,6 +13,7 @@
 #include "engine/kernels/simd_dot.h"
 #include "engine/kernels/simd_math.h"
 #include "engine/kernels/simd_matmul.h"
+#include "engine/kernels/simd_wide.h"
 
 namespace gpt2 {
 namespace {
@@ -57,6 +58,17 @@ void MatmulF32Tile(const TiledF32& w, MatView<const float> x, std::size_t tile, 
   }
 }
 
+// Blocks of tokens together, and then the rest. `Weights` is TiledQ8 or TiledQ4.
+template <typename Weights>
+void MatmulPlain(const Weights& w, const QuantizedActivations& x, TileRange tiles,
+                 MatView<float> y) {
+  const std::size_t wide = MatmulWide(w, x, tiles, y);
+  const std::size_t place = x.Place(wide, /*group=*/0, x.groups);
+  MatmulQuantized<PlainDot>(
+      w, {x.codes + place * kGroup, x.scales + place, x.offsets + place, x.tokens - wide, x.groups},
+      tiles, {y.data + wide * y.stride, y.rows - wide, y.cols, y.stride});
+}
+
 }  // namespace
 
 void QuantizeActivations_Simd128(const float* x, std::size_t cols, ActivationCodes kind,
@@ -87,12 +99,12 @@ void MatmulF32_Simd128(const TiledF32& w, MatView<const float> x, TileRange tile
 
 void MatmulQ8_Simd128(const TiledQ8& w, const QuantizedActivations& x, TileRange tiles,
                       MatView<float> y) {
-  simd::MatmulQuantized<PlainDot>(w, x, tiles, y);
+  MatmulPlain(w, x, tiles, y);
 }
 
 void MatmulQ4_Simd128(const TiledQ4& w, const QuantizedActivations& x, TileRange tiles,
                       MatView<float> y) {
-  simd::MatmulQuantized<PlainDot>(w, x, tiles, y);
+  MatmulPlain(w, x, tiles, y);
 }
 
 void LayerNorm_Simd128(const float* x, const float* gain, const float* bias, float epsilon,

@@ -18,7 +18,7 @@
 namespace gpt2 {
 
 // The most tokens and groups of a case.
-inline constexpr std::size_t kMostCaseTokens = 9, kMostCaseGroups = 200;
+inline constexpr std::size_t kMostCaseTokens = 13, kMostCaseGroups = 200;
 
 // One call of a kernel: Run, the arrays that it changes, and those that it only reads. IsRight, if
 // it exists, finds errors that the kernel and its twin share. Most kernels change x [n] in place;
@@ -106,7 +106,7 @@ struct MatmulResult {
 
   explicit MatmulResult(Source& s)
       : tokens(s.Size(kMostCaseTokens, 1)),
-        rows(s.Size(7, 384) * kTileRows),
+        rows(s.Size(19, 384) * kTileRows),
         range(Range(s, rows / kTileRows)),
         stride(rows + (s.Flip() ? 3 : 0)),
         y(s.Room<float>((tokens - 1) * stride + rows)) {}

@@ -18,7 +18,7 @@ constexpr std::size_t kSizes[] = {1,  2,  3,  4,  5,  7,  8,   13,  16,  20,  31
                                   33, 63, 64, 65, 80, 97, 100, 127, 128, 129, 130, 160};
 
 // 200 cases: sizes of one and two vectors, around them, primes, and any others up to 40. The first
-// 27 cases have more groups than one pass sums, for each number of tokens. One case in eight has
+// 39 cases have more groups than one pass sums, for each number of tokens. One case in eight has
 // values that are special, such as NaN: all its results may be NaN.
 template <typename Fn>
 void CompareWithTwin(Fn* fast, Fn* plain) {
