@@ -153,6 +153,16 @@ describe("isolation", () => {
     expect(fetchShared(picture)).toBeUndefined();
   });
 
+  it("a request for a part of a film of another host stays one", async () => {
+    vi.stubGlobal("navigator", safari);
+    const { fetchShared } = await load();
+    serve("https://other.example/film.mp4", "film");
+    const film = requestOf("https://other.example/film.mp4", { mode: "no-cors" });
+    film.headers.set("Range", "bytes=100-");
+    await fetchShared(film);
+    expect(fetched.map(({ headers }) => headers.get("range"))).toEqual(["bytes=100-"]);
+  });
+
   it("answers of hosts that share nothing are passed on", async () => {
     vi.stubGlobal("navigator", safari);
     const { fetchShared } = await load();
