@@ -12,17 +12,14 @@ const inks: Readonly<Record<TextLanguage, Decoration>> = {
 };
 
 /** Only for the visible ranges: a long text has tens of thousands of tokens. */
-function inksOf({ state, visibleRanges }: EditorView): DecorationSet {
+export function inksOf({ state, visibleRanges }: Pick<EditorView, "state" | "visibleRanges">): DecorationSet {
   const written = state.field(writtenField);
   const marks = visibleRanges.flatMap(({ from, to }) =>
-    partsOf(written, from, to).map(([start, end, lang]) =>
-      inks[lang ?? ""].range(Math.max(start, from), Math.min(end, to)),
-    ),
+    partsOf(written, from, to)
+      .filter(([start, end]) => start < to && from < end) // a mark for one that only touches would be empty
+      .map(([start, end, lang]) => inks[lang ?? ""].range(Math.max(start, from), Math.min(end, to))),
   );
-  return Decoration.set(
-    marks.filter(({ from, to }) => from < to),
-    true,
-  );
+  return Decoration.set(marks, true);
 }
 
 const ink = ViewPlugin.define(
