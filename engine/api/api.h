@@ -55,9 +55,10 @@ typedef struct Gpt2Output {
   size_t is_done;    // 1 if no step is left, else 0
 } Gpt2Output;
 
-// An engine that computes on `threads` threads, including the caller's; null without memory.
+// Creates an engine that computes on `threads` threads, including the caller's. Returns null
+// without memory.
 Gpt2Engine* gpt2_create(size_t threads);
-// Also ends its threads, and waits for those that have started.
+// Frees an engine and ends its threads. Waits for the threads that have started.
 void gpt2_destroy(Gpt2Engine* engine);
 
 // The number of running threads, including the caller's. In a browser, threads start one after
@@ -82,9 +83,9 @@ const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t confi
                             size_t merges_size, const char* options, size_t options_size);
 // Takes the next bytes of model.safetensors. No result.
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size);
-// Sets the prompt of the load, which is prefilled while the weights arrive. gpt2_generate then
-// finds it in the cache, bit-identical to its own prefill. A prompt that is too long is cut as
-// PromptTokens describes. An empty prompt also replaces an earlier one. No result.
+// Sets a prompt that is prefilled while the weights arrive. gpt2_generate then finds it in the
+// cache, bit-identical to its own prefill. A prompt that is too long is cut as PromptTokens
+// describes. An empty prompt also replaces an earlier one. No result.
 const char* gpt2_load_prompt(Gpt2Engine* engine, const void* prompt, size_t size, bool is_ids);
 // Runs some tokens of that prompt through the next layer, if its weights have arrived. Layers run
 // in order: if a file begins with other layers, these wait. No result. In gpt2_output, `done` is

@@ -11,7 +11,7 @@ extern "C" {
 
 typedef struct Gpt2Converter Gpt2Converter;
 
-// Null without memory.
+// Creates a converter; null without memory.
 Gpt2Converter* gpt2_converter_create(void);
 void gpt2_converter_destroy(Gpt2Converter* converter);
 
@@ -47,7 +47,7 @@ const char* gpt2_converter_feed(Gpt2Converter* converter, const uint8_t* bytes, 
 // Continues with the bytes that were fed. Call it until gpt2_converter_output is empty. No result.
 const char* gpt2_converter_step(Gpt2Converter* converter);
 
-// Bytes of the converted model.safetensors, which follow those of the step before.
+// The next bytes of the converted model.safetensors, after those of the step before.
 typedef struct Gpt2Bytes {
   const uint8_t* bytes;
   size_t size;

@@ -34,15 +34,15 @@ struct Gpt2Engine {
   explicit Gpt2Engine(std::size_t threads) : pool(threads) {}
 
   gpt2::ThreadPool pool;
-  std::optional<gpt2::KvFormat> kv_format;   // as requested; after the load, as it is
-  gpt2::GenerateOptions defaults;            // of generations: the model's own if it states some
-  std::vector<std::string> warnings;         // the model's settings that are ignored
+  std::optional<gpt2::KvFormat> kv_format;   // the requested format; after the load, the actual one
+  gpt2::GenerateOptions defaults;            // the defaults of generations, set by the model
+  std::vector<std::string> warnings;         // one for each ignored setting of the model
   std::optional<gpt2::WeightReader> reader;  // during a load
   std::vector<std::int32_t> early_prompt;    // during a load: the prompt to prefill
   std::optional<gpt2::EarlyPrefill>
       early_prefill;                      // the prefill of that prompt, from the first layer on
   std::optional<gpt2::Error> load_error;  // of the last failed load, until the next begins
-  bool load_ran_out = false;              // whether that error was for missing memory
+  bool load_ran_out = false;              // whether that error was a lack of memory
   std::unique_ptr<gpt2::Weights> weights;
   std::optional<gpt2::Tokenizer> tokenizer;
   std::optional<gpt2::Context> context;
@@ -52,8 +52,8 @@ struct Gpt2Engine {
   std::uint32_t next_number = 1;
   std::optional<gpt2::Scorer> scorer;
   std::optional<gpt2::Encoding> encoding;
-  std::vector<std::int32_t> ids;  // of the last TokenizeStep
-  gpt2::Output output;            // of the session or the scorer
+  std::vector<std::int32_t> ids;  // the ids of the last TokenizeStep
+  gpt2::Output output;            // the output of the session or the scorer
   std::vector<float> attention;   // [n_head, tokens] of the last Inspect
   std::string reply;
 };
@@ -85,7 +85,7 @@ Status Tune(Gpt2Engine& engine, JsonWriter& out);
 Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json);
 // Puts the next tokens into engine.ids.
 Status TokenizeStep(Gpt2Engine& engine, JsonWriter& out);
-// Writes the text of `ids`, a prompt of ids.
+// Writes the text of the token ids in `ids`.
 Status Detokenize(Gpt2Engine& engine, const PromptBytes& ids, JsonWriter& out);
 
 // Starts a generation, which replaces a running one.

@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct Gpt2Languages Gpt2Languages;
 
-// Null without memory.
+// Creates an object without a tokenizer; null without memory.
 Gpt2Languages* gpt2_languages_create(void);
 void gpt2_languages_destroy(Gpt2Languages* languages);
 

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-// Memory of `size` bytes for arguments, or null.
+// Allocates `size` bytes for arguments; null without memory.
 void* gpt2_allocate(size_t size);
 void gpt2_free(void* memory);
 

@@ -29,14 +29,14 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
 
-  // All zeros. Fails with kOutOfMemory, naming `what`, instead of aborting. Natively the system
-  // provides zeros on first access, so an unused part of a large buffer costs nothing.
+  // Returns a buffer of zeros, or kOutOfMemory with a message that names `what`. Natively the
+  // system provides zeros on first access, so an unused part of a large buffer costs nothing.
   static Result<AlignedBuffer> Create(std::size_t size, const char* what) {
     return Take(size, what, [](std::size_t bytes) { return std::calloc(1, bytes); });
   }
 
-  // As Create with unspecified values, for callers that set all of them. Touches no memory, also in
-  // WebAssembly.
+  // Like Create, but the values are unspecified: for callers that set all of them. Touches no
+  // memory, also in WebAssembly.
   static Result<AlignedBuffer> CreateUnset(std::size_t size, const char* what) {
     return Take(size, what, [](std::size_t bytes) { return std::malloc(bytes); });
   }

@@ -10,7 +10,7 @@
 
 namespace gpt2 {
 
-// A text, which is borrowed, or a whole number.
+// A borrowed text, or a whole number.
 class Piece {
  public:
   Piece(std::string_view text)  // NOLINT: implicit by design

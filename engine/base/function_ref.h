@@ -10,7 +10,7 @@ namespace gpt2 {
 template <typename Signature>
 class FunctionRef;
 
-// Refers to a callable that must outlive it; meant for parameters only.
+// Refers to a callable object that must outlive it. Use it for parameters only.
 template <typename R, typename... Args>
 class FunctionRef<R(Args...)> {
  public:

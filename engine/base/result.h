@@ -36,7 +36,7 @@ class [[nodiscard]] Result {
   Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit by design
   Result(Error error)                            // NOLINT: implicit by design
       : error_(std::make_unique<Error>(std::move(error))) {}
-  // From the error of another result: see TakeError.
+  // Takes the error of another result: see TakeError.
   Result(std::unique_ptr<Error> error) : error_(std::move(error)) {}  // NOLINT: implicit by design
 
   bool ok() const { return error_ == nullptr; }
@@ -56,7 +56,7 @@ class [[nodiscard]] Result {
     assert(!ok());
     return *error_;
   }
-  // Takes the error to pass it on. Only when !ok(), and at most once.
+  // Moves the error out, for a caller that passes it on. Only when !ok(), and at most once.
   std::unique_ptr<Error> TakeError() { return std::move(error_); }
 
  private:

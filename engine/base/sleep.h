@@ -6,8 +6,9 @@
 
 namespace gpt2 {
 
-// Sleeps while `word` equals `value`, until Wake is called; may also return spuriously.
-// Sequentially consistent: a change after `word` was read wakes the thread.
+// Sleeps while `word` equals `value`, until Wake is called; may also return earlier. The check and
+// the sleep are one sequentially consistent step, so a change of `word` before a Wake is never
+// missed.
 inline void SleepWhile(std::atomic<std::uint32_t>& word, std::uint32_t value) {
 #ifdef __wasm_atomics__  // libc++ would poll, and adds a table of all sleepers
   __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&word), static_cast<int>(value),

@@ -1,5 +1,5 @@
-// Threads that share one loop at a time. Which thread runs which chunk never changes a result:
-// the engine splits rows between threads, never sums.
+// Threads that share one loop at a time. A result does not depend on which thread runs which chunk,
+// because the engine splits rows between threads, never sums.
 #pragma once
 
 #include <atomic>
@@ -27,15 +27,16 @@ class ThreadPool {
   // it cannot.
   using StartThread = void (*)(Helper helper);
 
-  // `threads` includes the owner: 1 starts no thread. If the system refuses a thread, the pool has
-  // fewer.
+  // `threads` includes the owner, so 1 starts no thread. If the system refuses some threads, the
+  // pool is smaller.
   explicit ThreadPool(std::size_t threads, StartThread start_thread = StartSystemThread);
   // Waits for the helpers that have started, and ignores the others.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Threads that take part, and those that the system granted. In both, some may still be starting.
+  // The number of threads that take part, and the number that the system granted. Some of both may
+  // still be starting.
   std::size_t threads() const { return active_.load(std::memory_order_relaxed); }
   std::size_t most_threads() const { return helpers_.size() + 1; }
 
@@ -53,8 +54,9 @@ class ThreadPool {
     // A third of a thread's share of what is left, but at least `grain` items. Large chunks come
     // first, and small ones let all threads finish together.
     kGuided,
-    // A thread first claims most of what it computed of recent loops of this kind, then goes on as
-    // above. For loops of similar work whose neighbouring items lie beside each other in memory.
+    // A thread's first claim is most of the share that it took of recent loops of this kind; later
+    // claims are as above. For loops of similar work whose neighbouring items are adjacent in
+    // memory.
     kLongFirst,
   };
 
@@ -75,17 +77,17 @@ class ThreadPool {
   void SleepUntilFinished();
   std::uint64_t WaitForWork(std::size_t index);
 
-  // What a thread has computed of recent loops with kLongFirst, which estimates its speed beside
-  // the others.
+  // A thread's share of recent loops with kLongFirst: an estimate of its speed compared with the
+  // others.
   struct RecentLoops {
-    float share = 0.0f;           // a mean over the loops before `loop`; later ones count more
-    std::uint32_t loop = 0;       // the latest loop of which this thread claimed a chunk
-    std::size_t items = 0;        // of that loop
-    std::size_t items_taken = 0;  // by this thread
+    float share = 0.0f;      // a mean over the loops before `loop`; later ones count more
+    std::uint32_t loop = 0;  // the number of the latest loop in which this thread claimed a chunk
+    std::size_t items = 0;   // items of that loop
+    std::size_t items_taken = 0;  // those that this thread claimed
   };
   RecentLoops of_owner_;
 
-  // The current loop. Whatever a helper reads before it has claimed a chunk is atomic.
+  // The current loop. Everything that a helper reads before its first claim is atomic.
   const Body* body_ = nullptr;
   std::atomic<std::size_t> items_{0};
   std::atomic<std::size_t> grain_{1};
@@ -95,17 +97,17 @@ class ThreadPool {
   // that a late helper can never claim from the next loop by mistake.
   std::atomic<std::uint64_t> ticket_{0};
   std::atomic<std::size_t> unfinished_items_{0};
-  std::atomic<std::uint32_t> sleepers_{0};  // that a new loop must wake
+  std::atomic<std::uint32_t> sleepers_{0};  // helpers that a new loop must wake
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint32_t> wakes_{0};     // changes when sleeping helpers must check again
-  std::atomic<bool> owner_sleeps_{false};   // until no item is unfinished
+  std::atomic<bool> owner_sleeps_{false};   // whether it waits for the last items
   std::atomic<std::uint32_t> finishes_{0};  // changes when the sleeping owner must check again
-  std::atomic<bool> has_trapped_{false};    // a helper
-  std::atomic<std::size_t> started_{0};     // helpers
+  std::atomic<bool> has_trapped_{false};    // whether a helper has trapped
+  std::atomic<std::size_t> started_{0};     // helpers that have started
   std::vector<std::unique_ptr<HelperState>> helpers_;
 };
 
-// What a helper's thread runs.
+// The function that a helper's thread runs.
 class ThreadPool::Helper {
  public:
   void operator()() const;

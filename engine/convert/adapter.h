@@ -20,7 +20,7 @@ struct LowRank {
   std::size_t rank = 0;
   std::size_t in = 0;
   std::size_t out = 0;
-  float scale = 0;                  // of the config, times the adapter's weight
+  float scale = 0;                  // the scale in the config, times the adapter's weight
   std::vector<float> a;             // A [rank, in]
   std::vector<float> b_transposed;  // [rank, out]: B as PEFT stores it is [out, rank]
 };

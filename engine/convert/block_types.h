@@ -32,9 +32,9 @@ enum class BlockType {
 
 struct BlockShape {
   std::string_view name;  // ggml's name
-  std::uint32_t ggml_id;  // of a GGUF file's tensor
-  std::size_t values;     // in a block
-  std::size_t bytes;      // of a block
+  std::uint32_t ggml_id;  // its number in a GGUF file
+  std::size_t values;     // values in a block
+  std::size_t bytes;      // the size of a block
 };
 const BlockShape& ShapeOf(BlockType type);
 

@@ -36,11 +36,11 @@ struct ConvertedFolder {
   std::uint64_t weight_bytes = 0;  // of model.safetensors
 };
 
-// The output is a model.safetensors of FORMAT.md whose tensors are in the order of the input. So
-// memory holds only a band of the current tensor and its scales; for a matrix that the Hub stores
-// transposed, all of its output. Each tensor has the bytes that `gpt2-weights convert` writes, for
-// q4 with `--calibration-tokens 0`. Adapters are merged into the floats before they are quantized:
-// see MergePlan. Not thread-safe.
+// The output is a model.safetensors of FORMAT.md, with its tensors in the order of the input. So
+// memory holds only a band of the current tensor and its scales. For a matrix that the Hub stores
+// transposed, memory holds all of its output. Each tensor has the bytes that `gpt2-weights convert`
+// writes, for q4 with `--calibration-tokens 0`. Adapters are merged into the floats before they are
+// quantized: see MergePlan. Not thread-safe.
 class Converter {
  public:
   // For the safetensors files of the model of `config_json`, to be converted to `weights`, which is
@@ -112,19 +112,19 @@ class Converter {
   bool is_whole() const { return current_ < tensors_.size() && next_row_ == tensor().rows; }
   bool needs_no_bytes() const;
   StoredWeights weights_;
-  std::vector<Adapter> adapters_;  // until they are planned
+  std::vector<Adapter> adapters_;  // until the merge plan exists
   MergePlan merge_;
-  std::optional<GgufReader> gguf_;  // until everything before its tensors has arrived
+  std::optional<GgufReader> gguf_;  // until all bytes before the tensors have arrived
   bool is_gguf_ = false;
   std::optional<TorchStream> torch_;
-  std::span<const std::byte> of_torch_;  // its output that is not consumed yet
+  std::span<const std::byte> of_torch_;  // output of torch_ that is not consumed yet
   std::uint64_t spare_ = 0;              // bytes that may follow the last tensor
   ModelConfig config_;
   std::string config_json_;
   std::vector<TensorSpec> specs_;
   std::optional<TensorSpec> own_head_;  // from an adapter, for a model with a tied head
-  std::string heads_;  // of all files, concatenated; of a single one, what has arrived
-  std::vector<std::size_t> head_ends_;  // of each file, in heads_; empty until all are complete
+  std::string heads_;  // the heads of all files; for a single file, the bytes that have arrived
+  std::vector<std::size_t> head_ends_;  // ends of the heads in heads_; empty until all are complete
   std::size_t file_ = 0;                // index into head_ends_
   std::size_t heads_taken_ = 0;         // bytes of heads_ that have arrived
   std::vector<SourceTensor> tensors_;
@@ -132,16 +132,16 @@ class Converter {
   std::optional<ConvertedFolder> folder_;
 
   Stage stage_ = Stage::kBands;
-  std::size_t next_row_ = 0;          // of the current tensor, as stored
+  std::size_t next_row_ = 0;          // the next row of the current tensor, as stored
   std::string pending_;               // the first part of a split band
   std::vector<float> floats_;         // a band, widened
-  StoredTensor stored_;               // what the tensor is converted to
+  StoredTensor stored_;               // the converted form of the tensor
   StoredTensor stored_scales_;        // if it has codes
-  bool has_begun_ = false;            // its memory is allocated
+  bool has_begun_ = false;            // whether its memory is allocated
   AlignedBuffer<std::uint8_t> held_;  // of a transposed matrix: the output, [rows, RowBytes]
   AlignedBuffer<BFloat16> scales_;    // [rows, groups]
   std::string start_;                 // the header, until it is returned
-  std::string out_;                   // what goes out at once
+  std::string out_;                   // output of the current call
   std::optional<Error> failure_;
 };
 

@@ -35,7 +35,7 @@ Result<GgufVocabulary> ReadGgufVocabulary(const GgufHeader& header);
 Status ReadGgufTensors(const GgufHeader& header, std::span<const TensorSpec> specs,
                        std::vector<SourceTensor>& tensors);
 
-// Alignment of the tensors, in bytes.
+// The alignment of the tensors in bytes.
 std::uint64_t GgufAlignment(const GgufHeader& header);
 
 }  // namespace gpt2

@@ -17,7 +17,7 @@
 
 namespace gpt2 {
 
-// The numbers, texts and flags of the metadata that are used here.
+// The numbers, texts and flags of the metadata that the engine uses.
 enum class GgufNumber {
   kTensorAlignment,
   kSplits,
@@ -45,7 +45,7 @@ struct GgufTensor {
   std::uint64_t rows = 1;
   std::uint64_t cols = 1;
   BlockType type = BlockType::kF32;
-  std::uint64_t offset = 0;  // from the end of what stands before the tensors, aligned
+  std::uint64_t offset = 0;  // from the aligned end of the header
 
   std::uint64_t Bytes() const { return rows * (cols / ShapeOf(type).values) * ShapeOf(type).bytes; }
   std::string Describe() const;  // "Q4_K [2, 256]"
@@ -101,9 +101,9 @@ class GgufReader {
   std::uint64_t tensors_left_ = 0;
   std::uint64_t pairs_left_ = 0;
   std::set<std::string, std::less<>> keys_;  // of all pairs so far
-  std::string key_;                          // of the current array
-  std::uint32_t element_type_ = 0;           // of its elements
-  std::uint64_t elements_left_ = 0;          // of it
+  std::string key_;                          // the key of the current array
+  std::uint32_t element_type_ = 0;           // the type of its elements
+  std::uint64_t elements_left_ = 0;          // its elements that have not arrived
 };
 
 }  // namespace gpt2

@@ -32,10 +32,10 @@ class LittleEndian {
     return bytes;
   }
 
-  // Of `size` bytes, at most 8.
+  // A number of `size` bytes, at most 8.
   std::uint64_t Whole(std::size_t size) { return WholeOf(Bytes(size)); }
 
-  // Up to the next line break, which is consumed, too.
+  // The text up to the next line break, which is consumed, too.
   std::string_view Line() {
     const std::size_t end = bytes_.find('\n', taken_);
     if (end == std::string_view::npos) is_short_ = true;

@@ -18,7 +18,7 @@ namespace gpt2 {
 // float32, and each product and each sum is rounded, so that the bits are the same everywhere.
 class MergePlan {
  public:
-  MergePlan() = default;  // of no adapters
+  MergePlan() = default;  // a plan without adapters
 
   // For the model of `config`, whose tensors are `specs`. Fails, naming module or tensor, if an
   // adapter does not fit the model, needs something unimplemented, or lacks something that its
@@ -30,7 +30,7 @@ class MergePlan {
   bool unties_head() const { return unties_head_; }
   // Whether an adapter changes `spec`.
   bool Changes(const TensorSpec& spec) const;
-  // Whether an adapter supplies all of `spec`, even if the model has no such tensor.
+  // Whether an adapter supplies all values of `spec`, even if the model has no such tensor.
   bool Adds(const TensorSpec& spec) const;
 
   // Merges into `values` [rows, columns]: whole rows of the tensor of `spec`, from `first_row` on,
@@ -46,8 +46,8 @@ class MergePlan {
 
   std::vector<Adapter> adapters_;
   bool unties_head_ = false;
-  bool ties_head_ = false;   // to an embedding that an adapter saves
-  std::vector<float> sums_;  // of one row
+  bool ties_head_ = false;   // whether the head is tied to an embedding that an adapter saves
+  std::vector<float> sums_;  // the sums of one row
 };
 
 // The spec of the separate head of a model of `config`, whose head is tied.

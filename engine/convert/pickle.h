@@ -23,7 +23,7 @@ struct PickleValue {
   enum class Kind {
     kNone,
     kFlag,     // number: 0 or 1
-    kWhole,    // number
+    kWhole,    // number: a whole number
     kLong,     // text: a whole number of more than 8 bytes, little-endian
     kFloat,    // its value is not kept
     kText,     // text or bytes

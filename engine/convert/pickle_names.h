@@ -1,4 +1,5 @@
-// What a pickle may refer to, and what is refused: private tables of pickle.h.
+// The names and opcodes that a pickle may use, and those that are refused: private tables of
+// pickle.h.
 #pragma once
 
 #include <optional>

@@ -22,7 +22,7 @@ namespace gpt2 {
 inline constexpr std::size_t kMostTensors = std::size_t{1} << 14;
 inline constexpr std::size_t kMostNameBytes = 256;  // ggml's GGML_MAX_NAME is 64
 
-// The type of floats of a safetensors file: kF32, kF16 or kBF16.
+// The float type of a tensor in a safetensors file: kF32, kF16 or kBF16.
 BlockType FloatType(DType dtype);
 
 // One tensor of a file. Its bytes are read in bands: a row, or the kGroup rows of a transposed
@@ -34,7 +34,7 @@ struct SourceTensor {
   std::size_t rows = 0;        // as stored
   std::size_t row_bytes = 0;   // 0: no file has it; an adapter supplies it
   std::size_t band_rows = 1;
-  std::size_t file = 0;  // index in the sequence of files
+  std::size_t file = 0;  // the index of its file
 };
 
 // The header of a safetensors file, its bytes before the tensors, from the start of `bytes`.

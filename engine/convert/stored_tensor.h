@@ -20,8 +20,8 @@ namespace gpt2 {
 // One tensor of a converted model.safetensors.
 struct StoredTensor {
   const TensorSpec* spec;  // borrowed
-  DType dtype;             // of codes; kBF16: the scales that follow them; or floats
-  std::size_t rows;        // 1 of a vector
+  DType dtype;             // the type of codes or floats; kBF16: scales, which follow the codes
+  std::size_t rows;        // 1 for a vector
   std::size_t cols;
   const WeightFormatInfo* codes = nullptr;  // their format; null: there are none
 
@@ -40,7 +40,7 @@ StoredTensor ScalesOf(const StoredTensor& codes);
 // Appends the stored tensors of `spec`.
 void StoreTensor(const TensorSpec& spec, StoredWeights weights, std::vector<StoredTensor>& out);
 
-// The bytes before those of `tensors`, in this order.
+// The bytes of the file before those of `tensors`, which are in file order.
 std::string StoredHeader(std::span<const StoredTensor> tensors, StoredWeights weights);
 
 // Writes values that are not codes, [count], to `bytes` in the type of `tensor`. Fails, naming the

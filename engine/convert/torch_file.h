@@ -1,7 +1,7 @@
-// Locates the tensors in a file of torch.save, such as the Hub's pytorch_model.bin. Only a few
-// parts of the file are read for that, wherever they are; the caller, which has the file, passes
-// them in. Supports both of PyTorch's forms: a zip archive (since 1.6), and consecutive pickles
-// followed by the storages.
+// Locates the tensors in a file of torch.save, such as the Hub's pytorch_model.bin. For that, it
+// needs only a few parts of the file: it names each part, and the caller passes it in. Supports
+// both of PyTorch's forms: a zip archive (since 1.6), and consecutive pickles followed by the
+// storages.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace gpt2 {
 
-// Bytes before a storage of the older form: its number of values.
+// The size in bytes of the number that precedes a storage in the older form: its count of values.
 inline constexpr std::size_t kTorchCountBytes = 8;
 
 // Not thread-safe.
@@ -35,19 +35,19 @@ class TorchFile {
   const std::optional<Range>& wanted() const { return wanted_; }
 
   // Takes the requested part, which may be shorter only at the end of the file. An error names the
-  // file, and ends it.
+  // file, and ends the search.
   Status Give(std::string_view bytes);
 
   const std::string& name() const { return name_; }
 
-  // The following require that nothing is wanted.
+  // Call the following functions only when no part is wanted.
 
   bool is_zip() const { return is_zip_; }
-  // The end of the file, or of its last storage.
+  // The end of the file in bytes, or of its last storage.
   std::uint64_t end() const { return end_; }
   // The storages in the order of the file.
   const TorchTensors& content() const { return content_; }
-  // For a zip archive: its name for a storage.
+  // The name of a storage's entry in a zip archive.
   std::string EntryName(const TorchStorage& storage) const;
 
   // `error`, prefixed with the name of the file.
@@ -59,7 +59,8 @@ class TorchFile {
     std::string bytes;
   };
 
-  // Each of these starts again when another part has arrived, and returns early if one is missing.
+  // Each of these functions starts again when another part has arrived, and returns early if a part
+  // is missing.
   Status Read();
   Status ReadZip();
   Status ReadPickles();

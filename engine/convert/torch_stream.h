@@ -20,9 +20,9 @@ namespace gpt2 {
 // are held until all of their values have arrived. Not thread-safe.
 class TorchStream {
  public:
-  // For `files`, which must be completely described. With `is_tied`, a head that is a view of the
-  // embedding's values is left out. Fails if a whole file would have to be held for views, or if
-  // the output would be larger than the files.
+  // For `files` in which all tensors are located. With `is_tied`, leaves out a head that is a view
+  // of the embedding's values. Fails if views would need too much memory, or if the output would be
+  // much larger than the files.
   static Result<TorchStream> Create(std::vector<TorchFile> files, bool is_tied);
 
   // The headers of the safetensors files, concatenated.
@@ -46,7 +46,7 @@ class TorchStream {
   struct Source {
     TorchFile file;
     std::size_t head_size = 0;
-    std::vector<std::size_t> order;  // of the file's tensors in the output
+    std::vector<std::size_t> order;  // the file's tensors in the order of the output
     std::vector<Region> regions;     // in the order of the file
 
     const TorchTensor& Tensor(std::size_t place) const {
@@ -68,16 +68,16 @@ class TorchStream {
   std::vector<Source> sources_;
   std::string heads_;
   std::size_t current_ = 0;      // index into sources_
-  std::size_t heads_given_ = 0;  // bytes
-  bool has_head_ = false;        // of the current source
+  std::size_t heads_given_ = 0;  // bytes of the headers that were returned
+  bool has_head_ = false;        // whether the header of the current source was returned
   std::uint64_t at_ = 0;         // bytes of its file that have arrived
   std::size_t region_ = 0;       // index into its regions
   bool has_data_ = false;        // the region's storage starts at data_
   std::uint64_t data_ = 0;
-  std::string pending_;               // what has arrived of the bytes before a storage
+  std::string pending_;               // the bytes before a storage that have arrived
   AlignedBuffer<std::byte> held_;     // the region's bytes
   std::uint64_t held_size_ = 0;       // bytes of it that have arrived
-  std::size_t given_tensors_ = 0;     // of the held region
+  std::size_t given_tensors_ = 0;     // tensors of the held region that were returned
   std::vector<std::uint64_t> place_;  // coordinates of the next value of the current tensor
   std::string out_;
 };

@@ -34,12 +34,12 @@ struct TorchTensor {
   std::string name;
   std::size_t storage = 0;  // index
   std::uint64_t begin = 0;  // the storage's value that is its first
-  std::uint64_t end = 0;    // after the last of its values; begin, if it has none
+  std::uint64_t end = 0;    // one after its last value; `begin` if it has none
   std::uint64_t values = 0;
   std::vector<std::uint64_t> shape;
   std::vector<std::uint64_t> strides;  // in values of the storage, not negative
 
-  // Whether it consists of the values [begin, end) in order.
+  // Whether the tensor consists of the values [begin, end) in order.
   bool IsContiguous() const;
   bool IsSameViewAs(const TorchTensor& other) const;
 };

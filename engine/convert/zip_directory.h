@@ -1,5 +1,5 @@
 // The list of files at the end of a zip archive (PKWARE, APPNOTE.TXT 4.3 and 4.5), also of more
-// than 4 GB. The copy of it before each file is not trusted.
+// than 4 GB. The copy of each entry before its file is not used, because it may differ.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr std::size_t kZipLocalHead = 30;
 
 inline constexpr std::string_view kZipLocalMagic("PK\3\4", 4);
 
-// The place of the list.
+// The place of the list in the archive.
 struct ZipDirectory {
   std::uint64_t begin = 0;
   std::uint64_t size = 0;  // bytes

@@ -9,8 +9,8 @@
 
 namespace gpt2 {
 
-// Bytes of the codes of a row of `cols` inputs. kQ8: one byte each. kQ4: whole groups of kGroup / 2
-// bytes, in the order of TiledQ4, whose words of four bytes are adjacent here.
+// The size in bytes of the codes of a row of `cols` inputs. kQ8: one byte for each input. kQ4:
+// whole groups of kGroup / 2 bytes, with the four-byte words of TiledQ4 one after the other.
 std::size_t CodeRowBytes(WeightFormat format, std::size_t cols);
 
 // Sets the scales [groups] of row `row`; Matrix::SetCodes takes its codes [CodeRowBytes]. Not for

@@ -28,16 +28,16 @@ inline constexpr const char* kFormatName = "gpt2-wasm";
 // The name in `activation_function`.
 std::string_view ActivationName(Activation activation);
 
-// Layers of the largest model that a config.json may describe. GPT-2 1.5B has 48.
+// The most layers that a config.json may have. GPT-2 1.5B has 48.
 inline constexpr std::size_t kMostLayers = std::size_t{1} << 10;
 
-// Tokens of the largest vocabulary that a config.json may have.
+// The largest vocabulary that a config.json may have, in tokens.
 inline constexpr std::size_t kMostVocabulary = std::size_t{1} << 24;
 
 struct ModelConfig {
   Config config;
   StoredWeights weights = StoredWeights::kHub;
-  std::vector<std::string> other_heads;  // of the original, which a converted model lacks
+  std::vector<std::string> other_heads;  // heads of the original that a converted model lacks
   std::vector<std::string> warnings;     // a sentence for each ignored part of the file
 };
 

@@ -9,12 +9,12 @@
 
 namespace gpt2 {
 
-// Looks at the keys of `config`, an object, that ReadConfigJson does not read. `is_bigcode` says
-// whether it is of a GPT-BigCode or of a GPT-2. Fails, naming it, at a key that changes the result.
-// That is a known key such as `pruned_heads`, or an unknown key whose name has a word of the
-// forward pass, such as `rotary_dim`. Appends one sentence to `warnings` with the other unknown
-// keys and the generation settings, which are ignored. A key that is null, false, zero or empty is
-// not reported.
+// Checks the keys of the object `config` that ReadConfigJson does not read. `is_bigcode` says
+// whether it describes a GPT-BigCode or a GPT-2. Fails at a key that changes the result, and names
+// it: a known key such as `pruned_heads`, or an unknown one whose name contains a word of the
+// forward pass, such as `rotary_dim`. Adds one sentence to `warnings` that names the ignored keys:
+// all other unknown ones, and generation settings. Never reports a key that is null, false, zero or
+// empty.
 Status CheckConfigKeys(const Json& config, bool is_bigcode, std::vector<std::string>& warnings);
 
 }  // namespace gpt2

@@ -21,7 +21,7 @@ inline float WidenFloat16(std::uint16_t half) {
   return std::bit_cast<float>(sign | wide << 23 | mantissa << 13);
 }
 
-// The nearest float16, ties to even; nothing if it would be infinite.
+// `value` rounded to the nearest float16, ties to even; nothing if the result is infinite.
 inline std::optional<std::uint16_t> NarrowFloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);

@@ -8,8 +8,8 @@
 
 namespace gpt2 {
 
-// Appends to a string. It adds the commas; the caller must close each bracket and give each member
-// a key. Not thread-safe.
+// Appends JSON to a string, with the necessary commas. The caller must close each bracket and give
+// each member a key. Not thread-safe.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(&out) {}
@@ -18,10 +18,10 @@ class JsonWriter {
   JsonWriter& Close(char bracket);  // '}' or ']'
   JsonWriter& Key(std::string_view name);
 
-  // Any bytes. Those that are not valid UTF-8 become U+FFFD.
+  // Writes a string of any bytes. Those that are not valid UTF-8 become U+FFFD.
   JsonWriter& Value(std::string_view text);
   JsonWriter& Value(const char* text) { return Value(std::string_view(text)); }
-  // The fewest digits that read back as the same number; null if it is not finite.
+  // Writes the fewest digits that read back as the same number, or null if it is not finite.
   JsonWriter& Value(double number);
   JsonWriter& Value(bool value);
   template <std::integral T>
@@ -41,7 +41,7 @@ class JsonWriter {
   JsonWriter& Raw(std::string_view json);
 
   std::string* out_;
-  bool needs_comma_ = false;  // before what comes next
+  bool needs_comma_ = false;  // whether the next value needs one before it
 };
 
 }  // namespace gpt2

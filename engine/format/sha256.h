@@ -11,11 +11,11 @@ namespace gpt2 {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
-// Hashes bytes that come in any pieces. Not thread-safe.
+// Hashes bytes that arrive in pieces of any size. Not thread-safe.
 class Sha256 {
  public:
   void Update(std::span<const std::byte> bytes);
-  // The digest of everything so far. The object cannot be used afterwards.
+  // The digest of all bytes so far. Do not use the object afterwards.
   Sha256Digest Finish();
 
  private:

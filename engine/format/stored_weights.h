@@ -11,8 +11,8 @@
 
 namespace gpt2 {
 
-// The format of a converted model's matrices, as in quantization_config; kHub: a model that was not
-// converted.
+// The format of a converted model's matrices, as in quantization_config. kHub means a model that is
+// not converted.
 enum class StoredWeights : std::uint8_t { kHub, kF32, kF16, kQ8, kQ4 };
 
 inline constexpr const char* kFormatVersion = "1";
@@ -21,8 +21,8 @@ inline constexpr const char* kQ4FormatVersion = "2";  // of files with 4-bit mat
 struct StoredWeightsInfo {
   StoredWeights weights;
   std::string_view name;
-  DType floats;             // of matrices without codes, and of the positions
-  WeightFormat blocks;      // of the matrices of the blocks
+  DType floats;             // the type of matrices without codes, and of the positions
+  WeightFormat blocks;      // the format of the blocks' matrices
   WeightFormat embeddings;  // of wte and lm_head: 4 bits there cost more quality than in all blocks
   const char* version;      // of the file
 
@@ -51,7 +51,7 @@ constexpr std::string_view StoredWeightsName(StoredWeights weights) {
   return InfoOf(weights).name;
 }
 
-// The format in memory of the matrix of `spec`, read from a file of `weights`: floats if it is too
+// The format in memory of the matrix `spec` from a file of `weights`: floats if the matrix is too
 // narrow for one group.
 inline WeightFormat MatrixFormat(StoredWeights weights, const TensorSpec& spec) {
   const StoredWeightsInfo& info = InfoOf(weights);
@@ -59,7 +59,7 @@ inline WeightFormat MatrixFormat(StoredWeights weights, const TensorSpec& spec) 
   return spec.cols < InfoOf(format).group ? WeightFormat::kF32 : format;
 }
 
-// The type of the tensor of `spec` in a converted file of `weights`, which is not kHub.
+// The type of the tensor `spec` in a converted file of `weights`, which is not kHub.
 inline DType StoredDType(StoredWeights weights, const TensorSpec& spec) {
   if (spec.is_vector()) return DType::kF32;
   const WeightFormat format = spec.is_matrix() ? MatrixFormat(weights, spec) : WeightFormat::kF32;

@@ -10,8 +10,8 @@
 
 namespace gpt2 {
 
-// Reads the tensor of a plan band by band, checks its values and stores them in `weights`.
-// `weights` and the plan's tensor are borrowed. Not thread-safe.
+// Reads the tensor of a plan band by band, checks its values and stores them in `weights`. Borrows
+// `weights` and the plan's tensor. Not thread-safe.
 class TensorStream {
  public:
   TensorStream(const TensorPlan& plan, Weights& weights);
@@ -20,20 +20,21 @@ class TensorStream {
   std::size_t next_row() const { return next_row_; }
   bool is_done() const { return next_row_ == plan_.rows; }
 
-  // Whether it allocates the parameter's memory: scales share that of their codes.
+  // Whether Allocate is necessary. Scales need no memory of their own, because they share that of
+  // their codes.
   bool owns_memory() const;
 
   // Allocates the parameter's memory. Call this before the first band, if owns_memory().
   Status Allocate();
 
-  // Bytes of the next band.
+  // The size of the next band in bytes.
   std::size_t BandBytes() const;
 
   // Takes the next band, BandBytes() bytes. Fails, naming tensor and row, on a value that no
   // converter writes.
   Status Take(const std::byte* bytes);
 
-  // Frees what only Take needs.
+  // Frees the memory that only Take needs.
   void Close() { std::vector<float>().swap(floats_); }  // floats_ = {} would keep the memory
 
  private:
@@ -44,7 +45,7 @@ class TensorStream {
 
   TensorPlan plan_;
   Weights* weights_;
-  TensorRef target_;  // of the plan's spec
+  TensorRef target_;  // the place of the plan's spec in the weights
   std::size_t next_row_ = 0;
   std::vector<float> floats_;  // one band, widened
 };

@@ -15,10 +15,10 @@
 #include "engine/format/json.h"
 #include "engine/text/tokenizer_rules.h"
 
-// For `json`, which is the field `field`; errors name the file and the field.
+// Functions that read `json`, the value of the field `field`. Errors name the file and the field.
 namespace gpt2::field {
 
-// Steps of a normalizer or a pre-tokenizer: each word passes through all of them.
+// The most steps of a normalizer or a pre-tokenizer, because each word passes through all of them.
 inline constexpr std::size_t kMostSteps = 16;
 
 Error Bad(ErrorCode code, const std::string& what);
@@ -33,7 +33,7 @@ Status CheckMembers(const Json& json, const std::string& field,
 
 Result<bool> ReadFlag(const Json& json, const std::string& field, const char* key, bool otherwise);
 
-// The member "type", or null.
+// The member "type" of `json`; null if it is missing.
 const Json& TypeOf(const Json& json);
 
 // The member "model" of a whole tokenizer.json. Fails on a member that no tokenizer has.
@@ -58,7 +58,7 @@ namespace gpt2 {
 
 struct BytePairVocabulary {
   std::vector<std::string> tokens;
-  std::unordered_map<std::string_view, std::int32_t> ids;  // of the tokens
+  std::unordered_map<std::string_view, std::int32_t> ids;  // by token
   std::vector<std::pair<std::string, std::string>> merges;
 };
 // Reads a model of type BPE.

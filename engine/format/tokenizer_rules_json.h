@@ -17,8 +17,8 @@ namespace gpt2 {
 // ReadTokenizer does, or if merges.txt cannot express a merge.
 Status WriteTokenizer(const TokenizerFiles& files, std::size_t vocab_size, JsonWriter& out);
 
-// Reads "rules" for a vocabulary of `tokens` tokens. Anything that WriteTokenizer does not write is
-// kInvalidArgument.
+// Reads "rules" for a vocabulary of `tokens` tokens. Returns kInvalidArgument for anything that
+// WriteTokenizer does not write.
 Result<TokenizerRules> ReadRules(const Json& json, std::size_t tokens);
 
 }  // namespace gpt2

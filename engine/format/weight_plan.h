@@ -23,23 +23,23 @@ inline constexpr const char* kFormatKey = "format";  // its value is kFormatName
 inline constexpr const char* kVersionKey = "version";
 inline constexpr const char* kScaleSuffix = "_scale";
 
-// The tensor's name in TensorSpec: a checkpoint may prefix it with "transformer.".
+// `name` without the prefix "transformer." that a checkpoint may have, as in TensorSpec.
 std::string CanonicalName(const std::string& tensor_name);
 
-// The most tensors that a file of the model of `specs` can have. These are its parameters with
-// their scales, and the buffers that a checkpoint may add.
+// The most tensors that a file of the model `specs` can have: its parameters with their scales, and
+// the buffers that a checkpoint may add.
 std::size_t MostTensors(std::span<const TensorSpec> specs, const Config& config);
 
 // The most bytes that the header of a file with `most_tensors` can have.
 std::uint64_t MostHeaderBytes(std::size_t most_tensors);
 
-// Decides which tensor is the head of a model whose config ties it to the embedding. If the file
-// has a head, that is read, as transformers 5 does (PreTrainedModel.tie_weights). `config` and
-// `specs` then become those of an untied head. If the file has only the head, it is the embedding,
-// and gets that name in `header`. safetensors.torch.save_model writes such files.
+// Decides which tensor is the head of a model whose config ties the head to the embedding. If the
+// file has a head, the engine reads it, as transformers 5 does (PreTrainedModel.tie_weights), and
+// `config` and `specs` become those of an untied head. If the file has a head but no embedding, the
+// head is renamed to the embedding in `header`: safetensors.torch.save_model writes such files.
 void SettleHead(SafetensorsHeader& header, Config& config, std::vector<TensorSpec>& specs);
 
-// The file's heads other than the language model's: "score", "v_head", ... They are skipped.
+// The names of the file's heads other than the language model's, such as "score". They are skipped.
 std::vector<std::string> OtherHeads(const SafetensorsHeader& header);
 
 // How one tensor is read. Its bytes come in bands: one row, or kGroup rows of a transposed matrix,

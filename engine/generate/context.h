@@ -15,21 +15,21 @@ namespace gpt2 {
 
 class Context;
 
-// A completed forward pass, and the right to read its logits. They are in the context's buffers, so
-// only the latest pass of a context may be read. Not thread-safe, like the context.
+// A completed forward pass, through which callers read its logits. They are in the context's
+// buffers, so only the latest pass of a context is readable. Not thread-safe, like the context.
 class Pass {
  public:
-  // Tokens that were run.
+  // The number of tokens that ran.
   std::size_t tokens() const { return tokens_; }
 
-  // Logits [count, vocab_size] after tokens [first, first + count) of those; count is at most
-  // Context::kLogitTokens. Valid until the next call, and until the context's next pass. Fails if
-  // they are not all finite, and names the position in the context and the first tensor with such a
+  // Logits [count, vocab_size] after the tokens [first, first + count) of the pass; count is at
+  // most Context::kLogitTokens. Valid until the next call, and until the context's next pass. If
+  // one is not finite, the error names the position in the context and the first tensor with such a
   // number.
   Result<MatView<const float>> Logits(std::size_t first, std::size_t count) const;
 
   // The logits after all tokens of a draft (see Context::Verify). Only those after the first token
-  // are surely finite: the rest of the draft may be wrong.
+  // are guaranteed to be finite, because the rest of the draft may be wrong.
   Result<MatView<const float>> DraftLogits() const;
 
  private:
@@ -39,7 +39,7 @@ class Pass {
 
   Context* context_;
   std::size_t tokens_;
-  [[maybe_unused]] std::size_t number_;  // of the context's passes; asserted
+  [[maybe_unused]] std::size_t number_;  // the number of this pass, for an assertion
 };
 
 // One or more sequences that run together: a pass over the weights costs little more for a few
@@ -58,11 +58,11 @@ class Context {
   // The first sequence always exists; SetSequences creates others.
   Sequence& sequence(std::size_t index = 0) { return sequences_[index]; }
 
-  // Makes room for `count` sequences, at least 1, and frees that of others. Without memory for all
-  // of them, it adds none.
+  // Creates or removes sequences until there are `count`, at least 1. Without memory for all of
+  // them, it adds none.
   Status SetSequences(std::size_t count);
 
-  // Runs the next pending tokens of one sequence, at most `most` and at most kMaxBatch.
+  // Runs the next pending tokens of one sequence: at most `most`, and at most kMaxBatch.
   Pass Prefill(Sequence& sequence, std::size_t most, const Trace* trace = nullptr);
 
   // A part of Prefill for a model that has only some of its weights. Runs tokens [first, first +
@@ -74,8 +74,8 @@ class Context {
   // Runs the next pending token of each of `sequences`, at most kMaxBatch, as one batch.
   Pass Decode(std::span<Sequence* const> sequences);
 
-  // Runs some token after the first sequence, or in place of its last token if the sequence is
-  // full. Only its cost is of interest, not its result.
+  // Runs any token after the first sequence, or in place of its last token if the sequence is full.
+  // For measurements of time: the result has no meaning.
   Pass Probe();
 
   // Runs the one pending token of the first sequence and records intermediate values. `residuals`
@@ -89,8 +89,9 @@ class Context {
   // call. Fails as Pass::Logits does.
   Result<MatView<const float>> Unembed(MatView<const float> x);
 
-  // Runs the one pending token of `sequence` and, behind it, a draft of what may follow, together
-  // at most kMaxBatch. The draft becomes no part of the sequence: see Sequence::Accept.
+  // Runs the one pending token of `sequence`, and a draft of the tokens that may follow it,
+  // together at most kMaxBatch. The draft does not become part of the sequence: see
+  // Sequence::Accept.
   Pass Verify(Sequence& sequence, std::span<const std::int32_t> draft);
 
  private:

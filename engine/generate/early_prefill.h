@@ -19,23 +19,22 @@ namespace gpt2 {
 // second, and so on. So a layer can run as soon as its weights have arrived. The result is
 // bit-identical, because a token's result does not depend on the other tokens of its batch. The
 // residual stream of the whole prompt is kept between layers: 4 * n_embd bytes per token, at most
-// 6.5 MB for a GPT-2.
-//
-// Not thread-safe. Borrows the weights and what computes.
+// 6.5 MB for a GPT-2. Not thread-safe. Borrows the weights and the compute resources.
 class EarlyPrefill {
  public:
   // `window` has 1 to n_positions tokens. Only the sizes of `weights` are read.
   static Result<EarlyPrefill> Create(const Weights& weights, const Compute& compute,
                                      KvFormat kv_format, std::span<const std::int32_t> window);
 
-  // Layers that the whole prompt has run through.
+  // The number of layers that the whole prompt has run through.
   std::size_t layers() const { return layer_; }
 
-  // Runs up to kMaxBatch tokens through the next layer, whose weights, and the embeddings, must
-  // have arrived. Only until the last layer.
+  // Runs up to kMaxBatch tokens through the next layer. Its weights and the embeddings must have
+  // arrived. Do not call it after the last layer.
   void Step();
 
-  // The context. It has cached the prompt if that has run through all layers, else nothing.
+  // Moves the context out. Its cache holds the prompt if the prompt has run through all layers,
+  // else nothing.
   Context TakeContext() { return std::move(context_); }
 
  private:
@@ -44,8 +43,8 @@ class EarlyPrefill {
 
   Context context_;
   AlignedBuffer<float> residuals_;  // [tokens, n_embd in whole tiles]
-  std::size_t layer_ = 0;           // that runs next
-  std::size_t first_ = 0;           // of the tokens that it has not run yet
+  std::size_t layer_ = 0;           // the layer that runs next
+  std::size_t first_ = 0;           // the first token that has not run through it
 };
 
 }  // namespace gpt2

@@ -16,7 +16,7 @@ class LogSoftmax {
   }
 
  private:
-  double log_sum_;  // of exp(logit)
+  double log_sum_;  // the logarithm of the sum of exp(logit)
 };
 
 }  // namespace gpt2

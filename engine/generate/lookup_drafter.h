@@ -10,25 +10,26 @@
 namespace gpt2 {
 
 // For one sequence; not thread-safe. While drafts cost more than they save, it pauses, longer each
-// time. Only accepted tokens decide that, never the clock: the same text has the same drafts
-// everywhere.
+// time. Pauses depend on the accepted tokens, never on the clock, so the same text has the same
+// drafts everywhere.
 class LookupDrafter {
  public:
-  // With the token before them these fill the tiles of the matmul kernels.
+  // Together with the token before them, so many tokens fill the tiles of the matmul kernels.
   static constexpr std::size_t kMostTokens = 7;
 
-  // At most `most` tokens: those that followed the longest, or else the latest, earlier occurrence
-  // of the tokens at the end of `text`. Empty if there is none, or during a pause. Valid until
-  // the next call.
+  // Returns at most `most` tokens: those after the longest earlier match of the end of `text`, or
+  // after the latest of several equally long ones. Empty if there is no match, or during a pause.
+  // Valid until the next call.
   std::span<const std::int32_t> Draft(std::span<const std::int32_t> text, std::size_t most);
 
   // Records how many of the `drafted` tokens the model accepted.
   void Update(std::size_t drafted, std::size_t accepted);
 
  private:
-  // Before the first acceptance, and again after a rejection.
+  // The number of drafted tokens before the first acceptance, and after a rejection.
   static constexpr std::size_t kFirstLength = 3;
-  // Calls. Rejected drafts then take 4 % of the time: kTokenCost * kFirstLength of 32 steps.
+  // In calls. With this pause, rejected drafts take 4 % of the time: kTokenCost * kFirstLength of
+  // 32 steps.
   static constexpr std::size_t kFirstPause = 32;
   // The second rejected draft of kFirstLength starts a pause.
   static constexpr double kFirstCredit = 2.0;

@@ -7,10 +7,10 @@
 
 namespace gpt2 {
 
-// Whether no value is infinite or NaN.
+// Whether all values are finite.
 bool AllFinite(std::span<const float> values);
 
-// The tensor whose result first appears at a stage of Trace.
+// The name of the tensor whose result first appears at a stage of Trace.
 std::string TensorBefore(std::string_view stage);
 
 }  // namespace gpt2

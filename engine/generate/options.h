@@ -18,7 +18,7 @@ namespace gpt2 {
 // typical-p.
 struct GenerateOptions {
   std::size_t max_new_tokens = 64;
-  std::size_t max_length = 0;  // of prompt and new tokens, a model's default; 0: none
+  std::size_t max_length = 0;  // limit for prompt and new tokens, set by a model; 0: no limit
   double temperature = 0.8;    // logits / temperature; 0: always the most probable token
   std::size_t top_k = 40;      // keep the k most probable; 0: all (Fan et al. 2018)
   double top_p = 0.95;         // keep the fewest with this much probability (Holtzman et al. 2020)
@@ -40,7 +40,7 @@ struct GenerateOptions {
   std::vector<std::int32_t> eos_token_ids;  // end the text; empty: those of the model's config
 };
 
-// Their last logits fit Context::kLogitTokens.
+// The limit for n. The last logits of so many continuations fit Context::kLogitTokens.
 inline constexpr std::size_t kMostContinuations = 16;
 
 // The limit for every number of tokens in a request. It equals the largest vocabulary
@@ -75,15 +75,15 @@ std::span<const NumberOption> NumberOptions();
 // All flags of GenerateOptions, likewise.
 std::span<const FlagOption> FlagOptions();
 
-// Sets `option` to `value`, unless that is outside its range: then returns false.
+// Sets `option` to `value`. Returns false, and sets nothing, if the value is outside its range.
 [[nodiscard]] bool SetNumber(const NumberOption& option, double value, GenerateOptions& options);
 
 // Limits of stop strings: their number, and the bytes of each.
 inline constexpr std::size_t kMostStops = 256;
 inline constexpr std::size_t kMostStopBytes = 1024;
 
-// Sets options.stop. Fails beyond those limits, and on an empty string, which would end every text
-// at once.
+// Sets options.stop. Fails if `stop` exceeds those limits, or has an empty string, which would end
+// every text at once.
 Status SetStop(std::vector<std::string> stop, GenerateOptions& options);
 
 }  // namespace gpt2

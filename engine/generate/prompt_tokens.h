@@ -11,12 +11,12 @@
 
 namespace gpt2 {
 
-// Fails, naming the first, if an id is outside the vocabulary; ids[0] counts as token
-// `first_index`.
+// Fails if an id is outside the vocabulary. The error names the first such id; ids[0] counts as
+// token `first_index`.
 Status CheckTokenIds(const Config& config, std::span<const std::int32_t> ids,
                      std::size_t first_index = 0);
 
-// Its memory depends on the model, not on the prompt. Not thread-safe.
+// The tokens of a prompt. The memory depends on the model, not on the prompt. Not thread-safe.
 class PromptTokens {
  public:
   explicit PromptTokens(const Config& config) : config_(&config), first_(config.vocab_size) {}
@@ -24,15 +24,15 @@ class PromptTokens {
   // Appends some tokens; fails as CheckTokenIds does.
   Status Add(std::span<const std::int32_t> ids);
 
-  // How many were added.
+  // The number of tokens that were added.
   std::size_t size() const { return size_; }
 
-  // All of them if they fit the context. Otherwise the last ones, without the first quarter of a
-  // context, or two, three and so on, as a growing text loses them. So the cache of a long text
-  // stays valid when the text grows.
+  // All tokens if they fit the context. Otherwise the last ones: as many quarters of a context are
+  // dropped from the beginning as necessary. A growing text drops its tokens in the same steps, so
+  // the cache of a long text stays valid while the text grows.
   std::span<const std::int32_t> window() const;
 
-  // Whether token `id`, of the vocabulary, was among the first `count` of them.
+  // Whether `id`, which is in the vocabulary, is among the first `count` tokens.
   bool IsAmong(std::size_t count, std::size_t id) const { return first_[id] - 1u < count; }
 
  private:

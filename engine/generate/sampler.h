@@ -21,21 +21,21 @@ inline bool RanksBefore(const Candidate& a, const Candidate& b) {
   return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
 }
 
-// Picks tokens for one sequence. It remembers the text so far: the repetition penalty needs the set
-// of its tokens, and no_repeat_ngram_size their order. Only that order grows after it is created.
-// Not thread-safe.
+// Picks tokens for one sequence. It stores the tokens of the text so far: their set for the
+// repetition penalty, and their order for no_repeat_ngram_size. Only the order takes more memory as
+// the text grows. Not thread-safe.
 class Sampler {
  public:
   Sampler(const GenerateOptions& options, std::size_t vocab_size);
 
-  // Records that `id` is somewhere in the prompt.
+  // Records that the prompt contains `id`.
   void Notice(std::int32_t id) { seen_[static_cast<std::size_t>(id)] = true; }
 
   // Records that `id` comes next in the context, from the prompt or generated.
   void Accept(std::int32_t id);
 
-  // Draws the next token from logits [vocab_size]. A token with the logit minus infinity is ruled
-  // out; at least one is not.
+  // Draws the next token from logits [vocab_size]. A token with the logit minus infinity is not
+  // drawn; at least one logit must be larger.
   std::int32_t Sample(std::span<const float> logits);
 
  private:
@@ -62,7 +62,7 @@ class Sampler {
   double scale_ = 1;
   std::vector<Candidate> candidates_;
   float best_logit_ = 0;
-  // Of the candidates: exp((logit - best_logit_) / (temperature * scale)).
+  // For each candidate: exp((logit - best_logit_) / (temperature * scale)).
   std::vector<double> weights_;
   struct Surprise {
     double distance;  // between the token's surprise and the expected one, in nats
@@ -71,8 +71,8 @@ class Sampler {
   std::vector<Surprise> surprises_;
 };
 
-// Fills `best` with the `count` candidates with the largest logits, largest first, in one pass that
-// rarely does more than a comparison. Reuses best's memory.
+// Fills `best` with the `count` candidates that have the largest logits, largest first. Takes one
+// pass, with one comparison for most candidates. Reuses the memory of `best`.
 void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Candidate>& best);
 
 }  // namespace gpt2

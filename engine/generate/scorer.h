@@ -22,27 +22,28 @@ struct TokenScore {
 // Computes the log-probability and the rank of each token from index `start` on, except the first
 // token of the text. A text longer than the context is scored in windows of n_positions tokens that
 // advance by `stride`. So each token has at least n_positions - stride tokens before it, if the
-// text has them. Tokens before `start` that the KV cache lacks are run without logits. `start` does
-// not move the windows: scores are bit-identical for each. Not thread-safe, like Session.
+// text has them. Tokens before `start` that the KV cache lacks run without logits. The windows do
+// not depend on `start`, so the scores are bit-identical for every `start`. Not thread-safe, like
+// Session.
 class Scorer {
  public:
-  // Takes over `context` until it is done. Fails on ids outside the vocabulary, on a stride outside
-  // [1, n_positions - 1] and on a start outside [0, ids.size()]. A model of one position can score
-  // nothing.
+  // Uses `context` alone until it is done. Fails on ids outside the vocabulary, on a stride outside
+  // [1, n_positions - 1] and on a start outside [0, ids.size()]. A model with one position can
+  // score nothing.
   static Result<Scorer> Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride,
                               std::size_t start = 0);
 
-  // Scores at most Context::kLogitTokens more tokens, and returns their scores, starting with
-  // ids()[done()] as it was before. Valid until the next call; may be empty. Fails if logits are
-  // not finite, and is then finished. Only while !is_done().
+  // Scores at most Context::kLogitTokens more tokens, and returns their scores. The first is that
+  // of ids()[done()], with done() as it was before the call. Valid until the next call; may be
+  // empty. Fails if logits are not finite, and is then done. Only while !is_done().
   Result<std::span<const TokenScore>> Step();
 
   bool is_done() const { return done_ == ids_.size(); }
 
   std::span<const std::int32_t> ids() const { return ids_; }
 
-  // Tokens that need no more work: those before the start, and the first one, which has no
-  // probability.
+  // The number of tokens that need no more work. Tokens before the start count, and so does the
+  // first one, which has no probability.
   std::size_t done() const { return done_; }
 
  private:

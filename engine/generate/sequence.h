@@ -29,32 +29,32 @@ class Sequence {
   std::size_t bytes() const { return cache_.bytes(); }
 
   // Makes `window` (at most n_positions tokens) the context. Cached tokens of the common beginning
-  // stay, but at least the last token runs again, because its logits are needed.
+  // stay cached, except the last token of `window`: it runs again, because its logits are needed.
   void SetWindow(std::span<const std::int32_t> window);
 
-  // Makes all tokens except the first `kept` pending: the next SetWindow finds no others in the
-  // cache.
+  // Removes all tokens except the first `kept` from the cache: they become pending.
   void ClearCache(std::size_t kept = 0) { cached_ = std::min(cached_, kept); }
 
-  // Appends a pending token. A full window first keeps only its last three quarters, which must run
-  // again because positions are absolute. Returns the number of dropped tokens.
+  // Appends a pending token. If the window is full, it first drops its first quarter, and the rest
+  // becomes pending, because positions are absolute. Returns the number of dropped tokens.
   std::size_t Push(std::int32_t id);
 
-  // The next pending token, for a forward pass that is about to run it: it counts as cached.
+  // Returns the next pending token for a forward pass that is about to run it, and counts it as
+  // cached.
   BatchToken Advance();
 
   // Token `position` of the window, for a forward pass that runs in parts.
   BatchToken At(std::size_t position) { return {window_[position], position, &cache_}; }
 
-  // A token to run after the window, of which it is not a part. If the window is full, its last
-  // token becomes pending, because its place is used.
+  // A token to run after the window, without becoming part of it. If the window is full, the token
+  // takes the place of the last one, which becomes pending.
   BatchToken Behind();
 
   // Token `index` of a draft after the window, which must have no pending tokens. It runs, but is
   // not a part of the window until Accept.
   BatchToken Drafted(std::size_t index, std::int32_t id);
 
-  // Appends the first tokens of a draft that has run: their keys and values are cached. They must
+  // Appends the first tokens of a draft that has run, whose keys and values are cached. They must
   // fit the window.
   void Accept(std::span<const std::int32_t> ids);
 

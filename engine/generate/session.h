@@ -29,7 +29,7 @@ enum class FinishReason {
 };
 std::string_view FinishReasonName(FinishReason reason);
 
-// How many of a token's bytes repeat the end of the healed prompt.
+// How many bytes of a token repeat the end of the healed prompt.
 enum class Healed { kNone, kSome, kAll };
 
 struct TokenLogprob {
@@ -39,7 +39,7 @@ struct TokenLogprob {
 
 // A token that was written.
 struct GeneratedToken {
-  std::size_t continuation;  // which of options.n
+  std::size_t continuation;  // its number, below options.n
   std::int32_t id;
   // The text that became final with this token: whole characters, no part of a stop string. It may
   // be empty, or include text of earlier tokens. A token that only heals the prompt has none,
@@ -48,13 +48,13 @@ struct GeneratedToken {
   float logprob;
   std::uint32_t rank;  // by logprob, 1: the most probable token
   Healed healed = Healed::kNone;
-  // options.logprobs alternatives, most probable first. While the prompt is healed, only tokens
-  // that are allowed there.
+  // options.logprobs alternatives, most probable first. While the prompt is healed, these are only
+  // allowed tokens.
   std::vector<TokenLogprob> top;
 };
 
-// The progress of a prefill: the cached tokens and the total of the prompt, or of a context that
-// runs again.
+// The progress of a prefill: the number of cached tokens, and of all tokens of the prompt or of a
+// context that runs again.
 struct PrefillProgress {
   std::size_t done = 0;
   std::size_t total = 0;
@@ -74,10 +74,10 @@ struct PrefillProgress {
 // may let the threads of the context's pool help.
 class Session {
  public:
-  // Takes over `context` until it is finished or suspended. `tokenizer` may be null: then tokens
-  // have no text, and stop strings are refused. An empty prompt starts at end-of-text, as GPT-2 was
-  // trained. Cached tokens of the same beginning are not computed again. Continuation i draws with
-  // seed options.seed + i.
+  // Uses `context` alone until it is finished or suspended. If `tokenizer` is null, tokens have no
+  // text, and stop strings are refused. An empty prompt starts at end-of-text, as in GPT-2's
+  // training. Cached tokens of the same beginning do not run again. Continuation i draws with seed
+  // options.seed + i.
   static Result<Session> Begin(Context& context, const Tokenizer* tokenizer,
                                const PromptTokens& prompt, const GenerateOptions& options);
   static Result<Session> Begin(Context& context, const Tokenizer* tokenizer,
@@ -89,8 +89,8 @@ class Session {
   // done.
   Result<std::vector<GeneratedToken>> Step();
 
-  // Lets others use the context until Resume, which may need memory. The following tokens stay the
-  // same: tokens that are no longer cached are prefilled again.
+  // Between Suspend and Resume, others may use the context. Resume prefills the tokens that are no
+  // longer cached, and may need memory. The following tokens stay the same.
   void Suspend();
   Status Resume();
 
@@ -103,14 +103,14 @@ class Session {
   // The current or the last prefill.
   const PrefillProgress& prefill() const { return prefill_; }
 
-  // Tokens at the start of the text that no longer fit the context, in the continuation that lost
-  // most.
+  // The number of tokens at the start of the text that no longer fit the context, in the
+  // continuation that lost most.
   std::size_t dropped_tokens() const;
-  // Tokens of the prompt that were already cached.
+  // The number of tokens of the prompt that were already cached.
   std::size_t reused_tokens() const { return reused_tokens_; }
-  // Tokens at the end of the prompt that are rewritten.
+  // The number of tokens at the end of the prompt that the model writes again.
   std::size_t healed_tokens() const { return healing_.tokens; }
-  // Drafted tokens, and those that were accepted.
+  // The number of drafted tokens, and of accepted ones.
   std::size_t drafted_tokens() const { return drafted_tokens_; }
   std::size_t accepted_tokens() const { return accepted_tokens_; }
 
@@ -118,7 +118,7 @@ class Session {
   struct Continuation {
     Sampler sampler;
     StopMatcher stop;
-    std::size_t healed_bytes = 0;  // of the prompt's end that are rewritten
+    std::size_t healed_bytes = 0;  // bytes of the prompt's end that are written again
     Utf8Stream characters = {};
     std::size_t dropped_tokens = 0;
     std::size_t written = 0;  // tokens, except for those that only heal the prompt
@@ -140,7 +140,7 @@ class Session {
   const Tokenizer* tokenizer_;
   GenerateOptions options_;
   std::vector<Continuation> continuations_;  // of context sequence 0, 1, ...
-  bool has_prompt_ = false;                  // until then all continuations share sequence 0
+  bool has_prompt_ = false;                  // if not, all continuations share sequence 0
   PrefillProgress prefill_;
   std::vector<std::vector<std::int32_t>> windows_;  // of the sequences, while suspended
   LookupDrafter drafter_;

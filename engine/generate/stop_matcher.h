@@ -1,4 +1,4 @@
-// Ends a text at the first stop string without ever showing a part of it.
+// Ends a text at the first stop string, and returns no part of that string.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace gpt2 {
 
-// Of one text; not thread-safe.
+// Matches one text; not thread-safe.
 class StopMatcher {
  public:
   explicit StopMatcher(std::vector<std::string> stop) : stop_(std::move(stop)) {}

@@ -11,9 +11,9 @@
 
 namespace gpt2 {
 
-// Measures decode steps with 1, 2, 4, ... and all of a pool's threads, a few steps at a time. Other
-// work can run between them, with all threads. At the end it leaves the pool at the fewest threads
-// that are not clearly slower than the fastest. Not thread-safe.
+// Measures decode steps with 1, 2, 4, ... and all threads of a pool, a few steps at a time. Between
+// them, other work can run on all threads. At the end it sets the pool to the fewest threads that
+// are not clearly slower than the fastest number. Not thread-safe.
 class ThreadTuner {
  public:
   // The pool is borrowed.
@@ -29,7 +29,7 @@ class ThreadTuner {
  private:
   struct Candidate {
     std::size_t threads;
-    double seconds;  // of the best step
+    double seconds;  // the duration of the fastest step
   };
 
   void Choose();
@@ -39,8 +39,8 @@ class ThreadTuner {
   std::size_t measured_ = 0;           // number of steps
 };
 
-// The seconds of a decode step after the context's first sequence. The cache stays complete, except
-// for the last token if the context is full.
+// The duration in seconds of a decode step after the context's first sequence. The cache stays
+// complete, except for the last token if the context is full.
 double MeasureStep(Context& context);
 
 }  // namespace gpt2

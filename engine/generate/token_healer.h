@@ -17,7 +17,7 @@ namespace gpt2 {
 // The end of a prompt that is generated again.
 struct Healing {
   std::size_t tokens = 0;  // number of removed tokens
-  std::string bytes;       // of the removed tokens; the next tokens write them again
+  std::string bytes;       // the bytes of the removed tokens; the next tokens write them again
 };
 
 // A model has learned "straw" + "berry", not "strawb" + "erry". A prompt that ends in a word, or in
@@ -29,8 +29,8 @@ struct Healing {
 // borrows the tokenizer.
 class TokenHealer {
  public:
-  // Bytes of a prompt's end that are examined: no token of GPT-2 is longer, or has a prefix of more
-  // tokens.
+  // The number of bytes to examine at the end of a prompt: no token of GPT-2 is longer, or has a
+  // prefix of more tokens.
   static constexpr std::size_t kMostBytes = 128;
   static constexpr std::size_t kMostTokens = 16;
 
@@ -38,9 +38,9 @@ class TokenHealer {
   TokenHealer(const Tokenizer& tokenizer, std::optional<std::int32_t> eos)
       : tokenizer_(&tokenizer), eos_(eos) {}
 
-  // The tokens that the rule removes from `ids`, the end of a prompt. If ids are not the tokens of
-  // their own text, only their valid end counts; nothing is removed after an added token. Nothing
-  // is removed with other rules than GPT-2's either, for which the rule does not hold.
+  // The tokens that the rule removes from `ids`, the end of a prompt. The rule applies to the
+  // tokens after the last added token, and among these to the longest end that is the encoding of
+  // its own text. It removes nothing for a tokenizer with other rules than GPT-2's.
   Healing TakeBack(std::span<const std::int32_t> ids) const;
 
   // Fills `allowed` [vocab_size] with the logits of the tokens that are allowed next. A token is

@@ -71,7 +71,7 @@ inline constexpr std::size_t kMaxHeadDim = 512;  // limit on the stack; GPT-2 ha
 using AttendF32Fn = void(const float* q, const KvHeadF32& kv, std::size_t dim,
                          std::size_t positions, float* out);
 
-// Puts key and value [dim] of `position` into the cache, each with one scale as in
+// Stores key and value [dim] of `position` in the cache, each with one scale as in
 // QuantizeActivations with kSigned. Dimensions from dim to padded_dim are zero before and after.
 using StoreQ8Fn = void(const float* key, const float* value, std::size_t dim, std::size_t position,
                        const KvHeadQ8& kv);

@@ -65,8 +65,8 @@ struct TiledQ4 {
 };
 inline constexpr int kQ4Zero = 8;  // the code of weight zero; codes are 0..15
 
-// Tokens whose groups are adjacent. So everything that shares a load of weights has constant
-// addresses and is read from its first byte to its last.
+// The number of tokens whose groups are adjacent. So a kernel reads the inputs that share a load of
+// weights at constant addresses, from the first byte to the last.
 inline constexpr std::size_t kTokenBlock = 4;
 
 // Activations quantized group by group, as the weights require. After the last value, a group has
@@ -103,8 +103,8 @@ struct KvHeadF32 {
 
 // Keys and values of one head in 8 bits, in whole blocks of kKvBlock positions. A key vector holds
 // 4 dimensions of 4 positions (lane = position). A value vector holds 4 positions of 4 dimensions
-// (lane = dimension), so that neither product needs a sum across lanes. The vectors lie in the
-// order in which attention reads them: a block's quads of positions side by side.
+// (lane = dimension), so that neither product needs a sum across lanes. The vectors are stored in
+// the order in which attention reads them, with a block's quads of positions side by side.
 struct KvHeadQ8 {
   std::int8_t* keys;    // [blocks, padded_dim / 4, kKvQuads, 4 positions, 4 dimensions]
   std::int8_t* values;  // [blocks, padded_dim / 4, kKvQuads, 4 dimensions, 4 positions]

@@ -7,7 +7,7 @@
 
 namespace gpt2 {
 
-// Nothing if `text` is not valid Base64, padded to a multiple of four characters.
+// The bytes of `text`; nothing if it is not valid Base64, padded to a multiple of four characters.
 std::optional<std::string> BytesFromBase64(std::string_view text);
 
 }  // namespace gpt2

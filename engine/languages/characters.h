@@ -11,7 +11,7 @@ namespace gpt2 {
 inline constexpr char32_t kFirstByte = 0x110000;
 std::u32string Characters(std::string_view text);
 
-// The inverse: returns the same bytes.
+// The bytes of `characters`: the inverse function.
 std::string BytesOf(std::u32string_view characters);
 void AppendCharacter(char32_t character, std::string& out);
 

@@ -13,7 +13,7 @@
 
 namespace gpt2 {
 
-// Immutable.
+// The table. Immutable.
 class CharsMap {
  public:
   // `bytes` holds the size of a trie as a little-endian 32-bit number, and the trie, a double array
@@ -24,7 +24,7 @@ class CharsMap {
   // it. Fails if the trie is damaged.
   Result<std::string> Apply(std::string_view text) const;
 
-  // Bytes of the longest replacement.
+  // The length of the longest replacement in bytes.
   std::size_t longest() const { return longest_; }
 
  private:

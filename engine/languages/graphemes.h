@@ -7,8 +7,9 @@
 
 namespace gpt2 {
 
-// Bytes of the first grapheme of `text`, which is not empty. Takes time linear in that. Regional
-// indicators are not joined in pairs: a CharsMap looks up only texts shorter than two of them.
+// The size in bytes of the first grapheme of `text`, which is not empty. Takes time linear in that
+// size. Does not join regional indicators in pairs, because a CharsMap looks up only texts shorter
+// than two of them.
 std::size_t FirstGraphemeSize(std::string_view text);
 
 }  // namespace gpt2

@@ -26,10 +26,10 @@ struct LanguageParts {
   TextSteps normalizers;
   TextCutters cutters;
   std::unique_ptr<const TextModel> model;
-  std::vector<std::string> tokens;  // by id, "" if there is none
+  std::vector<std::string> tokens;  // by id; "" for an id without a token
   DecoderSteps decoders;
-  bool joins_with_space = false;        // the decoded tokens
-  std::vector<std::int32_t> beginning;  // of every text
+  bool joins_with_space = false;        // whether a space separates decoded tokens
+  std::vector<std::int32_t> beginning;  // the tokens before every text
   std::vector<std::int32_t> end;
 };
 

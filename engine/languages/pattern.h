@@ -16,28 +16,31 @@
 
 namespace gpt2 {
 
-// Immutable.
+// A regular expression. Immutable.
 class Pattern {
  public:
-  // An error names what is not supported; the caller adds the origin of the expression.
+  // Reads an expression. An error names the unsupported syntax; the caller adds the origin of the
+  // expression.
   static Result<Pattern> Read(std::string_view text);
 
   struct Match {
     std::size_t begin;  // bytes
     std::size_t end;
   };
-  // The first match in `text` that begins at `from` or later. Never empty. Takes steps from
-  // `steps_left`, and fails if none are left: an expression may need more than linear time.
+  // The first match in `text` that begins at `from` or later. A match is never empty. Subtracts its
+  // steps from `steps_left`, and fails if none are left, because an expression may need more than
+  // linear time.
   Result<std::optional<Match>> Find(std::string_view text, std::size_t from,
                                     std::size_t& steps_left) const;
-  // Enough to find all matches in `text` with the expressions of published tokenizers.
+  // A number of steps that suffices to find all matches in `text` with the expressions of published
+  // tokenizers.
   static std::size_t StepsFor(std::string_view text);
 
  private:
   friend class PatternReader;
 
   static constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
-  static constexpr std::size_t kMostSteps = 1024;  // of an expression
+  static constexpr std::size_t kMostSteps = 1024;  // the most steps of an expression
 
   // A set of characters.
   struct Set {
@@ -47,7 +50,7 @@ class Pattern {
     };
     std::vector<Range> ranges;
     unsigned classes = 0;      // bits: 1 << CharacterClass
-    unsigned not_classes = 0;  // the negations of those
+    unsigned not_classes = 0;  // bits of negated classes
     bool is_negated = false;
     bool Has(char32_t character) const;
     static unsigned Bit(CharacterClass one) { return 1u << static_cast<unsigned>(one); }
@@ -59,7 +62,7 @@ class Pattern {
       kCharacters,  // `least` to `most` characters of the set, as many as possible
       kEither,      // first `next`, then `other`
       kAhead,       // the next character is in the set, but is not consumed
-      kNotAhead,    // it is not in the set
+      kNotAhead,    // the next character is not in the set, and is not consumed
       kEnd,
     };
     Kind kind = Kind::kEnd;

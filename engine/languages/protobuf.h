@@ -13,8 +13,8 @@ namespace gpt2 {
 struct ProtoField {
   std::uint32_t number = 0;
   enum class Type { kNumber, kFixed32, kFixed64, kBytes } type = Type::kNumber;
-  std::uint64_t value = 0;  // of a number, or the bits of a fixed-size value
-  std::string_view bytes;   // of text, bytes or a message
+  std::uint64_t value = 0;  // a number, or the bits of a fixed-size value
+  std::string_view bytes;   // a text, bytes or a message
 };
 
 // Calls `take` with each field of `message` until it fails. Fails if a field is truncated, is a

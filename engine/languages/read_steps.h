@@ -8,7 +8,8 @@
 
 namespace gpt2 {
 
-// Each takes the field of its name, null if there is none. An error names the unsupported step.
+// Each function reads the field of its name, which is null if missing. An error names the
+// unsupported step.
 Status ReadNormalizers(const Json* normalizer, LanguageParts& parts);
 Status ReadCutters(const Json* pre_tokenizer, bool is_byte_pairs, LanguageParts& parts);
 Status ReadEnds(const Json& post_processor, TokenizerRules& rules);

@@ -45,7 +45,7 @@ inline std::vector<Run> ReadRuns(std::span<const unsigned char> bytes) {
   return runs;
 }
 
-// 0 if `character` is in no run.
+// The value of the run that contains `character`; 0 if there is none.
 inline unsigned ValueIn(const std::vector<Run>& runs, char32_t character) {
   const auto after =
       std::upper_bound(runs.begin(), runs.end(), character,

@@ -20,11 +20,11 @@ struct SentencePieceFile {
     Type type = Type::kNormal;
   };
   std::vector<Piece> pieces;  // by id
-  std::int32_t unknown = 0;   // the id of the piece of that type
+  std::int32_t unknown = 0;   // the id of the piece for unknown text
   bool falls_back_to_bytes = false;
   std::string_view charsmap;   // refers to the bytes of the file; "" if texts are not normalized
-  bool adds_space = true;      // before a text
-  bool removes_spaces = true;  // at the ends, and all but one between words
+  bool adds_space = true;      // whether a text gets a space at its beginning
+  bool removes_spaces = true;  // those at the ends, and all but one between words
 };
 
 // Reads a file of 1 to `vocab_size` pieces. `bytes` must outlive the result. Fails on models other

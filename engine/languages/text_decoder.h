@@ -18,14 +18,15 @@ class DecoderStep {
 };
 using DecoderSteps = std::vector<std::unique_ptr<const DecoderStep>>;
 
-// Bytes spelled in GPT-2's alphabet.
+// Tokens are bytes in GPT-2's alphabet.
 std::unique_ptr<const DecoderStep> ByteLevelDecoder();
-// Words with a space between them, except before a token with `prefix`; `cleans` removes spaces
-// around English punctuation.
+// Puts a space between tokens, except before a token with `prefix`; `cleans` removes spaces around
+// English punctuation.
 std::unique_ptr<const DecoderStep> WordPieceDecoder(std::string prefix, bool cleans);
-// `replacement` becomes a space, or nothing in the first token if `drops_first`.
+// Replaces `replacement` with a space; with `drops_first`, removes it from the first token.
 std::unique_ptr<const DecoderStep> MetaspaceDecoder(std::string replacement, bool drops_first);
-// "<0x41>" is a byte. Each byte of a run that is not valid text becomes U+FFFD.
+// Turns a token such as "<0x41>" into its byte. Each byte of a run that is not valid text becomes
+// U+FFFD.
 std::unique_ptr<const DecoderStep> ByteFallbackDecoder();
 std::unique_ptr<const DecoderStep> FuseDecoder();
 std::unique_ptr<const DecoderStep> ReplaceDecoder(std::string literal, std::string content);

@@ -16,10 +16,10 @@
 
 namespace gpt2 {
 
-// Bytes of the longest token: bounds the work for each byte of a text.
+// The most bytes of a token. This limits the work for each byte of a text.
 inline constexpr std::size_t kMostTokenBytes = 512;
 
-// Immutable.
+// Turns the pieces of a text into token ids. Immutable.
 class TextModel {
  public:
   virtual ~TextModel() = default;
@@ -30,18 +30,20 @@ class TextModel {
 
 using TokenIds = std::unordered_map<std::string, std::int32_t>;
 
-// Uses none of the tokenizer's own rules.
+// A model that merges byte pairs as `tokenizer` does, without the other rules of `tokenizer`.
 std::unique_ptr<const TextModel> BytePairModel(Tokenizer tokenizer);
 
-// Each piece is a token, or `unknown`, "" if there is none.
+// A model in which each piece is one token, or else `unknown`, which is "" if there is no such
+// token.
 std::unique_ptr<const TextModel> WordLevelModel(TokenIds ids, const std::string& unknown);
 
 struct WordPieceRules {
   std::string unknown = "[UNK]";
-  std::string prefix = "##";          // of a token that continues a word
-  std::size_t most_characters = 100;  // of a word; a longer one is `unknown`
+  std::string prefix = "##";          // begins a token that continues a word
+  std::size_t most_characters = 100;  // a longer word is `unknown`
 };
-// The longest token at the start of a piece, then the longest that continues it.
+// A model that takes the longest token at the start of a piece, then the longest that continues it,
+// and so on.
 std::unique_ptr<const TextModel> WordPieceModel(TokenIds ids, WordPieceRules rules);
 
 struct ScoredToken {
@@ -49,9 +51,10 @@ struct ScoredToken {
   double score;            // the logarithm of its probability
   bool is_in_text = true;  // if false, no text becomes this token
 };
-// The most probable tokens of a piece (Kudo 2018, "Subword Regularization"). `unknown` is the id
-// for text without a token, if there is one; with `falls_back`, its bytes become tokens such as
-// "<0x0A>". `tokens` are by id; no text is empty or longer than kMostTokenBytes.
+// A model that takes the most probable tokens of a piece (Kudo 2018, "Subword Regularization").
+// Text without a token becomes `unknown`, if there is one; with `falls_back`, its bytes become
+// tokens such as "<0x0A>". The index in `tokens` is the id; no text in it is empty or longer than
+// kMostTokenBytes.
 std::unique_ptr<const TextModel> UnigramModel(std::vector<ScoredToken> tokens,
                                               std::optional<std::int32_t> unknown, bool falls_back);
 

@@ -17,7 +17,7 @@
 
 namespace gpt2 {
 
-// Immutable.
+// A normalizer: changes a text. Immutable.
 class TextStep {
  public:
   virtual ~TextStep() = default;
@@ -28,7 +28,7 @@ using TextSteps = std::vector<std::unique_ptr<const TextStep>>;
 std::unique_ptr<const TextStep> FormStep(UnicodeForm form);
 std::unique_ptr<const TextStep> LowercaseStep();
 std::unique_ptr<const TextStep> StripAccentsStep();
-// A normalizer that the engine has without this folder.
+// A normalizer of engine/text.
 std::unique_ptr<const TextStep> PlainStep(Normalizer normalizer);
 std::unique_ptr<const TextStep> ReplaceStep(Pattern pattern, std::string content);
 std::unique_ptr<const TextStep> CharsMapStep(CharsMap map);
@@ -44,7 +44,7 @@ std::unique_ptr<const TextStep> BertStep(const BertRules& rules);
 // A piece of a text. No token crosses its ends.
 struct TextPiece {
   std::string text;
-  bool is_first = false;  // it is at the start of the original text
+  bool is_first = false;  // whether it is at the start of the original text
 };
 
 // How matches of a pattern are split, with the names in `tokenizers`.
@@ -56,11 +56,11 @@ enum class CutBehavior {
   kContiguous,  // adjacent matches form one
 };
 
-// Immutable.
+// A pre-tokenizer: cuts the pieces of a text into smaller ones. Immutable.
 class TextCutter {
  public:
   virtual ~TextCutter() = default;
-  // Appends the pieces of `piece`, which is not empty; no piece is empty.
+  // Cuts `piece`, which is not empty, and appends the resulting pieces. None of them is empty.
   virtual Status Cut(TextPiece piece, std::vector<TextPiece>& pieces) const = 0;
 };
 using TextCutters = std::vector<std::unique_ptr<const TextCutter>>;
@@ -69,12 +69,13 @@ std::unique_ptr<const TextCutter> PatternCutter(Pattern pattern, CutBehavior beh
                                                 bool is_inverted);
 std::unique_ptr<const TextCutter> LiteralCutter(std::string literal, CutBehavior behavior,
                                                 bool is_inverted);
-// Each character for which `is_match` is true is a match.
+// A cutter whose matches are the characters for which `is_match` is true.
 std::unique_ptr<const TextCutter> CharacterCutter(bool (*is_match)(char32_t character),
                                                   CutBehavior behavior);
-// Words, and runs of other characters except white space, which is dropped.
+// A cutter into words and runs of other characters. It drops white space.
 std::unique_ptr<const TextCutter> WordCutter();
-// `space`, if it has no regular expression, before each piece that does not begin with one.
+// With `adds_space`, adds a space to each piece that does not begin with one. With `has_words`,
+// cuts the pieces into GPT-2's words.
 std::unique_ptr<const TextCutter> ByteLevelCutter(bool adds_space, bool has_words);
 
 // Where Metaspace adds its character to a piece that does not begin with it.

@@ -10,7 +10,7 @@
 // `config` is the contents of the file; errors name the file and the key.
 namespace gpt2::config {
 
-// `text` is the file's text, "" if there is none.
+// `text` is the text of tokenizer_config.json, "" if there is no such file.
 Result<ParsedJson> Read(std::string_view text);
 
 // The same for special_tokens_map.json.

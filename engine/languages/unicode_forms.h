@@ -11,10 +11,10 @@ namespace gpt2 {
 
 enum class UnicodeForm { kNfc, kNfd, kNfkc, kNfkd };
 
-// Bytes that are not part of a character stay unchanged.
+// `text` in the normalization form `form`. Bytes that are not part of a character stay unchanged.
 std::string InForm(UnicodeForm form, std::string_view text);
 
-// Character by character: a final sigma is not special.
+// Maps each character separately, so a final sigma is not special.
 std::string Lowercased(std::string_view text);
 
 // Kinds of characters, as bits.

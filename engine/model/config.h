@@ -16,7 +16,7 @@ enum class Activation {
   kQuickGelu,  // "quick_gelu": x sigmoid(1.702 x)
 };
 
-// Columns of a row of attn_qkv's output at which the vectors [head_dim] of a head begin.
+// The columns of attn_qkv's output at which the vectors [head_dim] of a head begin.
 struct QkvColumns {
   std::size_t query;
   std::size_t key;
@@ -40,10 +40,10 @@ struct Config {
   bool scale_attn_by_inverse_layer_idx = false;  // and by 1 / (layer + 1)
   bool tie_word_embeddings = true;
   std::optional<std::int32_t> eos_token_id;       // the first, if there are several
-  std::vector<std::int32_t> other_eos_token_ids;  // end a text as well
+  std::vector<std::int32_t> other_eos_token_ids;  // further tokens that end a text
 
   std::size_t head_dim() const { return n_embd / n_head; }
-  // Heads that have keys and values of their own: 1 or n_head.
+  // The number of heads that have their own keys and values: 1 or n_head.
   std::size_t n_kv_head() const { return multi_query ? 1 : n_head; }
   std::size_t qkv_width() const { return n_embd + 2 * n_kv_head() * head_dim(); }
 

@@ -34,8 +34,9 @@ struct BatchToken {
   KvCache* cache;
 };
 
-// The most tokens per call. Large enough that prefill reuses each weight tile many times. Small
-// enough that activations stay in the second-level cache and that a stop takes effect quickly.
+// The most tokens per call. It is large enough that prefill reuses each weight tile many times. It
+// is small enough that activations stay in the second-level cache and that a stop takes effect
+// quickly.
 inline constexpr std::size_t kMaxBatch = 64;
 
 // Every intermediate value of a forward pass, for up to kMaxBatch tokens. Only one thread at a time
@@ -53,9 +54,9 @@ class Scratch {
 
   // Room for the input of any Linear in integer codes, for kMaxBatch tokens in blocks: see
   // QuantizedActivations.
-  std::int8_t* codes = nullptr;     // the widest input in whole groups, of each token
-  float* scales = nullptr;          // one of each group
-  std::int32_t* offsets = nullptr;  // one of each group
+  std::int8_t* codes = nullptr;     // for each token, the widest input in whole groups
+  float* scales = nullptr;          // one for each group
+  std::int32_t* offsets = nullptr;  // one for each group
 
   std::size_t bytes() const { return floats_.bytes() + codes_.bytes() + offsets_.bytes(); }
 
@@ -75,8 +76,8 @@ using Trace = FunctionRef<void(const std::string& stage, MatView<const float> x)
 void Embed(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
            MatView<float> x);
 
-// Runs `batch` through one layer: appends its keys and values there to its caches, and updates its
-// residual stream x [tokens, n_embd] in place. Reads nothing from other layers.
+// Runs `batch` through one layer: appends that layer's keys and values to the caches of the tokens,
+// and updates their residual stream x [tokens, n_embd] in place. Reads nothing from other layers.
 void RunBlock(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
               std::size_t layer, Scratch& scratch, MatView<float> x, const Trace* trace = nullptr);
 

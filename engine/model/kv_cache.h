@@ -37,10 +37,10 @@ class KvCache {
   // Copies the first `positions` positions of `other`, which has the same shape and format.
   void CopyFrom(const KvCache& other, std::size_t positions);
 
-  // One number of a stored key.
+  // One value of a stored key.
   float Key(std::size_t layer, std::size_t head, std::size_t position, std::size_t dimension);
 
-  // One head's part, for kF32 and for kQ8.
+  // The keys and values of one head, for kF32 and for kQ8.
   KvHeadF32 HeadF32(std::size_t layer, std::size_t head);
   KvHeadQ8 HeadQ8(std::size_t layer, std::size_t head);
 

@@ -39,7 +39,7 @@ class Matrix {
   std::size_t cols() const { return cols_; }
   std::size_t tiles() const { return CeilDiv(rows_, kTileRows); }
   std::size_t groups() const { return CeilDiv(cols_, kGroup); }
-  // Whether both have the same shape, format and bits.
+  // Whether two matrices have the same shape, format and bits.
   bool operator==(const Matrix& other) const;
 
   std::size_t bytes() const { return values_.bytes() + blocks_.bytes(); }

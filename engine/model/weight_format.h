@@ -19,7 +19,7 @@ struct WeightFormatInfo {
   std::string_view file_type;   // the safetensors type of the weights or their codes in a file
   bool has_whole_groups;        // in a file: rows are padded to whole groups
   bool has_negative_scales;     // whether they are allowed
-  ActivationCodes activations;  // the activations for its codes; for kF32, floats
+  ActivationCodes activations;  // the coding of activations for these weights; unused for kF32
 
   bool has_codes() const { return group != 0; }
   std::size_t GroupBytes() const { return group * bits / 8; }

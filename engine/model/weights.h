@@ -35,7 +35,7 @@ struct BlockWeights {
 
 // Owns all parameters. Read-only after loading, and then safe to share between threads.
 struct Weights {
-  // Without memory for the tensors, which Allocate reserves.
+  // Allocates no memory for the tensors: see Allocate.
   explicit Weights(const Config& shape) : config(shape), blocks(shape.n_layer) {}
 
   Config config;
@@ -74,7 +74,7 @@ struct TensorSpec {
   std::size_t rows;  // 1 for a vector
   std::size_t cols;
   const TensorPlace* place;
-  std::size_t layer;  // the first one that needs it; n_layer: needed after the last one
+  std::size_t layer;  // the first layer that needs it; n_layer: needed after the last layer
 
   bool is_conv1d() const { return kind == TensorKind::kConv1d; }
   bool is_block_matrix() const { return kind == TensorKind::kLinear || is_conv1d(); }

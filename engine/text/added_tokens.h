@@ -15,11 +15,11 @@ namespace gpt2 {
 // Bytes of the longest added token: bounds the work for each byte of a text.
 inline constexpr std::size_t kMostAddedBytes = 512;
 
-// Immutable. Finds the first match, and the longest of those that begin there.
+// Immutable. Finds the first place where a token begins, and the longest token there.
 class AddedTokens {
  public:
   AddedTokens() = default;
-  // Of tokens with the same content, one counts: the first special one, else the first.
+  // If several tokens have the same content, the first special one is used, or else the first.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
   struct Match {
@@ -39,7 +39,7 @@ class AddedTokens {
   std::array<bool, 256> begins_{};  // whether a token begins with the byte
 };
 
-// Splits a text at added tokens. Borrows both.
+// Splits a text at added tokens. Borrows the text and the tokens.
 class AddedTokenCutter {
  public:
   AddedTokenCutter(const AddedTokens& tokens, std::string_view text, bool takes_special)
@@ -48,7 +48,7 @@ class AddedTokenCutter {
 
   struct Cut {
     std::string_view before;
-    std::optional<std::int32_t> id;  // of the token after it; none at the end of the text
+    std::optional<std::int32_t> id;  // the id of the token after `text`; none at the end
   };
   // Only while !is_done().
   Cut Next();
@@ -61,8 +61,8 @@ class AddedTokenCutter {
   std::string_view text_;
   bool takes_special_ = false;
   bool is_done_ = false;
-  std::size_t cut_ = 0;        // after the last token
-  std::size_t search_ = 0;     // after the last match
+  std::size_t cut_ = 0;        // the byte after the last token
+  std::size_t search_ = 0;     // the byte after the last match
   std::size_t space_end_ = 0;  // end of the last stripped white space: not examined again
 };
 

@@ -12,7 +12,7 @@ namespace gpt2 {
 // The bytes of `spelled` (UTF-8); nothing if a character is outside the alphabet.
 std::optional<std::string> BytesFromAlphabet(std::string_view spelled);
 
-// The inverse.
+// The characters that represent `bytes`.
 std::string AlphabetFromBytes(std::string_view bytes);
 
 }  // namespace gpt2

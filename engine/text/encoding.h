@@ -15,17 +15,17 @@
 
 namespace gpt2 {
 
-// The byte-pair encoding of one word: a word of n bytes begins as n symbols, one token each, and
-// merging joins neighbours. Takes 3 n bytes and 512 KiB at most (5 n if the vocabulary has more
-// than 65,536 tokens). Links and lengths follow from the tokens themselves, and only the next
-// merges are queued. Memory is kept for the next word. Not thread-safe; borrows the tokenizer.
+// Encodes one word at a time: a word of n bytes begins as n symbols, one token each, and merging
+// joins neighbours. Takes at most 3 n bytes and 512 KiB (5 n bytes if the vocabulary has more than
+// 65,536 tokens), because it queues only the next merges. It keeps its memory for the next word.
+// Not thread-safe; borrows the tokenizer.
 class WordMerger {
  public:
   explicit WordMerger(const Tokenizer& tokenizer)
       : tokenizer_(&tokenizer), is_wide_(tokenizer.vocab_size() > 65536) {}
 
-  // Encodes `word`: applies the merge of lowest rank, leftmost first, until none applies. Takes
-  // n log n steps. Fails, changing nothing, on a byte that the vocabulary lacks.
+  // Encodes `word`: applies the merge of lowest rank, leftmost first, until none applies. Takes n
+  // log n steps. If the vocabulary lacks a byte of the word, it fails and changes nothing.
   Status Encode(std::string_view word);
 
   bool is_done() const { return next_ == size_; }
@@ -57,12 +57,12 @@ class WordMerger {
   const Tokenizer* tokenizer_;
   bool is_wide_;
   std::size_t size_ = 0;               // symbols of the word
-  std::size_t next_ = 0;               // symbol of the token that Next returns
+  std::size_t next_ = 0;               // the first symbol of the token that Next returns
   std::vector<std::uint16_t> narrow_;  // [size_] tokens, or, for large vocabularies,
   std::vector<std::int32_t> wide_;     // [size_] tokens
   std::vector<bool> begins_;           // [size_] whether a token begins at a symbol
-  // A heap of the candidates before limit_, the best first. Those from limit_ on did not fit: they
-  // are found again when it is empty.
+  // A heap of the candidates before limit_, the best first. Candidates from limit_ on did not fit;
+  // a new search finds them when the heap is empty.
   std::vector<Candidate> queue_;
   std::size_t most_queued_ = 0;
   bool has_limit_ = false;
@@ -95,16 +95,16 @@ class Encoding {
   const Tokenizer* tokenizer_;
   bool takes_special_;
   AddedTokenCutter raw_;
-  std::string normalized_;  // the last text from raw_
+  std::string normalized_;  // the last text from raw_, normalized
   AddedTokenCutter normal_;
-  std::optional<std::int32_t> raw_id_;    // of the token after the last text from raw_
-  std::optional<std::int32_t> id_;        // of the token after the text in rest_
+  std::optional<std::int32_t> raw_id_;    // the id of the token after the last text from raw_
+  std::optional<std::int32_t> id_;        // the id of the token after the text in rest_
   std::span<const std::int32_t> ending_;  // ids that follow the text
   std::span<const std::int32_t> beginning_;
   // [splitters + 1] the rest of the text, of the piece that the first splitter cut last, and so on.
   std::vector<std::string_view> rest_;
   std::string prefixed_;  // the last piece that got a space
-  bool is_done_ = false;  // except for word_
+  bool is_done_ = false;  // whether only tokens of word_ are left
   WordMerger word_;
   // All ids, for tokenizers without byte pairs, and how many of them Next has returned.
   Result<std::vector<std::int32_t>> others_ = std::vector<std::int32_t>();

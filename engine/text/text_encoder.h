@@ -12,15 +12,15 @@
 namespace gpt2 {
 
 enum class SpecialTokens {
-  kAsText,   // "<|endoftext|>" in the text is thirteen characters like any others
-  kAllowed,  // it is the end-of-text token
+  kAsText,   // "<|endoftext|>" in the text stands for its thirteen characters
+  kAllowed,  // "<|endoftext|>" in the text is the end-of-text token
 };
 
-// Which of the tokens that the rules add at the beginning and the end of a text are included.
+// Which tokens an encoding adds to a text, of those that the rules place at its ends.
 enum class TextEnds {
   kWithout,    // none
-  kBeginning,  // those at the beginning, because the text will be continued
-  kWith,       // both
+  kBeginning,  // those at the beginning, because the model continues the text
+  kWith,       // those at both ends
 };
 
 // Immutable; any number of threads may use one.

@@ -33,7 +33,7 @@ class Tokenizer {
   static Result<Tokenizer> Create(std::span<const std::string> tokens,
                                   std::span<const std::pair<std::string, std::string>> merges,
                                   TokenizerRules rules);
-  // With GPT-2's rules: kEndOfText is a special token, if there is one.
+  // The same with GPT-2's rules; kEndOfText, if it is in `tokens`, is a special token.
   static Result<Tokenizer> Create(std::span<const std::string> tokens,
                                   std::span<const std::pair<std::string, std::string>> merges);
 
@@ -68,24 +68,24 @@ class Tokenizer {
   std::optional<std::int32_t> end_of_text() const { return end_of_text_; }
 
   const TokenizerRules& rules() const { return rules_; }
-  // The added tokens that are found before the text is normalized, and those found afterwards.
+  // The added tokens to find before the text is normalized, and those to find afterwards.
   const AddedTokens& added() const { return added_; }
   const AddedTokens& normalized_added() const { return normalized_added_; }
   bool IsAdded(std::int32_t id) const;
 
-  // Turns text into tokens instead of the byte pairs; null if the byte pairs do.
+  // The encoder that replaces byte pairs; null if there is none.
   const TextEncoder* encoder() const { return encoder_.get(); }
 
-  // Whether each run of a text's tokens equals the tokens of that run's text alone.
+  // Whether each run of tokens of an encoded text is the encoding of that run's own text.
   bool HasGpt2Rules() const;
 
-  // The token that is all of `word`, if the rules ignore merges; else nothing.
+  // The token that equals `word`, if the rules ignore merges; else nothing.
   std::optional<std::int32_t> WholeWord(std::string_view word) const;
 
   // The token of one byte, or -1.
   std::int32_t ByteToken(unsigned char byte) const { return byte_tokens_[byte]; }
 
-  // Bytes that a token is merged from: the symbols of Sennrich et al.
+  // The number of bytes that merge into a token: the symbols of Sennrich et al.
   std::size_t Symbols(std::int32_t id) const { return symbols_[static_cast<std::size_t>(id)]; }
 
   // The merge of two neighbours. Merges of lower rank are applied first.
@@ -117,16 +117,16 @@ class Tokenizer {
   std::size_t rows_ = 0;
   std::vector<std::uint32_t> symbols_;
   std::array<std::int32_t, 256> byte_tokens_{};  // -1 if the vocabulary lacks the byte
-  // By left and right token. Not by a hash: a file could choose its ids so that all of them
-  // collide.
+  // The merges, sorted by left and right token. No hash table, because a file could choose ids that
+  // all collide.
   std::vector<PairMerge> merges_;
-  std::vector<std::ptrdiff_t> merge_begins_;  // of each left token, and the end of the last
+  std::vector<std::ptrdiff_t> merge_begins_;  // the first merge of each left token, and the end
   std::optional<std::int32_t> end_of_text_;
   TokenizerRules rules_;
   AddedTokens added_;
   AddedTokens normalized_added_;
   std::unordered_set<std::int32_t> added_ids_;
-  std::unordered_map<std::string, std::int32_t> words_;  // by bytes, if the rules ignore merges
+  std::unordered_map<std::string, std::int32_t> words_;  // ids by bytes, if the rules ignore merges
   std::shared_ptr<const TextEncoder> encoder_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace gpt2 {
 
-// A token that is found in the text before all rules, spelled as it stands in the text.
+// A token that is found in the text before all rules. `content` is its spelling in the text.
 struct AddedToken {
   std::string content;
   std::int32_t id = -1;
@@ -39,9 +39,9 @@ struct Normalizer {
 struct Splitter {
   enum class Kind {
     kDigits,        // runs of the Unicode category N
-    kSingleDigits,  // each of them
-    kText,          // `pattern`
-    kGpt2Words,     // FirstWordSize
+    kSingleDigits,  // each character of the category N
+    kText,          // matches of `pattern`
+    kGpt2Words,     // GPT-2's words: see FirstWordSize
   };
   Kind kind = Kind::kDigits;
   std::string pattern;
@@ -52,19 +52,19 @@ struct TokenizerRules {
   std::vector<AddedToken> added;        // ids may be higher than those of the vocabulary
   std::vector<Normalizer> normalizers;  // in order
   std::vector<Splitter> splitters{{.kind = Splitter::Kind::kGpt2Words, .pattern = {}}};
-  // Each piece that reaches the splitter of this index, or passes the last one, begins with a
-  // space: one is inserted if it is missing.
+  // Before the splitter of this index, or after the last splitter, each piece gets a space at its
+  // beginning if it has none.
   std::optional<std::size_t> prefix_space_at;
-  bool ignores_merges = false;          // a word that is a token is that token
-  std::vector<std::int32_t> beginning;  // of every text
+  bool ignores_merges = false;          // a word that equals a token becomes it, without merges
+  std::vector<std::int32_t> beginning;  // the tokens before every text
   std::vector<std::int32_t> end;
 };
 
-// `text` after all `normalizers`. Bytes that are not part of a character stay unchanged.
+// Applies all `normalizers` to `text`. Bytes that are not part of a character stay unchanged.
 std::string Normalize(const std::vector<Normalizer>& normalizers, std::string_view text);
 
-// Bytes of the first piece of `text`, which is not empty and begins where a piece does. Takes time
-// linear in that.
+// The size in bytes of the first piece of `text`, which is not empty and begins where a piece
+// begins. Takes time linear in that size.
 std::size_t FirstPieceSize(const Splitter& splitter, std::string_view text);
 
 }  // namespace gpt2

@@ -13,11 +13,12 @@ enum class CharacterClass {
 
 CharacterClass ClassOf(char32_t code_point);
 
-// Whether it is part of a word, as \w of Rust's regular expressions has it: Alphabetic, Mark,
+// Whether the character is part of a word, as \w of Rust's regular expressions: Alphabetic, Mark,
 // Decimal_Number, Connector_Punctuation or Join_Control (UTS #18, annex C).
 bool IsWordCharacter(char32_t code_point);
 
-// Whether Digits cuts at it: the category N of Unicode 17, which has more than CharacterClass.
+// Whether Digits cuts at the character: it is in the category N of Unicode 17, which has more
+// characters than kNumber.
 bool IsNumeric(char32_t code_point);
 
 }  // namespace gpt2

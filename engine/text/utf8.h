@@ -21,24 +21,24 @@ inline constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
 // The first character of non-empty `text`, or the bytes that one U+FFFD stands for.
 Utf8Character ReadUtf8(std::string_view text);
 
-// How many bytes at the end of `text` could be the beginning of a character that is not yet whole:
-// 0 to 3.
+// The number of bytes at the end of `text` that could begin an incomplete character: 0 to 3.
 std::size_t IncompleteUtf8Tail(std::string_view text);
 
 // Appends `text` to `out`; bytes that belong to no character become U+FFFD.
 void AppendUtf8(std::string_view text, std::string& out);
 
-// UTF-16 code units, JavaScript's measure, that `text`, valid UTF-8, takes.
+// The length of `text`, which is valid UTF-8, in UTF-16 code units, as JavaScript counts.
 std::size_t Utf16Length(std::string_view text);
 
-// Turns bytes that arrive in any pieces into valid UTF-8, holding back a character that is cut in
-// two. Bytes that belong to no character come out as U+FFFD. Not thread-safe.
+// Turns bytes that arrive in any pieces into valid UTF-8. It holds back a character until all of
+// its bytes have arrived, and replaces bytes that belong to no character with U+FFFD. Not
+// thread-safe.
 class Utf8Stream {
  public:
   // The text that `bytes` completes.
   std::string Push(std::string_view bytes);
 
-  // What is left at the end of the stream.
+  // Returns the rest of the text, at the end of the stream.
   std::string Flush();
 
  private:
