@@ -71,6 +71,16 @@ describe("the scores of the model's text", () => {
     ]);
   });
 
+  it("a token that Undo brings back replaces those that it overlaps: the text may be cut otherwise by then", () => {
+    const before = stateOf(token(0, 2, 0), token(2, 5, 1), token(5, 8, 2), token(8, 13, 3));
+    const back = written({ id: 5, rank: 2 }).range(3, 7);
+    expect(listOf(before.update({ effects: addWritten.of([back]) }).state)).toEqual([
+      [0, 2, 0, undefined],
+      [3, 7, 2, -2],
+      [8, 13, 3, undefined],
+    ]);
+  });
+
   it("the model's text excludes what only heals the text before", () => {
     const all = written({ id: 5, rank: 200, healed: "all" }, { id: 6, text: " of", rank: 2 });
     expect(shown(all.range(13, 16))).toEqual([[13, 16, [6], -2, 2, 1]]);

@@ -63,11 +63,15 @@ export function keepScores(before: RangeSet<Scored>, cut: readonly Range<Scored>
   });
 }
 
-function replaceTokens(set: RangeSet<Scored>, ranges: readonly Range<Scored>[]): RangeSet<Scored> {
-  const filterFrom = ranges[0]?.from ?? 0;
-  const filterTo = ranges.at(-1)?.to ?? 0;
-  const filter = (from: number, to: number) => to <= filterFrom || from >= filterTo;
-  return set.update({ add: ranges, filterFrom, filterTo, filter });
+/** Adds `tokens` in place of those that they overlap. Undo brings back tokens in a text that may be cut otherwise now. */
+function replaceTokens(set: RangeSet<Scored>, tokens: readonly Range<Scored>[]): RangeSet<Scored> {
+  const added = RangeSet.of([...tokens], true);
+  const filter = (from: number, to: number) => {
+    let isFree = true;
+    added.between(from, to, (start, end) => (isFree = start >= to || end <= from) && undefined);
+    return isFree;
+  };
+  return set.update({ add: tokens, sort: true, filter });
 }
 
 /**
@@ -93,7 +97,7 @@ function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.o
       index += ids.length;
       return scored.range(from, to);
     });
-  return set.update({ add: added, sort: true });
+  return replaceTokens(set, added);
 }
 
 export const scoredField = StateField.define<RangeSet<Scored>>({
