@@ -66,12 +66,15 @@ export function keepScores(before: RangeSet<Scored>, cut: readonly Range<Scored>
 /** Adds `tokens` in place of those that they overlap. Undo brings back tokens in a text that may be cut otherwise now. */
 function replaceTokens(set: RangeSet<Scored>, tokens: readonly Range<Scored>[]): RangeSet<Scored> {
   const added = RangeSet.of([...tokens], true);
+  // Only there: a long text has tens of thousands of tokens, and each new one comes this way.
+  const filterFrom = tokens.reduce((first, { from }) => Math.min(first, from), Infinity);
+  const filterTo = tokens.reduce((last, { to }) => Math.max(last, to), 0);
   const filter = (from: number, to: number) => {
     let isFree = true;
     added.between(from, to, (start, end) => (isFree = start >= to || end <= from) && undefined);
     return isFree;
   };
-  return set.update({ add: tokens, sort: true, filter });
+  return set.update({ add: tokens, sort: true, filter, filterFrom, filterTo });
 }
 
 /**
