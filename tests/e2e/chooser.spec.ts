@@ -212,7 +212,7 @@ test("a site without a list of models offers none", async ({ page }) => {
 
 test("a link to a model of the Hub makes no request before the visitor confirms", async ({ page }) => {
   await page.goto("./?model=hf:user/tale");
-  await expect(status(page)).toContainText("asks for user/tale, which is on huggingface.co");
+  await expect(status(page)).toContainText("names user/tale, which is on huggingface.co");
   await writeOn(page); // asks again, and fetches nothing
   await expect(page.getByLabel("From the Hugging Face hub")).toBeFocused();
   await expect(status(page)).toBeInViewport();

@@ -44,7 +44,7 @@ async function download(page: Page, id: string): Promise<void> {
     { timeout: 30_000 },
   );
   await page.getByRole("button", { name: "Download" }).click();
-  await expect(loading(page)).toContainText("user/better is loading; demo writes meanwhile", {
+  await expect(loading(page)).toContainText("user/better is loading; until then, demo writes", {
     timeout: 30_000,
   });
 }
@@ -104,7 +104,7 @@ test("a reload during a model's load continues that load", async ({ page }) => {
   await download(page, "user/better");
   await page.reload();
   await expect(page.locator("#chooser-name")).toHaveText("demo");
-  await expect(loading(page)).toContainText("user/better is loading; demo writes meanwhile", {
+  await expect(loading(page)).toContainText("user/better is loading; until then, demo writes", {
     timeout: 30_000,
   });
   release();
@@ -133,7 +133,7 @@ test("the start of a download does not interrupt a look-up of another model", as
   await page.getByRole("button", { name: "Look up" }).click();
   await expect(page.locator("#hub-status")).toContainText("user/other: 13 MB to download");
   releaseDemo();
-  await expect(loading(page)).toContainText("user/better is loading; demo writes meanwhile", {
+  await expect(loading(page)).toContainText("user/better is loading; until then, demo writes", {
     timeout: 30_000,
   });
   await expect(chooser).toHaveAttribute("open");
@@ -178,7 +178,7 @@ test("writing in another language shows once that the model writes only English"
   await page.keyboard.type("Es war einmal ein kleiner Junge, der in einem Haus lebte.");
   await expect(note.getByRole("status")).toHaveText(/^This model writes only English\./);
   expect(await violationsIn(page)).toEqual([]);
-  await note.getByRole("button", { name: "I see" }).click();
+  await note.getByRole("button", { name: "OK" }).click();
   await expect(note).toBeHidden();
   await expect(text).toBeFocused();
   await page.keyboard.type(" Und das ist nicht sehr gut für ihn.");

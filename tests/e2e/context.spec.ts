@@ -135,7 +135,7 @@ test("the model still reads Always remember when the text outgrows the window, a
   await setFields(page, { remember, note });
   const written = await generate(page);
   await expect(page.locator("#finish")).toHaveText(
-    /^Finished, 700 tokens\. The first \d+ tokens no longer fit into the context\.$/,
+    /^Finished, 700 tokens\. The first \d+ tokens no longer fit the context\.$/,
   );
   await expect.poll(async () => (await besides(page)).length).toBe(2);
   expect((await besides(page))[0]).toBe(`Always remember ${remember}`);

@@ -216,12 +216,12 @@ test("Another keeps the previous text: buttons, arrow keys and a reload lead bac
     if (!texts.includes(now)) texts.push(now);
   }
   await expect(place).toHaveText("3/3");
-  await page.getByRole("button", { name: "The text before" }).click();
+  await page.getByRole("button", { name: "Previous text" }).click();
   await expect(place).toHaveText("2/3");
   expect(await textOf(page)).toBe(texts[1]);
   await expect(page.locator("#finish")).toHaveText("Text 2 of 3.");
   await page.keyboard.press("ArrowLeft");
-  await expect(page.getByRole("button", { name: "The text before" })).toBeFocused();
+  await expect(page.getByRole("button", { name: "Previous text" })).toBeFocused();
   expect(await textOf(page)).toBe(texts[0]);
   await text(page).press("Alt+PageUp");
   expect(await textOf(page)).toBe(texts[2]);

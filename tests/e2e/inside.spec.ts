@@ -263,7 +263,7 @@ test("Inside waits for the model, can be cancelled and continued, and drops what
   await page.locator("#editor .cm-content").waitFor({ timeout: 30_000 });
   await setText(page, text);
   await openInside(page);
-  await expect(status(page)).toHaveText("Looks inside as soon as the model is loaded.");
+  await expect(status(page)).toHaveText("The pictures appear once the model is loaded.");
   await expectNoViolations(page);
 
   const releaseLook = await hold(page, "**/gpt2-inspect.js*");

@@ -168,7 +168,7 @@ test("a double click starts one run, and further presses explain why they do not
   await page.locator("#generate").dblclick();
   await expect(page.locator("#speed")).toContainText("tokens/s");
   await page.getByRole("textbox", { name: "Text" }).press("Control+Enter");
-  await expect(page.locator("#finish")).toContainText("Still writing");
+  await expect(page.locator("#finish")).toContainText("The model is writing");
   await page.getByRole("button", { name: "Stop" }).dblclick();
   await expect(page.locator("#finish")).toContainText("Stopped,");
   await expect(page.getByRole("alert")).toBeHidden();
@@ -185,7 +185,7 @@ test("the model continues an empty text and a text of a megabyte", async ({ page
   await page.locator("#editor .cm-content").press("Control+A");
   await page.keyboard.press("Control+V");
   await generate(page);
-  await expect(page.locator("#finish")).toContainText("no longer fit into the context");
+  await expect(page.locator("#finish")).toContainText("no longer fit the context");
   await press(page, "copy");
   await expect(page.locator("#finish")).toContainText("Copied.");
   const copied = await page.evaluate(() => navigator.clipboard.readText());

@@ -529,7 +529,7 @@ test("the page says that scores wait for the model to stop writing", async ({ pa
   await open(page);
   await startLongText(page);
   await showView(page, "Probability");
-  await expect(page.locator("#scored")).toHaveText("Scored as soon as the model stops writing.");
+  await expect(page.locator("#scored")).toHaveText("The scores appear once the model stops writing.");
   await expect(text(page)).toHaveAttribute("aria-busy", "true");
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });

@@ -49,9 +49,9 @@ export const page = {
   generate: "Write on",
   continue: "Write on at the end",
   regenerate: "Another",
-  alternatives: "What was written here",
-  earlier: "The text before",
-  later: "The text after",
+  alternatives: "Texts written here",
+  earlier: "Previous text",
+  later: "Next text",
   menu: "More",
   view: "View",
   viewText: "Text",
@@ -149,11 +149,11 @@ export const start = {
   "finish.eos": "Finished: end of text.",
   "finish.stop": "Finished: stop text.",
   dropped: {
-    one: "The first token no longer fits into the context.",
-    other: "The first {count} tokens no longer fit into the context.",
+    one: "The first token no longer fits the context.",
+    other: "The first {count} tokens no longer fit the context.",
   },
   sameText: "This is the same text again. For another one, clear the seed or raise the temperature.",
-  busy: "Still writing: stop it first, with Esc or Stop.",
+  busy: "The model is writing: stop it first, with Esc or Stop.",
   stopped: { one: "Stopped, {count} token.", other: "Stopped, {count} tokens." },
   loadModelAgain: "Load the model again",
   died: "The model has stopped working: {why}. Your text is kept.",
@@ -186,7 +186,7 @@ export const texts = {
 /** For the choice of a model, and for a model that is loading. */
 export const models = {
   elsewhere:
-    "The address of this page asks for {name}, which is on {host}. Nothing is fetched from there until you look it up.",
+    "The address of this page names {name}, which is on {host}. That host is contacted only if you look it up.",
   forbiddenHost:
     "this page may not contact {host}: connect-src in its Content-Security-Policy does not list that host",
   noAddress:
@@ -212,7 +212,7 @@ export const models = {
   writesIn: "It writes {languages}.",
   expectedMemory: "About {memory} of memory.",
   expectedRate: "On this device about {rate}.",
-  beside: "{name} is loading; {other} writes meanwhile",
+  beside: "{name} is loading; until then, {other} writes",
   arrived: "{name} is ready.",
   notExchanged: "Switching from {other} to {name} failed: {why}.",
   besideCancelled: "{name} was not loaded; {other} stays.",
@@ -244,7 +244,7 @@ export const editor = {
   writesOn:
     "GPT-2 does not answer questions: it continues a text, as a book would. Begin the answer yourself, and it continues.",
   englishOnly: "This model writes only English. After other languages it makes up words.",
-  understood: "I see",
+  understood: "OK",
   nothingSuggested: "Nothing could be suggested: {why}.",
   looking: "Looking for words…",
   suggested: { one: "{count} suggestion: {list}", other: "{count} suggestions: {list}" },
@@ -259,7 +259,7 @@ export const editor = {
   "view.rank.print": "The small numbers are ranks.",
   "view.tokens.help": "This view shows the tokens: the pieces of text that the model reads and writes.",
   "view.sees.help": "The model does not read grey text.",
-  withoutFields: "“Always remember” and the note are not read here.",
+  withoutFields: "This view leaves out “Always remember” and the note.",
   reads: "Words read: {words} of {total}. Tokens: {tokens} of at most {most}.",
   "field.remember": "Always remember",
   "field.remember.help": "Read before the text, however long it is",
@@ -277,9 +277,9 @@ export const editor = {
   "band.rank.1": "2 to 10",
   "band.rank.2": "11 to 100",
   "band.rank.3": "beyond 100",
-  notScored: "The tokens could not be read: {why}.",
-  awaitsModel: "Scored as soon as a model is loaded.",
-  awaitsWriting: "Scored as soon as the model stops writing.",
+  notScored: "The tokens could not be scored: {why}.",
+  awaitsModel: "The scores appear once a model is loaded.",
+  awaitsWriting: "The scores appear once the model stops writing.",
   scoring: "Reading the text:",
   scored: { one: "{count} token", other: "{count} tokens" },
   noTokenizer: "This model has no tokenizer, so the text cannot be cut into tokens.",
@@ -344,7 +344,7 @@ export const editor = {
   "option.typicalP": "Typical p",
   "option.typicalP.help": "…among the tokens closest to the expected surprise, up to this total probability",
   "option.noRepeatNgramSize": "Never repeat",
-  "option.noRepeatNgramSize.help": "Never write the same sequence of this many tokens twice; 0 allows it",
+  "option.noRepeatNgramSize.help": "Never write the same sequence of this many tokens twice; 0: off",
   "option.repetitionPenalty": "Repetition penalty",
   "option.repetitionPenalty.help": "Above 1, tokens of the text so far become less likely",
   "option.seed": "Seed",
@@ -384,8 +384,7 @@ export const editor = {
     one: "Identical to the linked text: {count} token, checked by hash.",
     other: "Identical to the linked text: {count} tokens, checked by hash.",
   },
-  notIdentical:
-    "This is not the linked text: that was written by another model, or another release of this page.",
+  notIdentical: "This is not the linked text: another model, or another release of this page, wrote that.",
   badLink: "The link of this page cannot be read: {why}.",
   linkDamaged: "it is damaged or incomplete; copy the whole link again",
   linkTooLong: "a link holds at most {most} of text",
@@ -406,15 +405,15 @@ export const editor = {
 
   keys: "Keys",
   close: "Close",
-  "keys.tab": "suggests three ways to go on; ↑ ↓ choose, Enter or Tab takes",
+  "keys.tab": "suggests three ways to go on; ↑ ↓ choose, Enter or Tab takes one",
   "keys.tab.bar":
     "suggests three ways to go on, and then takes the marked one; Enter starts a new line, as usual",
   "keys.word": "takes a word of a suggestion",
   "keys.escape": "dismisses suggestions, or stops the model",
-  "keys.details": "shows what else could stand at the caret; ↑ ↓ choose, Enter takes",
+  "keys.details": "shows what else could stand at the caret; ↑ ↓ choose, Enter takes one",
   "keys.leave": "moves the focus out of the text",
   "keys.write": "continues from the caret",
-  "keys.alternative": "shows what else was written here: the text before, or after",
+  "keys.alternative": "shows the previous or next text written here",
   "keys.undo": "undoes a step, yours or the model's",
   "keys.redo": "redoes that step",
   "keys.find": "finds and replaces in the text",
@@ -435,7 +434,7 @@ export const editor = {
   notSaved: "It could not be saved: {why}.",
 
   copied: "Copied.",
-  copyYourself: "This page may not use the clipboard. The text is selected: copy it from there.",
+  copyYourself: "This page may not use the clipboard. The text is selected: copy it yourself.",
 } as const;
 
 /** For the list of texts. */
@@ -514,7 +513,7 @@ export const device = {
   notStored: "No models are stored: {why}.",
   storedModel: "{name}, {bytes}",
   noneStored: "No models are stored except this page's own.",
-  stored: "Models of {bytes} are stored ({list}).",
+  stored: "Stored: {bytes} ({list}).",
   usage: "This site uses {usage} of the {quota} that the browser allows.",
   persisted: "The browser keeps it until you remove it.",
 
@@ -533,7 +532,7 @@ export const device = {
   notMeasured: "The speed could not be measured: {why}.",
 
   test: "Test this browser",
-  testHelp: "Checks that it computes the same bits as every other browser. Takes a few seconds.",
+  testHelp: "Checks that this browser computes the same bits as every other. Takes a few seconds.",
   testing: { one: "Testing: {count} check done…", other: "Testing: {count} checks done…" },
   testInterrupted: "The test was interrupted.",
   notTested: "The test could not be run: {why}.",
@@ -545,7 +544,7 @@ export const device = {
   report: "Report of the self-test",
   copyReport: "Copy report",
   reportCopied: "Copied.",
-  copyReportYourself: "This page may not use the clipboard. The report is selected: copy it from there.",
+  copyReportYourself: "This page may not use the clipboard. The report is selected: copy it yourself.",
 
   given: "What this browser and this host provide",
   "has.simd": "SIMD",
@@ -571,9 +570,9 @@ export const inside = {
   again: "Look again",
   progress: "Looking inside",
   empty: "There is no text yet: write a few words, or take one of the openings.",
-  awaitsModel: "Looks inside as soon as the model is loaded.",
-  writing: "Looks inside as soon as the model stops writing.",
-  cutting: "Looks inside as soon as the text is cut into tokens.",
+  awaitsModel: "The pictures appear once the model is loaded.",
+  writing: "The pictures appear once the model stops writing.",
+  cutting: "The pictures appear once the text is cut into tokens.",
   reading: "Reading the text up to the token…",
   looking: "Looking at the other layers…",
   seen: "Inspected: {layers} layers with {heads} heads each.",

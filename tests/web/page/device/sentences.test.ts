@@ -57,7 +57,7 @@ describe("the storage", () => {
   it("the sentence about the storage names what is stored, or says why nothing is", () => {
     const models = [{ id: "https://example.org/models/gpt2-q8/", bytes: 132e6 }];
     expect(storageSentence(info, models)).toBe(
-      "Models of 132 MB are stored (gpt2-q8, 132 MB). This site uses 150 MB of the 10.0 GB that the browser allows.",
+      "Stored: 132 MB (gpt2-q8, 132 MB). This site uses 150 MB of the 10.0 GB that the browser allows.",
     );
     expect(storageSentence({ ...info, persisted: true, usage: null }, [])).toBe(
       "No models are stored except this page's own. The browser keeps it until you remove it.",

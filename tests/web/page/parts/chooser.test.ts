@@ -87,7 +87,7 @@ it("the question about another host takes the focus only when the visitor needs 
   const model = { source: "hf:user/tale", name: "user/tale", elsewhere: "huggingface.co" };
   const ask = questionOfOtherHost(ui, model);
   ask();
-  expect(ui.hubStatus.textContent).toContain("asks for user/tale, which is on huggingface.co");
+  expect(ui.hubStatus.textContent).toContain("names user/tale, which is on huggingface.co");
   expect(document.activeElement).toBe(document.body);
   ui.chooser.open = false;
   ui.hubStatus.textContent = ""; // the visitor has typed another name

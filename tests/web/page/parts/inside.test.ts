@@ -33,7 +33,7 @@ it("the tab opens with its view, and says what it waits for until there is a mod
   expect(root.hidden).toBe(false);
   await vi.waitUntil(() => root.querySelector(".inside-state p")?.textContent, 20_000); // fetched late
   expect(root.querySelector(".inside-state p")?.textContent).toBe(
-    "Looks inside as soon as the model is loaded.",
+    "The pictures appear once the model is loaded.",
   );
   expect(root.querySelector(".inside-figures > div")?.shadowRoot).toBeTruthy();
   view.dispatch({ effects: setMode.of("text") });

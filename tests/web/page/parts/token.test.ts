@@ -26,7 +26,7 @@ it("a tab shows its view, its legend, and its name in the address", () => {
   expect(view.state.field(modeField)).toBe("rank");
   expect(ui.tabs.querySelector<HTMLElement>("#tab-rank")?.ariaSelected).toBe("true");
   expect([ui.legend.hidden, ui.legend.lastElementChild]).toEqual([false, ui.scored]);
-  expect(ui.legend.textContent).toContain("“Always remember” and the note are not read here.");
+  expect(ui.legend.textContent).toContain("This view leaves out “Always remember” and the note.");
   expect(location.hash).toBe("#view=rank");
   ui.tabs.querySelector<HTMLElement>("#tab-text")?.click();
   expect([ui.legend.hidden, location.hash]).toEqual([true, ""]);
