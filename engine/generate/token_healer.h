@@ -39,8 +39,8 @@ class TokenHealer {
       : tokenizer_(&tokenizer), eos_(eos) {}
 
   // The tokens that the rule removes from `ids`, the end of a prompt. The rule applies to the
-  // tokens after the last added token, and among these to the longest end that is the encoding of
-  // its own text. It removes nothing for a tokenizer with other rules than GPT-2's.
+  // tokens after the last added token: to their longest end that is the encoding of its own text.
+  // It removes nothing for a tokenizer with other rules than GPT-2's.
   Healing TakeBack(std::span<const std::int32_t> ids) const;
 
   // Fills `allowed` [vocab_size] with the logits of the tokens that are allowed next. A token is

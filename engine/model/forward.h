@@ -76,8 +76,8 @@ using Trace = FunctionRef<void(const std::string& stage, MatView<const float> x)
 void Embed(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
            MatView<float> x);
 
-// Runs `batch` through one layer: appends that layer's keys and values to the caches of the tokens,
-// and updates their residual stream x [tokens, n_embd] in place. Reads nothing from other layers.
+// Runs `batch` through one layer: appends that layer's keys and values to the caches of the tokens.
+// Updates their residual stream x [tokens, n_embd] in place. Reads nothing from other layers.
 void RunBlock(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
               std::size_t layer, Scratch& scratch, MatView<float> x, const Trace* trace = nullptr);
 
