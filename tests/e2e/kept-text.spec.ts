@@ -13,6 +13,7 @@ import {
   setOption,
   setText,
   textOf,
+  withoutModel,
 } from "./page.js";
 import { inPage } from "./model.js";
 import { expectStored, storedTexts } from "./stored-texts.js";
@@ -291,6 +292,24 @@ test("what you type before the stored text is read is inserted at its caret, and
   await read();
   await expectEditor(page);
   expect(await textOf(page)).toBe(story); // what was typed early is not inserted again
+});
+
+test("what you type before the code that stores it has arrived survives a reload", async ({ page }) => {
+  await withoutModel(page.context());
+  let arrives: () => void = () => undefined;
+  const late = new Promise<void>((resolve) => (arrives = resolve));
+  await page.route(/\/keep-[^/]*\.js/, (route) => late.then(() => route.fallback()).catch(() => undefined));
+  await page.goto("./", { waitUntil: "domcontentloaded" });
+  await page.locator("#draft").press("End");
+  await page.keyboard.insertText(", there was a cat");
+  await page.reload({ waitUntil: "domcontentloaded" });
+  await expect(page.locator("#draft")).toHaveValue("Once upon a time, there was a cat");
+  arrives();
+  await expectEditor(page);
+  expect(await textOf(page)).toBe("Once upon a time, there was a cat");
+  await page.reload();
+  await expectEditor(page);
+  expect(await textOf(page)).toBe("Once upon a time, there was a cat");
 });
 
 test("what you write while the stored texts cannot be read survives a reload", async ({ page }) => {

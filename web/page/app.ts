@@ -8,6 +8,7 @@ import { elements as ui } from "./dom/elements.js";
 import { phrase } from "./language/start.js";
 import { translatePage } from "./language/translate-page.js";
 import { currentLanguage, loadTranslation } from "./language/translation.js";
+import { readSession, typedKey, writeSession } from "./library/session.js";
 import type { Tab } from "./library/tab.js";
 import { bringFirstModel, mayChoose } from "./models/host.js";
 import { Loading } from "./models/loading.js";
@@ -38,6 +39,9 @@ function begin(first: ChosenModel): void {
     },
     onChange: () => (state.text.value += 1),
   });
+  surface.typeInField(readSession(typedKey));
+  // Until the code that stores the text has arrived.
+  addEventListener("pagehide", () => tab ?? writeSession(typedKey, surface.typedInField));
   const loading = new Loading(state, () => surface.kept.text.slice(0, surface.kept.caret));
   const writing = new Writing({
     state,

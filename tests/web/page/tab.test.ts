@@ -21,7 +21,6 @@ async function openTab() {
     get keptWithHistory() {
       return kept();
     },
-    typeInField: () => undefined,
     restore: () => Promise.resolve(),
   } as unknown as Surface;
   const showFailure = vi.fn();

@@ -6,7 +6,7 @@ import { Attempts } from "./attempts.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
 import { storeSoon } from "./store-soon.js";
-import { readSession, writeSession } from "./session.js";
+import { path, readSession, typedKey, writeSession } from "./session.js";
 import { takeTextInPage, textForPage } from "./text-in-page.js";
 import { TextStore, type StoredVersion } from "./store.js";
 import { needText, patienceMs, readText, takeText, type FoundText, type TakenText } from "./take.js";
@@ -35,10 +35,7 @@ export interface TabSetting {
   showDamage: () => void;
 }
 
-/** Pages of one host, and files on a disk, share a storage. A folder's address has two forms. */
-const path = location.pathname.replace(/(?<=\/)index\.html$/, "");
 const idKey = `gpt2-text-id ${path}`;
-const typedKey = `gpt2-typed ${path}`;
 export const prefix = `gpt2-text ${path} `;
 /** The name by which a text is claimed. */
 export const nameOf = (id: string): string => prefix + id;
@@ -338,9 +335,8 @@ export class Tab {
 
   /** Restores the text, and stores it from now on. Resolves when the text is restored or will not be. */
   async keep(): Promise<void> {
-    const { surface, field, showFailure } = this.setting;
-    surface.typeInField(readSession(typedKey));
-    writeSession(typedKey, undefined);
+    const { field, showFailure } = this.setting;
+    writeSession(typedKey, undefined); // the page has put it into the field
     field.addEventListener("input", () => this.noteChange());
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden") this.leave();
