@@ -16,8 +16,8 @@
 namespace gpt2 {
 
 // Encodes one word at a time: a word of n bytes begins as n symbols, one token each, and merging
-// joins neighbours. It queues only the next merges, so it takes at most 3 n bytes and 512 KiB; 5 n
-// bytes if the vocabulary has more than 65,536 tokens. It keeps its memory for the next word.
+// joins neighbours. It queues only the next merges. So it takes at most 3 n bytes and 512 KiB, or 5
+// n bytes with a vocabulary of more than 65,536 tokens. It keeps its memory for the next word.
 // Not thread-safe; borrows the tokenizer.
 class WordMerger {
  public:
