@@ -134,6 +134,17 @@ describe("local files", () => {
     expect(await namesOf(new Set(files))).toEqual(await namesOf(files));
   });
 
+  it("a folder of very many files is looked through a few times, not once for each file", async () => {
+    const count = 1000;
+    let reads = 0;
+    const files = Array.from({ length: count }, (_, i) => {
+      const name = i === 0 ? "config.json" : `${i}.png`;
+      return Object.defineProperty(file(name, "photos"), "name", { get: () => ((reads += 1), name) });
+    });
+    expect((await namesOf(files)).names).toHaveLength(count);
+    expect(reads).toBeLessThan(10 * count);
+  });
+
   it("a GGUF file is used by itself or among other files", async () => {
     expect(await namesOf(file("a.gguf"))).toEqual({ names: ["a.gguf"], file: "a.gguf" });
     expect(await namesOf([file("a.GGUF"), file("config.json")])).toEqual({

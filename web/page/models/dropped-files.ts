@@ -30,8 +30,9 @@ async function collect(
 ): Promise<void> {
   for (const entry of entries) {
     if (entry.isFile) {
-      const file = await fileOf(entry as FileSystemFileEntry);
-      found.set(path, [...(found.get(path) ?? []), file]);
+      const inside = found.get(path) ?? [];
+      inside.push(await fileOf(entry as FileSystemFileEntry));
+      found.set(path, inside);
     } else if (depth < deepest) {
       const inside = await entriesOf(entry as FileSystemDirectoryEntry);
       await collect(inside, `${path}${entry.name}/`, depth + 1, found);

@@ -20,7 +20,9 @@ function byFolder(files: readonly File[]): Map<string, File[]> {
   const folders = new Map<string, File[]>();
   for (const file of files) {
     const folder = pathOf(file).replace(/[^/]*$/, "");
-    folders.set(folder, [...(folders.get(folder) ?? []), file]);
+    const inside = folders.get(folder) ?? [];
+    inside.push(file);
+    folders.set(folder, inside);
   }
   return folders;
 }
@@ -37,7 +39,8 @@ function chooseModel(files: readonly File[]): { files: readonly File[]; file?: s
     const names = folders.map(([path]) => path || "the files themselves");
     return refuse(`there are ${folders.length} models among the files (${listed(names)}), expected one`);
   }
-  const twice = first?.[1].find(({ name }, i) => first[1].findIndex((other) => other.name === name) < i);
+  const seen = new Set<string>();
+  const twice = first?.[1].find(({ name }) => seen.has(name) || !seen.add(name));
   if (twice) return refuse(`two files are named "${twice.name}", expected the files of one model`);
   if (first?.[1].some(({ name }) => weightsPattern.test(name))) return { files: first[1] };
   const single = files.filter(isGguf);
