@@ -101,7 +101,7 @@ const showAgain = (page: Page, insert: string) =>
     insert,
   );
 
-test("a page from the browser's cache shows what another tab made of its text, and stores what follows", async ({
+test("a page from the browser's cache shows the changes of another tab to its text, and stores later changes", async ({
   page,
 }) => {
   await openWithoutModel(page);

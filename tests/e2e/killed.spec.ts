@@ -52,7 +52,7 @@ async function typeUntil(page: Page, end: number): Promise<number[]> {
   return times;
 }
 
-test("text typed a second before the browser is killed is there afterwards", async ({
+test("text typed a second before the browser is killed is restored afterwards", async ({
   baseURL,
   launchOptions,
 }) => {

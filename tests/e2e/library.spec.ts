@@ -115,7 +115,7 @@ test("a text is renamed, duplicated, and found by its words in any case and with
   await expect(row(page, "Cats")).toBeVisible();
 });
 
-test("a deleted text comes back by Undo, and goes for good when something else is done", async ({ page }) => {
+test("Undo restores a deleted text, and any other action deletes it permanently", async ({ page }) => {
   await openWithoutModel(page);
   await write(page, "The first.", "The second.");
   await choose(page, "The first.", "Delete");
@@ -230,7 +230,7 @@ for (const how of ["with locks", "without locks, as on a host without TLS"])
     await expect(row(page, "Renamed")).toBeVisible();
   });
 
-test("all texts go into one file, and come back from it as new ones, each once", async ({
+test("all texts are exported into one file, and imported from it as new texts, each once", async ({
   page,
   browser,
 }, testInfo) => {

@@ -54,7 +54,7 @@ test.describe("a value outside its range", () => {
     await expect(page.locator("#finish")).toContainText("Finished");
   });
 
-  test("what is no number is explained", async ({ page }) => {
+  test("a value that is not a number is explained", async ({ page }) => {
     await page.goto("./?model=none");
     await setOption(page, "Seed", "");
     await page.getByLabel("Seed", { exact: true }).pressSequentially("1e");

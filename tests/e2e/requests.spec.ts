@@ -163,7 +163,7 @@ test("an unreferenced model is disposed of, and a model with an active reader is
   await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
 });
 
-test("an argument that the engine refuses is an error that names it", async ({ page }) => {
+test("an argument that the engine refuses causes an error that names it", async ({ page }) => {
   const found = await withModel(
     page,
     {},

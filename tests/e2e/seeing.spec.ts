@@ -171,7 +171,7 @@ test("each word is tinted by its rank, which its details show and print has, too
   await expect.poll(written, { timeout: 10_000 }).toEqual(scored);
 });
 
-test("a word that the model continues is scored as the one word that it becomes", async ({ page }) => {
+test("a word that the model continues is scored as one word", async ({ page }) => {
   await watchRequests(page, "tokenize");
   await open(page);
   await setText(page, "Once upon a ti");

@@ -87,7 +87,7 @@ test("a link contains the text around the last run, and the options", async ({ p
   await expect(other.getByLabel("Seed")).not.toHaveValue("");
 });
 
-test("a text without a run has a link, too, which shows it as it is and claims nothing else", async ({
+test("a text without a run has a link, too, which shows the text unchanged and does not call it identical", async ({
   page,
   context,
 }) => {

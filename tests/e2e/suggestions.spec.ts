@@ -228,9 +228,7 @@ test("in the middle of a word, suggestions complete that word", async ({ page })
   expect(await generate(page)).toMatch(/^Once upon a time, there/);
 });
 
-test("the model reads along while you type, so that Tab costs steps and not the whole text", async ({
-  page,
-}) => {
+test("the model prefills the text while you type, so that Tab takes only a few steps", async ({ page }) => {
   await page.addInitScript(() => {
     const sent: string[] = [];
     Object.assign(window, { sent });

@@ -185,7 +185,7 @@ TEST(LanguageJson, ABertFolderHasTheAddedTokensOfAllItsFiles) {
 }
 
 // As in `tokenizers`. The long names show a read past the end of one to the address sanitizer.
-TEST(LanguageJson, OfAddedTokensThatNormalizationMakesEqualTheFirstSpecialOneCounts) {
+TEST(LanguageJson, NormalizationMayMakeAddedTokensEqualAndTheFirstSpecialOneIsUsed) {
   const std::string name(40, 'x'), upper(40, 'X');
   const auto added = [](int id, const std::string& content, bool is_special) {
     return Json{{"id", id}, {"content", content}, {"special", is_special}, {"normalized", true}};
@@ -200,7 +200,7 @@ TEST(LanguageJson, OfAddedTokensThatNormalizationMakesEqualTheFirstSpecialOneCou
   EXPECT_EQ(Encoded(file, name), Ids{5});
 }
 
-TEST(LanguageJson, ATextThatIsPrependedCountsForTheLengthOfTheText) {
+TEST(LanguageJson, APrependedTextCountsTowardsTheLimitOfTheLength) {
   const Json prepend = {{"type", "Prepend"}, {"prepend", std::string(32, 'b')}};
   Json file = WordLevel();
   file["normalizer"] = {{"type", "Sequence"}, {"normalizers", {prepend}}};

@@ -175,7 +175,7 @@ TEST(SentencePiece, ADamagedFileIsAnError) {
   EXPECT_TRUE(Has(RefusalOf(ModelFile(NumberField(40, 3))), "\"unk_id\" is 3"));
   EXPECT_TRUE(Has(RefusalOf(ModelFile(NumberField(40, 99))), "\"unk_id\" is 99"));
   EXPECT_TRUE(Has(RefusalOf(ModelFile(NumberField(40, ~std::uint64_t{0}))), "\"unk_id\""));
-  EXPECT_TRUE(Has(RefusalOf(ModelFile(BytesField(40, "x"))), "another wire type"));
+  EXPECT_TRUE(Has(RefusalOf(ModelFile(BytesField(40, "x"))), "an unexpected wire type"));
   EXPECT_TRUE(Has(RefusalOf(ModelFile() + "\x0b"), "wire type 3"));
   EXPECT_TRUE(Has(RefusalOf(ModelFile() + std::string(11, '\xff')), "10 bytes"));
   EXPECT_TRUE(Has(ReadModel(ModelFile(), "", 9).error().message, "vocab_size"));

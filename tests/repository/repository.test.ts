@@ -34,7 +34,7 @@ describe("the documents", () => {
       expect(scripts).toHaveProperty(script ?? "");
   });
 
-  it("the documents are all listed in docs/index.md, from which the site's sidebar is made", () => {
+  it("docs/index.md, the source of the site's sidebar, lists every document", () => {
     const listed = [...read("docs/index.md").matchAll(/^- \[.*?\]\(([^):]+\.md)\)/gm)].map(
       ([, path]) => path,
     );
@@ -146,7 +146,7 @@ describe("the module and the page", () => {
   );
   const ofPage = sources.filter((file) => file.startsWith("web/page/"));
 
-  it("the modules import nothing in a circle at run time", () => {
+  it("the modules have no import cycle at run time", () => {
     const next = (file: string) =>
       importsOf(file)
         .filter(({ isType, isLater }) => !isType && !isLater)
@@ -167,7 +167,7 @@ describe("the module and the page", () => {
     expect(untested).toEqual([]);
   });
 
-  it("the figures know a model only by what the package exports, and nothing of the page", () => {
+  it("the figures import only what the package exports, and nothing of the page", () => {
     const ofFigures = sources.filter((file) => file.startsWith("web/src/figures/"));
     expect(ofFigures.length).toBeGreaterThan(8);
     const imported = ofFigures.flatMap(importsOf).filter(({ to }) => !to.startsWith("web/src/figures/"));

@@ -58,7 +58,7 @@ async function ninthDecile(page: Page): Promise<number> {
 
 const goTo = (page: Page, key: string) => page.locator("#editor .cm-content").press(key);
 
-test("typing is as fluent while the model writes as without it", async ({ page }) => {
+test("a key takes no longer to appear while the model writes", async ({ page }) => {
   await open(page);
   await setText(page, "A short text. ");
   await goTo(page, "Control+Home");

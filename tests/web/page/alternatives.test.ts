@@ -72,7 +72,7 @@ it("after Undo, an edited alternative takes the place of the one that is shown, 
   expect(seen(step(step(edited, 1), 1))).toEqual(["Once upin", { place: 0, count: 2 }]);
 });
 
-it("until the first token at another place, and without one, the last run and its alternatives stay", () => {
+it("the last run and its alternatives stay until a token is written at another place", () => {
   const second = again(write(begin(), 4, 4, " upon"), " more");
   const awaited = second.update(openRun(0, 0)).state;
   const typed = awaited.update({ changes: { from: 0, insert: "Well! " } }).state;

@@ -44,7 +44,7 @@ function begin(shown: { id: string }, newest?: number) {
   return { ...setting, attempts, attempt, stored, device };
 }
 
-it("a text that was set aside unstored is stored later in its last version, and only then the notice goes", async () => {
+it("a replaced text is stored later in its last version, and only then the notice disappears", async () => {
   const shown = { id: "old" };
   const { attempt, stored, device, showFailure, showStored } = begin(shown);
   await expect(attempt("old", 1, "one")).rejects.toThrow();
@@ -82,7 +82,7 @@ it("a newer version that is stored in the meantime is not overwritten", async ()
   expect(stored).toEqual([["old", "two"]]);
 });
 
-it("a text that is given up is not stored again, and the notice goes", async () => {
+it("a text that is given up is not stored again, and the notice disappears", async () => {
   const { attempts, attempt, stored, device, showStored } = begin({ id: "new" });
   await expect(attempt("old", 1, "one")).rejects.toThrow();
   expect([attempts.giveUp("old"), attempts.giveUp("old")]).toEqual([true, false]);

@@ -89,8 +89,8 @@ const words = fc.stringMatching(
 );
 const field = fc.oneof(fc.constant(""), fc.stringMatching(/^[A-Z][a-z ]{0,30}\.$/));
 
-describe("what the model reads", () => {
-  it("has the note before the last three sentences, and what is remembered first", () => {
+describe("the prompt", () => {
+  it("has Always remember at its beginning, and the note before the last three sentences", () => {
     const fields = { remember: " Max talks. ", note: "It is dark." };
     expect(withFields("One. Two. Three. Four", fields)).toBe(
       "Max talks.\nOne.\nIt is dark.\nTwo. Three. Four",
@@ -106,7 +106,7 @@ describe("what the model reads", () => {
     );
   });
 
-  it("is made of the lines that the definition gives, for any text and fields", () => {
+  it("has the lines of the definition, for any text and fields", () => {
     fc.assert(
       fc.property(words, field, field, (text, remember, note) => {
         expect(withFields(text, { remember, note })).toBe(linesOf(text, { remember, note }));
@@ -114,7 +114,7 @@ describe("what the model reads", () => {
     );
   });
 
-  it("has as much of the text's end as fits, in steps that keep what was read of it", async () => {
+  it("has as much of the text's end as fits, and drops the beginning in steps", async () => {
     await fc.assert(
       fc.asyncProperty(
         words,
@@ -150,7 +150,7 @@ describe("what the model reads", () => {
     );
   });
 
-  it("is the text itself without fields, of which the engine drops quarters of its window", async () => {
+  it("is the whole text if there are no fields; the engine drops quarters of its window", async () => {
     const { model } = make(16);
     const text = "ab ".repeat(20);
     expect(await promptOf(model, text, undefined, never)).toBe(text);
@@ -161,7 +161,7 @@ describe("what the model reads", () => {
     expect(text.slice(from)).toBe(cut(text).slice(leftOut).join(""));
   });
 
-  it("refuses fields that take more than half of the window, and says how much there is", async () => {
+  it("is refused if the fields take more than half of the window, and the error says how much fits", async () => {
     const { model } = make(16);
     const fields = { remember: "a b c d e f g h", note: "" };
     await expect(compose(model, "x", fields, never)).rejects.toThrow(
@@ -258,7 +258,7 @@ describe("writing with fields", () => {
     expect(tokens.join("")).toBe(answerWith(place, ["", " é"]).join(""));
   });
 
-  it("asks each window for the same options, of which the engine applies those of the text so far to the prompt", async () => {
+  it("requests each window with the same options, which the engine applies to the prompt", async () => {
     const { asked } = await write(64, 100, [" go"], { noRepeatNgramSize: 3 });
     expect(asked.length).toBeGreaterThan(1);
     for (const { call } of asked) expect(call.noRepeatNgramSize).toBe(3);

@@ -17,7 +17,7 @@ beforeAll(() => {
   document.body.innerHTML = /<body>(.*)<script type="module"/s.exec(html)?.[1] ?? "";
 });
 
-it("finds the list", () => {
+it("the list of elements is found in elements.ts", () => {
   expect(listed.length).toBeGreaterThan(60);
 });
 

@@ -17,7 +17,7 @@ function begin(hidden: boolean): {
   return { draw, batch: new FrameBatch(draw), frames };
 }
 
-it("several requests are one drawing, in the next frame", () => {
+it("several requests cause one drawing, in the next frame", () => {
   const { draw, batch, frames } = begin(false);
   for (let request = 0; request < 3; request += 1) batch.request();
   expect(draw).not.toHaveBeenCalled();

@@ -56,7 +56,7 @@ describe("search", () => {
     expect(find("A cat sat", query)).toBeUndefined();
   });
 
-  it("a passage has whole words around what was found, and marks where it was cut", () => {
+  it("a passage shows the match between whole words, and marks where it was cut", () => {
     const text = `${"one two ".repeat(20)}needle${" three four".repeat(20)}`;
     expect(find(text, "needle")).toEqual({
       before: "…two one two one two one two one two ",
@@ -82,7 +82,7 @@ describe("the search in a long text", () => {
   const sum = (all: readonly number[]) => all.reduce((total, each) => total + each, 0);
   const long = "Le Café est fermé, la mer est là. ".repeat(30_000);
 
-  it("a search folds little at a time, and the next one nothing again", () => {
+  it("a search folds a small part at a time, and the next search folds nothing again", () => {
     const text = new SearchedText(long);
     const first = foldedBy(() => expect(search(text, "absent").passage).toBeUndefined());
     expect(sum(first)).toBe(long.length + "absent".length);
@@ -90,7 +90,7 @@ describe("the search in a long text", () => {
     expect(foldedBy(() => search(text, "other"))).toEqual(["other".length]);
   });
 
-  it("a search stops folding where it finds something, and folds little to find its place", () => {
+  it("a search stops folding at its first match, and folds little to locate it", () => {
     const text = new SearchedText(`${"é".repeat(200_000)}Ärger${long}`);
     const units = sum(foldedBy(() => expect(search(text, "arger").passage?.match).toBe("Ärger")));
     expect(units).toBeLessThan(600_000);
@@ -119,7 +119,7 @@ describe("the search in a long text", () => {
     expect(pauses.mock.calls.length).toBeGreaterThanOrEqual((count - 1) / 2);
   });
 
-  it("a search that is aborted folds no more", async () => {
+  it("an aborted search stops folding", async () => {
     let now = 0;
     vi.spyOn(performance, "now").mockImplementation(() => (now += 10));
     const controller = new AbortController();

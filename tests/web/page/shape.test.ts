@@ -51,7 +51,7 @@ describe("what the settings leave", () => {
     for (const share of others) expect(share).toBeCloseTo(0.05, 9);
   });
 
-  it("the settings leave no token of an empty list", () => {
+  it("an empty list of tokens stays empty", () => {
     expect(shape([], plain)).toEqual([]);
   });
 });

@@ -32,7 +32,7 @@ describe("a link's fragment", () => {
     expect((await fromFragment(await toFragment(passage))).hash).toBeUndefined();
   });
 
-  it("a link's fragment carries what the model reads beside the text, only where that is set", async () => {
+  it("a link's fragment contains the fields, if they are not empty", async () => {
     const passage = { prompt: "a", after: "", written: [], options: {}, hash };
     const fields = { remember: "Max talks.\n", note: "" };
     expect(await fromFragment(await toFragment({ ...passage, fields }))).toEqual({ ...passage, fields });
@@ -44,7 +44,7 @@ describe("a link's fragment", () => {
     expect(found.fields).toEqual({ remember: "a\nb", note: "c\n" });
   });
 
-  it("a link's fragment is refused where what the model reads beside the text is too long, or none", async () => {
+  it("a link's fragment is refused if its fields are too long or invalid", async () => {
     const tooLong = { remember: "", note: "a".repeat(4001) };
     for (const fields of [tooLong, { remember: "a" }, { remember: 1, note: "" }, null, [], "a"]) {
       const link = pack({ prompt: "a", options: {}, fields });

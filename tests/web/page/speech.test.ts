@@ -49,7 +49,7 @@ describe("what is said", () => {
     expect(texts()).toEqual(["Once upon a time there was a dog.", "Stopped, 20 tokens."]);
   });
 
-  it("hush leaves what is not the model's text", () => {
+  it("hush keeps announcements that are not the model's text", () => {
     const own = make();
     own.add(story);
     own.status("Finished, 20 tokens.");

@@ -32,7 +32,7 @@ async function openTab() {
   return { tab, shown, released, showFailure, showStored };
 }
 
-it("a text that is set aside unstored is the one to save, until it is deleted", async () => {
+it("a replaced text that could not be stored is offered as a file, until it is deleted", async () => {
   const { tab, shown, showFailure, showStored } = await openTab();
   vi.spyOn(TextStore.prototype, "put").mockRejectedValue(new DOMException("", "UnknownError"));
   const { id } = tab;
@@ -49,7 +49,7 @@ it("a text that is set aside unstored is the one to save, until it is deleted", 
   expect(showStored).not.toHaveBeenCalled();
 });
 
-it("no other tab can take a text that is set aside before it is stored", async () => {
+it("no other tab can take a replaced text before it is stored", async () => {
   const { tab, shown, released } = await openTab();
   let finish = () => {};
   vi.spyOn(TextStore.prototype, "put").mockReturnValue(new Promise<void>((stored) => (finish = stored)));

@@ -215,7 +215,7 @@ it("copies in a file with other names, or with other fields, are all imported", 
   expect(await library.importAll(json)).toEqual({ added: 0, known: 3 });
 });
 
-it("the file has a text without letters that has fields", async () => {
+it("the file contains a text that has fields but no letters", async () => {
   const { library, store } = await begin();
   const fields = { remember: "Max is a dog.", note: "" };
   await store.put("t0", { version: 1, changed: 1, content: { ...content(""), fields } });

@@ -17,17 +17,17 @@ beforeEach(() => {
   device.models = 3;
 });
 
-it("a text for which there is room removes no model", async () => {
+it("if there is room, a text removes no model", async () => {
   expect(await withRoom(writeBeside(3))).toBe("written");
   expect(device.models).toBe(3);
 });
 
-it("models go one after another until there is room", async () => {
+it("models are removed one after another until there is room", async () => {
   expect(await withRoom(writeBeside(1))).toBe("written");
   expect(device.models).toBe(1);
 });
 
-it("without a model that may go, the write fails with the reason of the browser", async () => {
+it("if no model may be removed, the write fails with the browser's reason", async () => {
   await expect(withRoom(() => Promise.reject(full))).rejects.toBe(full);
   expect(device.models).toBe(0);
 });

@@ -27,7 +27,7 @@ describe("the sum of all bytes", () => {
     expect(sum(bytes, rounds)).toBe(plain(bytes, rounds));
   });
 
-  it("the sum changes with each byte that is read, and with none after them", () => {
+  it("the sum depends on each byte that is read, and on none after these", () => {
     const before = sum(4096, 1);
     for (let place = 0; place < 1024; place += 4) {
       words[place] = (words[place] ?? 0) + 1;

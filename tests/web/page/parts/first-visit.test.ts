@@ -10,7 +10,7 @@ beforeEach(() => {
   vi.spyOn(performance, "now").mockReturnValue(10_000); // the page has been open for long
 });
 
-it("the example stands there until the visitor has chosen another model", async () => {
+it("the example stays visible until the visitor chooses another model", async () => {
   const ui = mountMarkup("form", "inside", "draft", "generate");
   const state = makeState();
   const surface = { kept: { text: "", caret: 0, written: [] } } as unknown as Surface;

@@ -42,7 +42,7 @@ it("the tab opens with its view, and says what it waits for until there is a mod
   view.destroy();
 });
 
-it("the head that was selected is not asked of the next model, which may have fewer", async () => {
+it("the next model does not get the selected head, because it may have fewer heads", async () => {
   const { inside: root, dock } = mountMarkup("inside", "dock");
   const listeners = new Set<() => void>();
   const setting = {

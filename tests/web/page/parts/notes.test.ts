@@ -27,7 +27,7 @@ function mount() {
 
 beforeEach(() => localStorage.clear());
 
-it("a question to the model gets one note, and its button gives the focus back", () => {
+it("a question to the model shows one note, whose button returns the focus", () => {
   const { ui, type, back } = mount();
   type("What is the capital of France?");
   expect(ui.noteText.textContent).not.toBe("");

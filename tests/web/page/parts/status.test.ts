@@ -29,7 +29,7 @@ it("a status is shown and announced once", () => {
   expect(speech.status.mock.calls.filter(([said]) => said === "Finished.")).toHaveLength(1);
 });
 
-it("a status that describes the text goes away with the first change, and others stay", () => {
+it("a status that describes the text disappears with the first change, and others stay", () => {
   const { ui, state } = mountStatus();
   state.text.value += 1;
   state.sayOfText(() => "Opened: Cats");
@@ -43,7 +43,7 @@ it("a status that describes the text goes away with the first change, and others
   expect(ui.finish.textContent).toBe("Finished.");
 });
 
-it("an error offers its repair, and gives the focus on when it goes", () => {
+it("an error offers its repair, and passes the focus on when it disappears", () => {
   const { ui, state } = mountStatus();
   const run = vi.fn();
   state.showError(() => "It failed.", { label: () => "Again", run });
@@ -79,7 +79,7 @@ it("the facts about the model change with the model, and wait while it writes", 
   expect(ui.speed.textContent).toBe("31 tokens/s");
 });
 
-it("reading aloud is switched off for good, and hushes what still waits", () => {
+it("switching reading aloud off is stored, and discards the sentences that wait", () => {
   const { controls } = mountMarkup("controls");
   const speech = { hush: vi.fn() };
   offerReadingAloud(controls, speech);

@@ -29,7 +29,7 @@ function mount(sampling: () => object | undefined) {
   return { press: () => pressKey(view.contentDOM, "Tab"), needModel, fail };
 }
 
-it("Tab asks the model once, and a failure is told", async () => {
+it("Tab asks the model once, and a failure is reported", async () => {
   const { press, needModel, fail } = mount(() => ({}));
   press();
   await settle();
