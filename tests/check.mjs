@@ -85,5 +85,5 @@ const outcomes = await Promise.all([
       .map((name) => `tests/repository/${name}`),
   ]),
 ]);
-if (cpp.length > 0) console.log("C++ changed: `npm test -- native` tests it, `npm run lint` reads it");
+if (cpp.length > 0) console.log("C++ changed: run `npm test -- native` and `npm run lint`, too");
 process.exit(outcomes.every(Boolean) ? 0 : 1);

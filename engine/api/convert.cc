@@ -159,7 +159,7 @@ const char* gpt2_converter_torch_file(Gpt2Converter* converter, const char* name
 const char* gpt2_converter_torch_part(Gpt2Converter* converter, const uint8_t* bytes, size_t size) {
   return gpt2::Answer(converter, [&](JsonWriter& out) -> Status {
     std::vector<gpt2::TorchFile>& files = converter->torch_files;
-    if (files.empty() || !files.back().wanted()) return gpt2::Misuse("no part was asked for");
+    if (files.empty() || !files.back().wanted()) return gpt2::Misuse("no part of a file is wanted");
     Status status = files.back().Give({reinterpret_cast<const char*>(bytes), size});
     if (status.ok()) {
       gpt2::WriteWanted(*converter, out);
@@ -189,7 +189,8 @@ const char* gpt2_converter_begin(Gpt2Converter* converter, const char* config, s
 
 const char* gpt2_converter_feed(Gpt2Converter* converter, const uint8_t* bytes, size_t size) {
   return gpt2::RunWith(converter, [&](Converter&) -> Status {
-    if (!converter->input.empty()) return gpt2::Misuse("the bytes before are not taken yet");
+    if (!converter->input.empty())
+      return gpt2::Misuse("the converter has not consumed the previous bytes");
     converter->input = std::as_bytes(std::span(bytes, size));
     return Done{};
   });

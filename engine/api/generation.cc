@@ -154,7 +154,7 @@ Status Inspect(Gpt2Engine& engine, std::size_t layer, std::size_t top) {
 }
 
 Status Summary(const Gpt2Engine& engine, JsonWriter& out) {
-  if (!engine.session || !engine.session->is_done()) return Misuse("no generation is done");
+  if (!engine.session || !engine.session->is_done()) return Misuse("no generation has finished");
   const Session& session = *engine.session;
   out.Open('{').Key("finishReasons").Open('[');
   for (std::size_t i = 0; i < session.continuations(); ++i) {
@@ -181,7 +181,7 @@ Status Suspend(Gpt2Engine& engine, JsonWriter& out) {
 Status Resume(Gpt2Engine& engine, std::uint32_t number) {
   const auto found = engine.suspended.find(number);
   if (found == engine.suspended.end()) {
-    return Misuse(Concat("no generation ", number, " is set aside"));
+    return Misuse(Concat("no generation ", number, " is suspended"));
   }
   engine.scorer.reset();
   engine.session.emplace(std::move(found->second));

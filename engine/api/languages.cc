@@ -43,7 +43,8 @@ Result<std::string> BytesOfCharacters(std::string_view name, std::string_view te
   while (!text.empty()) {
     const Utf8Character character = ReadUtf8(text);
     if (character.code_point > 0xff) {
-      return Error{ErrorCode::kInvalidArgument, Concat(name, " has a character that is no byte")};
+      return Error{ErrorCode::kInvalidArgument,
+                   Concat(name, " has a character that does not stand for a byte")};
     }
     bytes += static_cast<char>(character.code_point);
     text.remove_prefix(character.size);

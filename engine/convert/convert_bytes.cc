@@ -140,7 +140,7 @@ Status Converter::CompareHead(std::span<const std::byte>& bytes) {
   const std::size_t take = std::min(head_ends_[file_] - heads_taken_, bytes.size());
   if (std::memcmp(heads_.data() + heads_taken_, bytes.data(), take) != 0) {
     return Error{ErrorCode::kCorrupt, Concat(FileName(), "file ", file_ + 1, " of ", file_count(),
-                                             " has changed since its head was read")};
+                                             " has changed since its header was read")};
   }
   bytes = bytes.subspan(take);
   heads_taken_ += take;

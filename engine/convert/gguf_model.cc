@@ -128,7 +128,7 @@ Result<std::string> TokenizerConfig(const GgufHeader& header) {
     if (!(id >= 0 && id < static_cast<double>(header.tokens.size()))) {
       return Unsupported(
           GgufKey(GgufFlag::kAddBeginning), "true",
-          Concat("false, as \"", GgufKey(GgufNumber::kBeginning), "\" names no token"));
+          Concat("false, because \"", GgufKey(GgufNumber::kBeginning), "\" names no token"));
     }
     json.Member("add_bos_token", true);
     json.Member("bos_token", header.tokens[static_cast<std::size_t>(id)]);

@@ -25,8 +25,10 @@ namespace {
 constexpr std::string_view kHead = "lm_head.weight";
 constexpr std::string_view kEmbedding = "wte.weight";
 
+constexpr std::string_view kTheAdapter = "the adapter";  // begins each error of one adapter
+
 Error BadAdapter(ErrorCode code, const std::string& what) {
-  return Error{code, Concat("the adapter: ", what)};
+  return Error{code, Concat(kTheAdapter, ": ", what)};
 }
 
 // "h.0.attn.c_attn.weight" -> "h.0.attn.c_attn"
@@ -58,10 +60,10 @@ Status CheckAdded(const std::string& name, const LowRank& change, const Adapter&
                              "lm_head of a model that does not tie it to its embedding"));
   }
   if (change.in != spec->cols || change.out != spec->rows) {
-    return BadAdapter(ErrorCode::kCorrupt, Concat(module, ": lora_A is [", change.rank, ", ",
-                                                  change.in, "] and lora_B [", change.out, ", ",
-                                                  change.rank, "], this model asks for [r, ",
-                                                  spec->cols, "] and [", spec->rows, ", r]"));
+    return BadAdapter(
+        ErrorCode::kCorrupt,
+        Concat(module, ": lora_A is [", change.rank, ", ", change.in, "] and lora_B [", change.out,
+               ", ", change.rank, "], expected [r, ", spec->cols, "] and [", spec->rows, ", r]"));
   }
   if (const std::size_t rank = adapter.config.RankOf(name); change.rank != rank) {
     return BadAdapter(ErrorCode::kCorrupt, Concat(module, " has rank ", change.rank,
@@ -151,8 +153,8 @@ Status CheckSaved(const std::string& name, const SavedTensor& tensor,
   if (spec->is_vector()) expected.erase(expected.begin());
   if (tensor.shape == expected) return Done{};
   return BadAdapter(ErrorCode::kCorrupt,
-                    Concat("tensor ", Quoted(name), " is ", ShapeText(tensor.shape),
-                           ", this model asks for ", ShapeText(expected)));
+                    Concat("tensor ", Quoted(name), " is ", ShapeText(tensor.shape), ", expected ",
+                           ShapeText(expected)));
 }
 
 }  // namespace
@@ -167,7 +169,7 @@ Status MergePlan::Add(const Adapter& adapter, const Config& config,
   if (adapter.weight != 1.0) {
     return BadAdapter(
         ErrorCode::kInvalidArgument,
-        Concat("its weight is not 1, but it saves tensor ", Quoted(adapter.saved.begin()->first),
+        Concat("its weight is not 1, but it replaces tensor ", Quoted(adapter.saved.begin()->first),
                ", which a weight cannot scale"));
   }
   const TensorSpec head = HeadSpec(config);
@@ -208,7 +210,8 @@ Result<MergePlan> MergePlan::Make(std::vector<Adapter> adapters, const Config& c
     if (added.ok()) continue;
     if (plan.adapters_.size() == 1) return added.TakeError();
     const auto number = &adapter - plan.adapters_.data() + 1;
-    return Error{added.error().code, Concat("number ", number, ": ", added.error().message)};
+    return Error{added.error().code,
+                 Concat("adapter ", number, added.error().message.substr(kTheAdapter.size()))};
   }
   GPT2_TRY(plan.CheckShared());
   return plan;

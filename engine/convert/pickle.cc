@@ -166,7 +166,7 @@ class Machine {
 
   // Moves the last `count` values from the stack to gathered_.
   Status Gather(std::size_t count) {
-    if (count > Reachable()) return Bad("takes more values than there are");
+    if (count > Reachable()) return Bad("takes more values than its stack has");
     const auto begin = stack_.end() - static_cast<std::ptrdiff_t>(count);
     gathered_.assign(begin, stack_.end());
     stack_.erase(begin, stack_.end());

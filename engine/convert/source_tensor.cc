@@ -28,8 +28,8 @@ Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t mos
               ReadSafetensorsPrefix(bytes, MostHeaderBytes(most_tensors)));
   const std::size_t wanted = kSafetensorsPrefix + length;
   if (bytes.size() >= wanted) return bytes.substr(0, wanted);
-  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: only ", bytes.size(),
-                                           " bytes of its head are there, expected ", wanted)};
+  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: its header ends after ",
+                                           bytes.size(), " bytes, expected ", wanted)};
 }
 
 Status ReadSafetensorsTensors(std::string_view heads, std::span<const std::size_t> head_ends,

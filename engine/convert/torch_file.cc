@@ -121,7 +121,7 @@ Status TorchFile::ReadZip() {
   if (!size_) {
     return Error{
         ErrorCode::kUnsupported,
-        "its host does not state its size, without which the list of its parts cannot be found"};
+        "its host does not state its size, which is necessary to find the list of its files"};
   }
   end_ = *size_;
   const std::uint64_t tail_begin = end_ - std::min<std::uint64_t>(end_, kZipTail);
@@ -139,14 +139,14 @@ Status TorchFile::ReadZip() {
   const ZipEntry* pickle_entry = nullptr;
   for (const ZipEntry& entry : entries) {
     if (!by_name.emplace(entry.name, &entry).second) {
-      return BadTorch(Concat("its part ", Quoted(entry.name), " occurs twice"));
+      return BadTorch(Concat("its file ", Quoted(entry.name), " occurs twice"));
     }
     const bool is_pickle = entry.name.ends_with(kPickleFile) &&
                            entry.name.find('/') == entry.name.size() - kPickleFile.size() - 1;
     if (is_pickle) pickle_entry = &entry;
   }
   if (pickle_entry == nullptr)
-    return BadTorch("it is a zip file without data.pkl, so not from PyTorch");
+    return BadTorch("it is a zip file without data.pkl, expected a file of torch.save");
   folder_ = pickle_entry->name.substr(0, pickle_entry->name.size() - kPickleFile.size());
   const std::string order_name = Concat(folder_, "byteorder");
   if (const auto order = by_name.find(order_name); order != by_name.end()) {
@@ -172,10 +172,10 @@ Status TorchFile::ReadZip() {
   for (TorchStorage& storage : content_.storages) {
     const auto entry = by_name.find(EntryName(storage));
     if (entry == by_name.end()) {
-      return BadTorch(Concat("its part ", Quoted(EntryName(storage)), " is missing"));
+      return BadTorch(Concat("its file ", Quoted(EntryName(storage)), " is missing"));
     }
     if (entry->second->size != storage.Bytes()) {
-      return BadTorch(Concat("its part ", Quoted(entry->first), " has ", entry->second->size,
+      return BadTorch(Concat("its file ", Quoted(entry->first), " has ", entry->second->size,
                              " bytes, its tensors need ", storage.Bytes()));
     }
     storage.begin = entry->second->begin;

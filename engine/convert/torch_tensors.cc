@@ -44,7 +44,7 @@ std::string_view KindName(Kind kind) {
     case Kind::kNone:
       return "None";
     case Kind::kFlag:
-      return "a truth value";
+      return "a boolean";
     case Kind::kWhole:
     case Kind::kLong:
     case Kind::kFloat:
@@ -111,7 +111,8 @@ class StateDictReader {
 
   Status TakeSizes(const PickleValue& tuple, std::vector<std::uint64_t>& sizes) const {
     if (tuple.kind != Kind::kTuple || tuple.items.size() > kMostTorchDimensions) {
-      return Bad(Concat("has no shape of at most ", kMostTorchDimensions, " dimensions"));
+      return Bad(Concat("has a shape or strides that are not a tuple of at most ",
+                        kMostTorchDimensions, " numbers"));
     }
     for (std::size_t i = 0; i < tuple.items.size(); ++i) {
       const PickleValue& size = pickle_.Item(tuple, i);
@@ -138,7 +139,7 @@ class StateDictReader {
     if (type.kind != Kind::kName || type.name != PickleName::kStorage || key.kind != Kind::kText ||
         values.kind != Kind::kWhole || values.number < 0 ||
         static_cast<std::uint64_t>(values.number) > kMostTorchValues || is_view) {
-      return Bad("has a storage of an unknown kind");
+      return Bad("has a storage that torch.save does not write");
     }
     if (key.text.size() > kMostNameBytes) {
       return Bad(Concat("has a storage whose key has ", key.text.size(),
@@ -161,8 +162,8 @@ class StateDictReader {
       found_.storages.push_back(std::move(storage));
     } else if (found_.storages[index].type != storage.type ||
                found_.storages[index].values != storage.values) {
-      return Bad(
-          Concat("has storage ", Quoted(key.text), " with another type or size than others"));
+      return Bad(Concat("has storage ", Quoted(key.text),
+                        " with another type or size than an earlier tensor"));
     }
     return Done{};
   }

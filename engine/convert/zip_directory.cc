@@ -125,12 +125,12 @@ Result<std::vector<ZipEntry>> ReadZipDirectory(std::string_view bytes,
           (flags & kEncrypted) != 0
               ? std::string("encrypted")
               : Concat("compressed (method ", method, method == 8 ? ", deflate" : "", ")");
-      return Error{ErrorCode::kUnsupported, Concat("its part ", Quoted(entry.name), " is ", how,
-                                                   ", expected it stored, as torch.save does")};
+      return Error{ErrorCode::kUnsupported, Concat("its file ", Quoted(entry.name), " is ", how,
+                                                   ", expected it stored as torch.save writes it")};
     }
     if (stored != entry.size || entry.begin > directory.begin ||
         entry.size > directory.begin - entry.begin) {
-      return BadZip(Concat("its part ", Quoted(entry.name), " of ", entry.size,
+      return BadZip(Concat("its file ", Quoted(entry.name), " of ", entry.size,
                            " bytes does not fit the file"));
     }
     entries.push_back(entry);
@@ -144,7 +144,7 @@ Result<std::size_t> ReadZipLocalHead(std::string_view head, std::string_view nam
   at.Bytes(22);
   const std::uint64_t name_size = at.Whole(2), extra_size = at.Whole(2);
   if (magic != kZipLocalMagic || name_size != name.size() || at.Bytes(name.size()) != name) {
-    return BadZip(Concat("its part ", Quoted(name), " is not where the central directory says"));
+    return BadZip(Concat("its file ", Quoted(name), " is not where the central directory says"));
   }
   return kZipLocalHead + name.size() + static_cast<std::size_t>(extra_size);
 }

@@ -98,7 +98,7 @@ Status CheckGrowth(const std::string& field, const Normalizer& step, std::size_t
       ErrorCode::kUnsupported,
       Concat("\"", field, is_replaced ? ".content" : ".prepend", "\" is ", size,
              " bytes, expected at most ", kMostAddedBytes,
-             ", and that all steps together make a text at most ", kMostGrowth, " times as long"));
+             "; all steps together may make a text at most ", kMostGrowth, " times as long"));
 }
 
 // Calls `read` with `json`, which is `field`. If it is a sequence of steps, calls `read` with each

@@ -206,8 +206,8 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
   const std::string version = metadata(kVersionKey);
   if (version != kFormatVersion && version != kQ4FormatVersion) {
     return Error{ErrorCode::kUnsupported,
-                 Concat("model.safetensors: version ", Quoted(version), ", this engine reads ",
-                        kFormatVersion, " and ", kQ4FormatVersion)};
+                 Concat("model.safetensors: version ", Quoted(version), ", expected ",
+                        kFormatVersion, " or ", kQ4FormatVersion)};
   }
   const char* const expected = InfoOf(config.weights).version;
   if (version == expected) return Done{};

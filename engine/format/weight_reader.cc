@@ -177,8 +177,8 @@ void WeightReader::TieEqualHead() {
     return;
   }
   config_.warnings.emplace_back(
-      "config.json says \"tie_word_embeddings\", but lm_head.weight differs from wte.weight: "
-      "lm_head.weight is used, as in transformers 5");
+      "config.json sets \"tie_word_embeddings\", but lm_head.weight differs from wte.weight: "
+      "the engine uses lm_head.weight, as transformers 5 does");
 }
 
 void WeightReader::CountWeights() {

@@ -42,8 +42,8 @@ class Pass {
   [[maybe_unused]] std::size_t number_;  // the number of this pass, for an assertion
 };
 
-// One or more sequences that run together: a pass over the weights costs little more for a few
-// tokens than for one. Not thread-safe. Borrows the weights and the compute resources.
+// One or more sequences that run together, so that one pass over the weights serves all of them.
+// Not thread-safe. Borrows the weights and the compute resources.
 class Context {
  public:
   // Tokens whose logits are computed together: each takes 4 * vocab_size bytes.

@@ -51,7 +51,7 @@ constexpr NumberOption kNumbers[] = {
                 "together; 1 keeps all"),
     GPT2_NUMBER("noRepeatNgramSize", "no_repeat_ngram_size", true, 0, kMostTokens,
                 no_repeat_ngram_size,
-                "Never generate the same sequence of this many tokens twice; 0 allows it"),
+                "Never generate the same sequence of this many tokens twice; 0 allows repetition"),
     GPT2_NUMBER("repetitionPenalty", "repetition_penalty", false, 0.01, 100, repetition_penalty,
                 "Above 1, make tokens of the text so far less likely"),
     GPT2_NUMBER("n", "", true, 1, kMostContinuations, n,
@@ -65,7 +65,7 @@ constexpr NumberOption kNumbers[] = {
 constexpr FlagOption kFlags[] = {
     {"lookup", "Do not draft tokens from earlier text: the same output, but more slowly", true,
      [](GenerateOptions& o, bool on) { o.lookup = on; }},
-    {"heal", "Complete the last word of the prompt: choose its last tokens again", false,
+    {"heal", "Complete the last word of the prompt: write its last tokens again", false,
      [](GenerateOptions& o, bool on) { o.heal = on; }},
     {"ignoreEos", "Continue after the end-of-text token", false,
      [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},

@@ -36,9 +36,10 @@ Status CheckFits(std::size_t prompt, std::size_t most, const GenerateOptions& op
   if (!options.strict || most + options.max_new_tokens <= capacity) return Done{};
   const std::string healed =
       most > prompt ? Concat(" (up to ", most, " if its end is healed)") : "";
-  return Error{ErrorCode::kCapacity,
-               Concat("sequence longer than model capacity: ", prompt, " prompt tokens", healed,
-                      " and ", options.max_new_tokens, " new ones, the context holds ", capacity)};
+  return Error{
+      ErrorCode::kCapacity,
+      Concat("the text is longer than the context: ", prompt, " prompt tokens", healed, " and ",
+             options.max_new_tokens, " new ones, but the context holds ", capacity)};
 }
 
 // The number of new tokens that max_length allows.

@@ -59,7 +59,7 @@ Result<CharsMap> CharsMap::Read(std::string_view bytes) {
   map.texts_ = bytes.substr(trie_bytes);
   std::string valid;
   AppendUtf8(map.texts_, valid);
-  if (valid != map.texts_) return Damaged("what texts become is not UTF-8");
+  if (valid != map.texts_) return Damaged("a replacement is not UTF-8");
   for (std::size_t at = 0; at < map.texts_.size();) {
     const std::size_t end = std::min(map.texts_.find('\0', at), map.texts_.size());
     map.longest_ = std::max(map.longest_, end - at);
@@ -78,13 +78,13 @@ Result<std::optional<std::string_view>> CharsMap::Find(std::string_view text) co
     const auto byte = static_cast<unsigned char>(c);
     if (byte == 0) break;
     place ^= byte;
-    if (place >= units_.size()) return Damaged("its trie points behind its end");
+    if (place >= units_.size()) return Damaged("its trie points beyond its end");
     const std::uint32_t unit = units_[place];
     if (LabelOf(unit) != byte) break;
     place ^= OffsetOf(unit);
     if (!HasValue(unit)) continue;
     const std::size_t at = place < units_.size() ? ValueOf(units_[place]) : texts_.size() + 1;
-    if (at > texts_.size()) return Damaged("its trie points behind its end");
+    if (at > texts_.size()) return Damaged("its trie points beyond its end");
     if (at < texts_.size() && (texts_[at] & 0xc0) == 0x80) {
       return Damaged("its trie points into a character");
     }

@@ -26,7 +26,7 @@ Error Damage(std::string_view what) {
 
 Status NeedType(const ProtoField& field, ProtoField::Type type, std::string_view name) {
   if (field.type == type) return Done{};
-  return Damage(Concat("\"", name, "\" has another wire type than it should"));
+  return Damage(Concat("\"", name, "\" has an unexpected wire type"));
 }
 
 Status ReadBytes(const ProtoField& field, std::string_view name, std::string_view& text) {

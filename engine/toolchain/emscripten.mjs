@@ -84,7 +84,7 @@ export function findEmscripten(env = process.env) {
 export const otherVersion = (version) =>
   version === measuredVersion
     ? undefined
-    : `${version} is not ${measuredVersion}, which made all published figures: sizes and speeds may differ`;
+    : `${version} is not ${measuredVersion}, with which the published sizes and speeds were measured: yours may differ`;
 
 function use(root, version) {
   mkdirSync(cache, { recursive: true });

@@ -85,7 +85,7 @@ export function missingWithoutApt(
     manager === undefined || known.length < missing.length
       ? "install them with your system's package manager"
       : `run: ${manager === "dnf" ? "sudo dnf" : manager} install ${known.map((names) => names[manager]).join(" ")}`;
-  return `missing: ${what.join(", ")}; there is no apt-get to install them with; ${remedy}`;
+  return `missing: ${what.join(", ")}; this system has no apt-get; ${remedy}`;
 }
 
 function missingOf(packages) {

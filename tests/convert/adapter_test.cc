@@ -517,7 +517,7 @@ TEST(Adapter, UnsupportedAdapterSettingsAreRefusedByName) {
       {"no B", "has no matching lora_B", [&](AdapterFiles& f) { f.tensors.erase(b); }},
       {"no A", "has no matching lora_A", [&](AdapterFiles& f) { f.tensors.erase(a); }},
       {"A and B of different rank", "expected [rank, in] and [out, rank]", tensor(b, {192, 2})},
-      {"A of another width", "this model asks for [r, 64]", tensor(a, {3, 63})},
+      {"A of another width", "expected [r, 64]", tensor(a, {3, 63})},
       {"B of another width", "and [192, r]", tensor(b, {191, 3})},
       {"A of one dimension", "expected [rank, in] and [out, rank]", tensor(a, {192})},
       {"NaN", "\"" + a + "\" has a value that is not finite",
@@ -542,8 +542,7 @@ TEST(Adapter, UnsupportedAdapterSettingsAreRefusedByName) {
        tensor(std::string(kPrefix) + "h.0.attn.c_attn.lora_B.bias", {192})},
       {"a tensor of another head", "\"score.weight\" does not belong to a GPT-2",
        tensor("base_model.model.score.weight", {2, 64})},
-      {"a saved tensor of another shape",
-       "\"wte.weight\" is [161, 64], this model asks for [160, 64]",
+      {"a saved tensor of another shape", "\"wte.weight\" is [161, 64], expected [160, 64]",
        tensor(std::string(kPrefix) + "wte.weight", {161, 64})},
       {"a head that is not the embedding", "expected both in the adapter",
        tensor("base_model.model.lm_head.weight", {160, 64})},
@@ -593,7 +592,7 @@ TEST(Adapter, ReplacedTensorsCannotBeScaledOrShared) {
     return Merge(model, std::move(adapters)).error().message;
   };
   EXPECT_TRUE(Has(merge(1, 1), "tensor \"ln_f.weight\" is replaced by one adapter and changed by"));
-  EXPECT_TRUE(Has(merge(0.5, 1), "number 1: the adapter: its weight is not 1"));
+  EXPECT_TRUE(Has(merge(0.5, 1), "adapter 1: its weight is not 1"));
   const AdapterFiles added = MakeAdapter(model.parsed(), {"attn.c_attn"});
   AdapterFiles saved = added;
   saved.tensors.clear();

@@ -337,8 +337,8 @@ TEST(TorchFile, OnlyZipFilesAsTorchSaveWritesThemAreRead) {
       TorchError(ZipOf(parts) + "x").find("model.bin: it begins like a zip file, but has no end"),
       0u);
   refused(with(1, [](ZipPart& part) { part.method = 8; }),
-          "its part \"m/data/0\" is compressed (method 8, deflate), expected it stored");
-  refused(with(0, [](ZipPart& part) { part.flags |= 1; }), "its part \"m/data.pkl\" is encrypted");
+          "its file \"m/data/0\" is compressed (method 8, deflate), expected it stored");
+  refused(with(0, [](ZipPart& part) { part.flags |= 1; }), "its file \"m/data.pkl\" is encrypted");
   refused(with(1, [](ZipPart& part) { part.name = "m/data/1"; }), "\"m/data/0\" is missing");
   refused(with(1, [](ZipPart& part) { part.bytes += "x"; }), "has 9 bytes, its tensors need 8");
   refused(ZipOf({parts[0], parts[1], parts[1]}), "\"m/data/0\" occurs twice");

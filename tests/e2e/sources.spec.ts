@@ -210,7 +210,7 @@ test("after a connection breaks, the rest comes from the Hub's own address, whic
 test("a page reads the Hub's reason, although the Hub is another origin", async ({ page }) => {
   Object.assign(hub, { status: 401, errorCode: "GatedRepo" });
   expect(await write(page, "user/tale")).toMatch(
-    /^network: .* you have to accept its owner's conditions at http:\/\/localhost:\d+\/user\/tale; then give a token/,
+    /^network: .* accept its owner's conditions at http:\/\/localhost:\d+\/user\/tale, then pass an access token/,
   );
 });
 

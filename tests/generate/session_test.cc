@@ -213,9 +213,9 @@ TEST_F(SessionTest, AStrictModeErrorStatesTheTokenCounts) {
   const auto refused = Session::Begin(*model.context, nullptr, Ids(40), options);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kCapacity);
-  EXPECT_EQ(
-      refused.error().message,
-      "sequence longer than model capacity: 40 prompt tokens and 9 new ones, the context holds 48");
+  EXPECT_EQ(refused.error().message,
+            "the text is longer than the context: 40 prompt tokens and 9 new ones, but the context "
+            "holds 48");
   options.max_new_tokens = 8;
   EXPECT_TRUE(Session::Begin(*model.context, nullptr, Ids(40), options).ok());
 }

@@ -44,14 +44,14 @@ describe("missing programs", () => {
   it("Homebrew installs a missing program on macOS", () => {
     const path = [programs("brew"), programs("cmake")].join(delimiter);
     expect(missingWithoutApt(wasmPackages, { path, includes: [] })).toBe(
-      "missing: ninja, nlohmann/json.hpp; there is no apt-get to install them with; run: brew install ninja nlohmann-json",
+      "missing: ninja, nlohmann/json.hpp; this system has no apt-get; run: brew install ninja nlohmann-json",
     );
   });
 
   it("dnf installs a missing program on Fedora", () => {
     const where = { path: programs("dnf"), includes: [headers("nlohmann/json.hpp")] };
     expect(missingWithoutApt(wasmPackages, where)).toBe(
-      "missing: cmake, ninja; there is no apt-get to install them with; run: sudo dnf install cmake ninja-build",
+      "missing: cmake, ninja; this system has no apt-get; run: sudo dnf install cmake ninja-build",
     );
   });
 

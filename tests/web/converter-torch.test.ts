@@ -143,7 +143,7 @@ it("a pytorch_model.bin that changes while it is read is an error that names it"
   await expect(convert(inner)).rejects.toMatchObject({
     code: "corrupt",
     message: expect.stringMatching(
-      /^pytorch_model\.bin: its part .* is not where the central directory says/,
+      /^pytorch_model\.bin: its file .* is not where the central directory says/,
     ) as string,
   });
 });

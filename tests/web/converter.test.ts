@@ -196,7 +196,7 @@ describe("Converter", () => {
     converter.begin({ weights: "q8", config: configOf("tied"), heads: files });
     feed(converter, files[0] ?? Buffer.alloc(0));
     expect(() => feed(converter, files[0] ?? Buffer.alloc(0))).toThrow(
-      /file 2 of 2 has changed since its head was read/,
+      /file 2 of 2 has changed since its header was read/,
     );
   });
 });

@@ -118,7 +118,7 @@ describe("workerFailure", () => {
       silentWorker,
       false,
       "network",
-      "the worker's script s.js has not started in time: its host is slow, or",
+      "the worker's script s.js has not started in time: its host is slow, other",
     ],
     ["SyntaxError", false, "unsupported", "this browser cannot run s.js (SyntaxError): Chrome"],
   ])("workerFailure turns %s (has run: %s) into %s", (message, hasRun, code, sentence) => {

@@ -106,7 +106,7 @@ describe("inspect", () => {
     const prompt = Array.from({ length: 12 }, (_, id) => id);
     await expect(inspect(make().look, config, { prompt }, signal, ignore)).rejects.toMatchObject({
       code: "capacity",
-      message: "sequence longer than model capacity: position 11 of the text, the context holds 8 tokens",
+      message: "the position is outside the context: token 11 of the text, but the context holds 8 tokens",
     });
     const { engine, look } = make();
     await inspect(look, config, { prompt, position: 4 }, signal, ignore);

@@ -157,8 +157,8 @@ describe("a hub", () => {
     expect(hub.asked.map(({ host }) => host)).toEqual(["hub", "store", "hub", "store"]);
   });
 
-  const token = 'give a token that may read it, as headers: { Authorization: "Bearer hf_…" }';
-  const conditions = `you have to accept its owner's conditions at http://HOST/user/tale; then ${token}`;
+  const token = 'pass an access token, as in headers: { Authorization: "Bearer hf_…" }';
+  const conditions = `accept its owner's conditions at http://HOST/user/tale, then ${token}`;
   it.each([
     [
       401,

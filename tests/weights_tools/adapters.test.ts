@@ -169,7 +169,7 @@ describe("refused adapters", () => {
   it("an adapter for another model is refused", () => {
     const wide = readSafetensors(readFileSync(join(tiny, "no-bias", "model.safetensors")));
     expect(run(base, write("wide", filesOf(makeAdapter(wide))))).toMatch(
-      /"h\.0\.attn\.c_attn": lora_A is \[2, 96\] and lora_B \[288, 2\], this model asks for \[r, 64\] and \[192, r\]/,
+      /"h\.0\.attn\.c_attn": lora_A is \[2, 96\] and lora_B \[288, 2\], expected \[r, 64\] and \[192, r\]/,
     );
   });
 

@@ -25,14 +25,16 @@ function stopRest() {
 }
 if (isFirst) {
   writeFileSync(unfinished, "");
-  console.log("The page is ready. What other browsers and other models need follows in a minute or two.");
+  console.log(
+    "The page is ready for this browser and the demo model. The rest of the build takes another minute or two.",
+  );
   const build = ["-n", "10", process.execPath, "engine/toolchain/build.mjs", "page"];
   rest = spawn("nice", build, { cwd: root, stdio: "inherit", detached: true });
   rest.on("error", () => rmSync(unfinished, { force: true }));
   rest.on("exit", (status) => {
     rest = undefined;
     rmSync(unfinished, { force: true });
-    console.log(status === 0 ? "Everything is built." : "The rest is not built: run npm start again.");
+    console.log(status === 0 ? "Everything is built." : "The rest of the build failed: run npm start again.");
   });
 }
 

@@ -207,7 +207,7 @@ export async function download(file, path, access, onBytes) {
     if (found === file.hash.digest) {
       if (await unlessMissing(lstat(path))) {
         throw new FetchError(
-          `another program has written ${path}: move that file, then give ${partial} its name`,
+          `another program has written ${path}: move that file, then rename ${partial} to ${path}`,
         );
       }
       await rename(partial, path);

@@ -23,7 +23,7 @@ function nameIn(address: string, folder: Folder): string | undefined {
   }
 }
 
-/** Removes the body's way of reading into given memory. In Chromium, such reads of cached bodies sometimes never end. */
+/** Copies `body` to a stream without BYOB readers. In Chromium, BYOB reads of cached bodies sometimes never end. */
 function withoutByob(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream(

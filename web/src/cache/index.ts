@@ -15,7 +15,7 @@ import { sha256 } from "../loader/sha256.js";
 
 export { keepModel, listModels, removeModel, storage } from "./models.js";
 
-/** If the model is stored, a slower host is not waited for. */
+/** How long the load of a stored model waits for an answer of its host, in milliseconds. */
 const patienceMs = 500;
 
 /** The contents of a file on its host now. The browser's copy is used only if the host confirms it. */

@@ -7,7 +7,7 @@ import { readRight } from "./stored-piece.js";
 import type { Store } from "./store.js";
 
 /**
- * The file `name` of an interrupted conversion: the stored pieces up to the first that is missing or damaged, and then the
+ * The file `name` of an interrupted conversion: the stored pieces before the first missing or damaged one, and then the
  * bytes of `openRest`.
  */
 export function resumeConversion(

@@ -160,7 +160,7 @@ export async function loadModel(source: ModelSource, options: LoadOptions = {}):
   if (!globalThis.document && !globalThis.location) {
     throw new LoadError(
       "unsupported",
-      'this module is for browsers: in Node.js import "gpt2-wasm", which is another one there',
+      'this module is for browsers: in Node.js, import "gpt2-wasm" instead of this file',
     );
   }
   return loadThrough(startWorker, source, options);

@@ -130,7 +130,7 @@ interface Reading {
  * weights. Each is disposed of separately: by `dispose`, by `await using`, or when it is garbage-collected.
  */
 export class Model {
-  /** Does what `dispose` does, for `await using`. */
+  /** Calls `dispose`, for `await using`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   static {

@@ -71,7 +71,7 @@ export class SturdyWorker implements WorkerPort {
 
   private startNext(): Worker {
     const way = this.ways.shift();
-    if (!way) throw new Error("no way to start it is known");
+    if (!way) throw new Error("there is no way to start the worker");
     let worker: Worker;
     try {
       worker = way();

@@ -51,13 +51,14 @@ const suggesting = new WeakMap<Element, Gpt2Autocomplete>();
  * @attr {string} for - Id of a `<textarea>`, or of an `<input>` of type text, search, tel or url, in the same document or shadow tree
  * @attr {string} model - URL of the model's folder, relative to the page
  * @attr {number} delay - Pause in typing before a suggestion, in milliseconds; default 400
- * @attr {number} max-new-tokens - Most tokens of a suggestion; default 12
+ * @attr {number} max-new-tokens - Maximum number of tokens of a suggestion; default 12
  * @attr {number} temperature - Randomness: default 0, which takes the most probable token
  * @attr {number} top-k - Keep this many of the most probable tokens; 0 keeps all; default 40
  * @attr {number} top-p - Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95
  * @attr {number} min-p - Keep tokens with at least this share of the top token's probability; default 0, which keeps all
  * @attr {number} typical-p - Keep the tokens closest to the expected surprise, with this much probability together; default 1, which keeps all
- * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; default 0, which allows it
+ * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; default 0, which
+ * allows repetition
  * @attr {number} repetition-penalty - Above 1, tokens of the text so far become less likely; default 1
  * @attr {number} seed - The same seed gives the same text; by default a random one
  * @attr {string} stop - End the suggestion before this string; by default at the end of the line
@@ -208,7 +209,7 @@ export class Gpt2Autocomplete extends Base {
     const layer = field.element.closest(topLayer);
     if (layer && !layer.contains(this))
       return this.warnOnce(
-        "an open dialog or popover with the field in it covers suggestions: put the element into it, too",
+        "an open dialog or popover around the field covers its suggestions: put <gpt2-autocomplete> into it, too",
       );
     if (suggesting.has(field.element))
       return this.warnOnce("another <gpt2-autocomplete> suggests in the same field: remove one of them");

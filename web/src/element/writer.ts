@@ -34,13 +34,14 @@ const early = [...attributes.map(propertyOf), "defaultValue", "value", "readOnly
  *
  * @attr {string} model - URL of the model's folder, relative to the page
  * @attr {string} prompt - The initial text, which a reset of the form restores
- * @attr {number} max-new-tokens - Most tokens to write at a time; default 64
+ * @attr {number} max-new-tokens - Maximum number of tokens to write at a time; default 64
  * @attr {number} temperature - Randomness: 0 takes the most probable token; default 0.8
  * @attr {number} top-k - Keep this many of the most probable tokens; 0 keeps all; default 40
  * @attr {number} top-p - Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95
  * @attr {number} min-p - Keep tokens with at least this share of the top token's probability; default 0, which keeps all
  * @attr {number} typical-p - Keep the tokens closest to the expected surprise, with this much probability together; default 1, which keeps all
- * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; default 0, which allows it
+ * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; default 0, which
+ * allows repetition
  * @attr {number} repetition-penalty - Above 1, tokens of the text so far become less likely; default 1
  * @attr {number} seed - The same seed gives the same text; by default a random one
  * @attr {string} stop - End the text before this string

@@ -31,7 +31,7 @@ export async function loadPieces(
   const { controller, letGo } = followingController(signal);
   const fail = (error: unknown) => controller.abort(error); // the first failure ends all downloads
   const largest = pieces.reduce((most, { size }) => Math.max(most, size), 0);
-  /** Used in turn. A buffer is free after its contents are used. */
+  /** Buffers that the downloads use one after another. A buffer is free once the engine has taken its contents. */
   const buffers = Array.from({ length: bufferCount }, () => ({
     bytes: undefined as Bytes | undefined,
     free: Promise.resolve(),

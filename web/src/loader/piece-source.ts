@@ -42,8 +42,8 @@ export class NetworkPieces implements PieceSource {
   }
 
   /**
-   * A cache may keep a damaged piece forever, so it is fetched once more, past all caches. A piece whose rest comes from
-   * another version is fetched again as a whole; its hash decides whether it is right.
+   * A cache may keep a damaged piece forever, so it is fetched once more, bypassing all caches. A piece whose rest
+   * comes from another version is fetched again as a whole; its hash decides whether it is right.
    */
   async read(piece: Piece, room: Promise<Bytes>, options: PieceOptions): Promise<void> {
     let damaged = 0;

@@ -36,7 +36,7 @@ export async function readWhole(
   return joined(chunks);
 }
 
-/** All bytes of a file. If a file listed in weights.json has a wrong hash, it is fetched once more, past all caches. */
+/** All bytes of a file. If a file listed in weights.json has a wrong hash, it is fetched once more, bypassing all caches. */
 async function readBytes(
   source: ModelSource,
   name: string,

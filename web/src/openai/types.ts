@@ -6,7 +6,7 @@ export interface CompletionRequest {
   model?: string | null | undefined;
   /** A text, token ids, or a list of either; "" by default. */
   prompt?: string | readonly string[] | readonly number[] | readonly (readonly number[])[] | null | undefined;
-  /** Most tokens to write; default 16. */
+  /** Maximum number of tokens to write; default 16. */
   max_tokens?: number | null | undefined;
   /** Randomness: 0 takes the most probable token; default 1. */
   temperature?: number | null | undefined;
@@ -38,13 +38,13 @@ export interface CompletionRequest {
   logit_bias?: Readonly<Record<string, number>> | null | undefined;
   /** Refused unless it is empty: GPT-2 only continues text. */
   suffix?: string | null | undefined;
-  /** Not OpenAI's, but known from other servers, as the options below. Keep this many of the most probable tokens; default 0, which keeps all. */
+  /** Other servers have this option and those below; OpenAI's API does not. Keep this many of the most probable tokens; default 0, which keeps all. */
   top_k?: number | null | undefined;
   /** Keep tokens with at least this share of the top token's probability; default 0, which keeps all. */
   min_p?: number | null | undefined;
   /** Keep the tokens closest to the expected surprise, with this much probability together; default 1, which keeps all. */
   typical_p?: number | null | undefined;
-  /** Never write the same sequence of this many tokens twice; default 0, which allows it. */
+  /** Never write the same sequence of this many tokens twice; default 0, which allows repetition. */
   no_repeat_ngram_size?: number | null | undefined;
   /** Above 1, tokens of the text so far become less likely; default 1. */
   repetition_penalty?: number | null | undefined;

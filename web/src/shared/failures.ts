@@ -79,8 +79,8 @@ export function workerFailure(message: string | undefined, hasRun: boolean, scri
   if (message === silentWorker) {
     return new LoadError(
       "network",
-      `the worker's script ${script} has not started in time: its host is slow, or other requests of the page keep ` +
-        `all connections to it busy (browsers open six); or it is another script. Load the model again`,
+      `the worker's script ${script} has not started in time: its host is slow, other requests of the page use ` +
+        `all connections to it (browsers open six), or the file is not this script. Load the model again`,
     );
   }
   if (isOffline() && (!message || message.includes(notImported))) {

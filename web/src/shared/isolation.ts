@@ -1,6 +1,6 @@
 // Why a page is not cross-origin isolated, which threads require. Page and worker use the same words.
 
-/** For a page that is not isolated. A worker cannot tell whether it is in a frame. */
+/** The facts about a page that is not isolated. A worker does not know whether its page is in a frame. */
 export interface Page {
   isSecure: boolean;
   isFramed: boolean;
@@ -11,7 +11,7 @@ export const isolationHeaders = [
   "Cross-Origin-Embedder-Policy: credentialless", // Safari supports only require-corp
 ].join("\n");
 
-/** A clause that begins with "the page". */
+/** Why the page is not isolated: a clause that begins with "the page". */
 export function whyNotIsolated({ isSecure, isFramed }: Page): string {
   // Over http, the headers have no effect.
   if (!isSecure) return "the page is served over http, and browsers give threads to https and localhost only";
@@ -19,7 +19,7 @@ export function whyNotIsolated({ isSecure, isFramed }: Page): string {
   return "the page is not cross-origin isolated (COOP and COEP headers)";
 }
 
-/** The exact headers or setting that would change it. */
+/** The exact headers or setting that would isolate the page. */
 export function isolationRemedy({ isSecure, isFramed }: Page): string {
   if (!isSecure) return "serve the page over https";
   if (!isFramed) return isolationHeaders;

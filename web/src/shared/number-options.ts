@@ -14,7 +14,7 @@ export interface NumberOption {
   isWhole: boolean;
 }
 
-/** A literal, so that a bundle that needs only the names leaves the table out. */
+/** The names of the table. They are literals, so that a bundle that needs only them leaves the table out. */
 export const numberOptionNames = [
   "maxNewTokens",
   "temperature",

@@ -32,7 +32,7 @@ const elsewhere = new Map(
     onnewtoken: "read the tokens with `for await (const token of model.generate(prompt))`.",
     streamer: "read the tokens with `for await (const token of model.generate(prompt))`.",
     stream: "read the tokens with `for await (const token of model.generate(prompt))`.",
-    dosample: "temperature 0 takes the top token, any other draws.",
+    dosample: "temperature 0 takes the most probable token; any other value samples.",
     abortcontroller: "pass its signal as `signal`.",
     frequencypenalty: "did you mean repetitionPenalty?",
     presencepenalty: "did you mean repetitionPenalty?",

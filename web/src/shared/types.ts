@@ -40,9 +40,9 @@ export interface PromptProgress {
   total: number;
 }
 
-/** How to generate. A value in the model's generation_config.json replaces the default that is stated here. */
+/** Options of a generation. A value in the model's generation_config.json replaces the default that is stated here. */
 export interface GenerateOptions {
-  /** Most tokens to write; default 64. */
+  /** Maximum number of tokens to write; default 64. */
   maxNewTokens?: number | undefined;
   /** Randomness: 0 takes the most probable token, 1 samples as the model predicts; default 0.8. */
   temperature?: number | undefined;
@@ -54,11 +54,11 @@ export interface GenerateOptions {
   minP?: number | undefined;
   /** Keep the tokens closest to the expected surprise (the entropy), with this much probability together; default 1, which keeps all. */
   typicalP?: number | undefined;
-  /** Never write the same sequence of this many tokens twice, in the prompt or after it; default 0, which allows it. */
+  /** Never write the same sequence of this many tokens twice, in the prompt or after it; default 0, which allows repetition. */
   noRepeatNgramSize?: number | undefined;
   /** Above 1, tokens of the text so far become less likely; default 1. */
   repetitionPenalty?: number | undefined;
-  /** Number of continuations to write at once, 1 to 16; default 1. Continuation i uses seed + i. Together they take little longer than one. */
+  /** Number of continuations to write at once, 1 to 16; default 1. Continuation i uses seed + i. Writing them together takes less time than one after another. */
   n?: number | undefined;
   /** Draft tokens from the text so far; default true. The output is the same, and comes sooner where the text repeats itself. */
   lookup?: boolean | undefined;
@@ -94,7 +94,7 @@ export interface Token {
   index: number;
   /** Its id in the vocabulary. */
   id: number;
-  /** The text that became final with this token: whole characters, never a part of a stop string or, healed, of the prompt. */
+  /** The text that became final with this token: whole characters, without any part of a stop string or of a healed prompt. */
   text: string;
   /** Natural logarithm of its probability, before any filter. */
   logprob: number;

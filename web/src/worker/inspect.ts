@@ -82,7 +82,7 @@ export async function inspect(
   if (count > nPositions) {
     throw new Gpt2Error(
       "capacity",
-      `sequence longer than model capacity: position ${position} of the text, the context holds ${nPositions} tokens`,
+      `the position is outside the context: token ${position} of the text, but the context holds ${nPositions} tokens`,
     );
   }
   const prefix = ids.slice(0, count);
