@@ -27,7 +27,7 @@ async function messageOf(page: Page, model: string): Promise<string> {
   return (await said.textContent()) ?? "";
 }
 
-const asks = "Nothing is fetched from there until you look it up";
+const asks = "That host is contacted only if you look it up";
 const spellings: Record<string, readonly string[]> = {
   [`which is on huggingface.co. ${asks}`]: [
     "hf:user/tale",

@@ -216,7 +216,7 @@ test("a link to a model of the Hub makes no request before the visitor confirms"
   await writeOn(page); // asks again, and fetches nothing
   await expect(page.getByLabel("From the Hugging Face hub")).toBeFocused();
   await expect(status(page)).toBeInViewport();
-  await expect(status(page)).toContainText("Nothing is fetched from there until you look it up");
+  await expect(status(page)).toContainText("That host is contacted only if you look it up");
   await page.waitForLoadState("networkidle");
   expect(asked).toEqual([]);
   await page.getByRole("button", { name: "Look up" }).click();

@@ -59,7 +59,7 @@ describe("the module of tokenizers", () => {
     expect(tokenizer.encode("éa", false, "both")).toEqual([1, 2, 3]);
     expect(tokenizer.decode([1, 2, 3])).toBe("éa");
     await expect(read({ "spiece.model": file(2) })).rejects.toThrow('spiece.model: "model_type" is BPE');
-    await expect(read({ "spiece.model": "\u2581" })).rejects.toThrow("no byte");
+    await expect(read({ "spiece.model": "\u2581" })).rejects.toThrow("does not stand for a byte");
   });
 
   it("the tokenizer module names a field that it does not support", async () => {
