@@ -93,7 +93,13 @@ interface Word extends Pick<Scored, "logprob" | "rank"> {
 const beginsWord = /^[\p{L}\p{M}\p{N}'’]/u;
 const endsWord = /[\p{L}\p{M}\p{N}'’]$/u;
 
-/** Tints whole words without the spaces before them: a tinted space would remain alone at the end of a line. */
+/** Where the word of a token begins: a mark on the space before it would remain alone at the end of a line. */
+export function wordStart(text: string, start: number): number {
+  const word = text.trimStart();
+  return word === "" ? start : start + text.length - word.length;
+}
+
+/** Tints whole words without the spaces before them. */
 function tintWords(
   state: EditorState,
   mode: Tint,
@@ -145,7 +151,8 @@ function marksOf({ state, visibleRanges }: EditorView): DecorationSet {
   for (const { from, to } of visibleRanges) {
     state.field(scoredField).between(from, to, (start, end, scored) => {
       const mark = start >= drawn ? markOf(mode, scored, attended) : undefined;
-      if (mark) builder.add(start, end, mark);
+      const first = mode === "tokens" ? start : wordStart(state.sliceDoc(start, end), start);
+      if (mark) builder.add(first, end, mark);
       drawn = Math.max(drawn, end);
     });
   }

@@ -22,7 +22,8 @@ import { scoreToken, windowOf } from "../../assistant/text-scores.js";
 import { showDetails, detailsField, tokenWithDetails } from "./details-field.js";
 import { moveInList, showScore, showToken, type ShownToken } from "./token-panel.js";
 import { characterUnder } from "./under-pointer.js";
-import { hasPanel, modeField } from "../../document/view-mode.js";
+import { margin } from "../../document/follower.js";
+import { hasPanel, modeField, wordStart } from "../../document/view-mode.js";
 
 export interface DetailsSetting {
   panel: HTMLElement;
@@ -38,6 +39,9 @@ export interface DetailsSetting {
 
 /** Milliseconds after the caret reached a token. */
 const predictAfterMs = 80;
+
+/** The part of the window's height that stays free for the text between the token and a sheet. */
+const freeShare = 1 / 8;
 
 /** The token that is shown and marked in the text. */
 interface Shown {
@@ -81,9 +85,13 @@ class Details implements PluginValue {
     this.growth.disconnect();
   }
 
+  /** Marks the token without the spaces before it, as the views tint it; in the view of tokens, with them. */
   get decorations(): DecorationSet {
-    const { shown } = this;
-    return shown ? Decoration.set(shownMark.range(shown.token.from, shown.token.to)) : Decoration.none;
+    if (!this.shown) return Decoration.none;
+    const { from, to } = this.shown.token;
+    const { state } = this.view;
+    const first = state.field(modeField) === "tokens" ? from : wordStart(state.sliceDoc(from, to), from);
+    return Decoration.set(shownMark.range(first, to));
   }
 
   update({ state, geometryChanged }: ViewUpdate): void {
@@ -164,11 +172,15 @@ class Details implements PluginValue {
     this.takeFocus();
   }
 
-  /** Scrolls to the token if a sheet covers it. */
+  /** Scrolls to the token, and to the lines after it, if a sheet covers them. */
   private reveal(): void {
     const { shown, view } = this;
     if (!shown || !this.setting.dock.classList.contains("has-sheet")) return;
-    view.dispatch({ effects: EditorView.scrollIntoView(shown.token.to, { y: "nearest" }) });
+    const word = view.coordsAtPos(shown.token.to);
+    // Near the end of the text, less: the page would scroll beyond the text, and the sheet with it.
+    const after = word ? view.contentDOM.getBoundingClientRect().bottom - word.bottom - 2 * margin : 0;
+    const yMargin = Math.max(0, Math.min(after, window.innerHeight * freeShare));
+    view.dispatch({ effects: EditorView.scrollIntoView(shown.token.to, { y: "nearest", yMargin }) });
   }
 
   private close(): void {
