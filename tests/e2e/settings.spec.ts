@@ -60,6 +60,9 @@ test("the last seed writes the same text again, also after a run that was stoppe
   await same.press("Enter");
   await expect(field(page, "Seed")).toHaveValue(seed);
   await expect(same).toBeFocused();
+  await field(page, "Seed").fill("4294967295"); // the longest is shown whole
+  expect(await field(page, "Seed").evaluate((input) => input.scrollWidth - input.clientWidth)).toBe(0);
+  await same.press("Enter");
   await expect(page.locator("#finish")).toHaveText(
     `Seed ${seed} is set: from the same place it gives the same text.`,
   );
