@@ -10,7 +10,12 @@ vi.mock("../../../../web/src/client/index.js", () => ({
 
 it("the section is filled when it is opened, and says why the state could not be read", async () => {
   const ui = mountMarkup("device", "devicePanel");
-  offerDevice(ui, makeState(), () => {}, () => {});
+  offerDevice(
+    ui,
+    makeState(),
+    () => {},
+    () => {},
+  );
   expect(ui.devicePanel.childElementCount).toBe(0);
   ui.device.open = true;
   ui.device.dispatchEvent(new Event("toggle"));
