@@ -222,7 +222,8 @@ export class Tab {
     const whole = this.storeNow();
     if (whole === undefined) return; // it is the text that every page starts with
     this.storeLastChange(own, whole); // read until the text is stored
-    this.storing.then(own.release, own.release); // another tab that opened it now would miss this version
+    const release = () => own.release(); // looked up then: the claim of a new text may not have arrived yet
+    this.storing.then(release, release); // another tab that opened it now would miss this version
     this.own = this.beginText();
   }
 
