@@ -70,7 +70,7 @@ inEveryBrowser("suggestions", (page) => {
       write("One day, a little girl");
       await pause(500);
       return [ghost(), heard, warned]`);
-    expect(covered).toEqual(["", [], [expect.stringMatching(/covers suggestions: put the element into it/)]]);
+    expect(covered).toEqual(["", [], [expect.stringMatching(/covers its suggestions: put <gpt2-autocomplete> into it/)]]);
     await page.evaluate(`
       document.querySelector("dialog").append(element);
       return suggest()`);
