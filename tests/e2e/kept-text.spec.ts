@@ -294,22 +294,49 @@ test("what you type before the stored text is read is inserted at its caret, and
   expect(await textOf(page)).toBe(story); // what was typed early is not inserted again
 });
 
-test("what you type before the code that stores it has arrived survives a reload", async ({ page }) => {
+/** Opens the page without the code that stores texts, and types there. Returns a function that lets that code arrive. */
+async function typeEarly(page: Page): Promise<() => void> {
   await withoutModel(page.context());
   let arrives: () => void = () => undefined;
   const late = new Promise<void>((resolve) => (arrives = resolve));
-  await page.route(/\/keep-[^/]*\.js/, (route) => late.then(() => route.fallback()).catch(() => undefined));
+  const code = /\/keep-[^/]*\.js/;
+  await page.context().route(code, (route) => late.then(() => route.fallback()).catch(() => undefined));
   await page.goto("./", { waitUntil: "domcontentloaded" });
   await page.locator("#draft").press("End");
   await page.keyboard.insertText(", there was a cat");
+  return arrives;
+}
+const early = "Once upon a time, there was a cat";
+
+test("what you type before the code that stores it has arrived survives a reload", async ({ page }) => {
+  const arrives = await typeEarly(page);
   await page.reload({ waitUntil: "domcontentloaded" });
-  await expect(page.locator("#draft")).toHaveValue("Once upon a time, there was a cat");
+  await expect(page.locator("#draft")).toHaveValue(early);
   arrives();
   await expectEditor(page);
-  expect(await textOf(page)).toBe("Once upon a time, there was a cat");
+  expect(await textOf(page)).toBe(early);
   await page.reload();
   await expectEditor(page);
-  expect(await textOf(page)).toBe("Once upon a time, there was a cat");
+  expect(await textOf(page)).toBe(early);
+});
+
+test("what you type before the code that stores it has arrived survives the tab, and is shown once", async ({
+  page,
+  context,
+}) => {
+  const arrives = await typeEarly(page);
+  await page.close({ runBeforeUnload: true });
+  const next = await context.newPage();
+  await next.goto("./", { waitUntil: "domcontentloaded" });
+  await expect(next.locator("#draft")).toHaveValue(early);
+  arrives();
+  await expectEditor(next);
+  expect(await textOf(next)).toBe(early);
+  await expectStored(next, early);
+  const third = await context.newPage();
+  await third.goto("./");
+  await expectEditor(third);
+  expect(await textOf(third)).toBe("Once upon a time");
 });
 
 test("what you write while the stored texts cannot be read survives a reload", async ({ page }) => {

@@ -28,10 +28,13 @@ async function writeFew(page: Page): Promise<string> {
   return generate(page);
 }
 
-test("the status of a text disappears with the text", async ({ page }) => {
+test("the status of a text disappears with Undo, and with the text", async ({ page }) => {
   await open(page);
   await writeFew(page);
   await expect(page.locator("#finish")).toContainText("Finished");
+  await text(page).press("Control+Z");
+  await expect(page.locator("#finish")).toBeEmpty();
+  await writeFew(page);
   await text(page).press("Control+A");
   await page.keyboard.press("Delete");
   await expect(page.locator("#finish")).toBeEmpty();

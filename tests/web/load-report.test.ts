@@ -64,6 +64,7 @@ describe("progress", () => {
 
   it("the rate of a load is that of the last three seconds, once it is reliable", () => {
     report.set({ totalBytes: 100_000 });
+    report.beginRate();
     const go = (ms: number, bytes: number) => {
       vi.advanceTimersByTime(ms);
       report.onBytes(bytes, "network");
@@ -78,7 +79,22 @@ describe("progress", () => {
     expect(go(500, 10)[0]).toBe(0); // the estimate starts again
   });
 
+  it("while other files share the connection, the rate of a load is unknown", () => {
+    report.set({ totalBytes: 100_000 });
+    const go = (bytes: number) => {
+      vi.advanceTimersByTime(1000);
+      report.onBytes(bytes, "network");
+      return [last()?.bytesPerSecond, last()?.secondsLeft];
+    };
+    expect(go(1000)).toEqual([0, null]);
+    expect(go(2000)).toEqual([0, null]);
+    report.beginRate();
+    expect(go(10_000)).toEqual([0, null]);
+    expect(go(20_000)).toEqual([10_000, 8]);
+  });
+
   it("the progress of a load has no total if the host states none, and a larger total if the host sends more", () => {
+    report.beginRate();
     report.onBytes(100, "network");
     vi.advanceTimersByTime(1000);
     report.onBytes(1100, "network");

@@ -7,6 +7,7 @@ const { signal } = new AbortController();
 const date = "Sun, 22 Nov 2026 00:00:00 GMT";
 
 it.each([
+  [503, { "retry-after": "1" }, ": try again in 1 second"],
   [503, { "retry-after": "40" }, ": try again in 40 seconds"],
   [503, { "retry-after": "121" }, ": try again in 3 minutes"],
   [429, { "retry-after": "7200" }, ": try again in 2 hours"],

@@ -8,8 +8,8 @@ import { elements as ui } from "./dom/elements.js";
 import { phrase } from "./language/start.js";
 import { translatePage } from "./language/translate-page.js";
 import { currentLanguage, loadTranslation } from "./language/translation.js";
-import { readSession, typedKey, writeSession } from "./library/session.js";
 import type { Tab } from "./library/tab.js";
+import { keepTyped, takeTyped } from "./library/typed.js";
 import { bringFirstModel, mayChoose } from "./models/host.js";
 import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
@@ -39,9 +39,10 @@ function begin(first: ChosenModel): void {
     },
     onChange: () => (state.text.value += 1),
   });
-  surface.typeInField(readSession(typedKey));
+  surface.typeInField(takeTyped());
   // Until the code that stores the text has arrived.
-  addEventListener("pagehide", () => tab ?? writeSession(typedKey, surface.typedInField));
+  for (const leaving of ["visibilitychange", "pagehide"])
+    addEventListener(leaving, () => tab ?? keepTyped(surface.typedInField));
   const loading = new Loading(state, () => surface.kept.text.slice(0, surface.kept.caret));
   const writing = new Writing({
     state,

@@ -40,6 +40,14 @@ describe("what is said", () => {
     }
   });
 
+  it("a sentence that the visitor began is announced without the comma before the model's part", () => {
+    const own = make();
+    own.add(", there was a dog. It ran");
+    own.finish();
+    vi.runAllTimers();
+    expect(texts()).toEqual(["there was a dog.", "It ran"]);
+  });
+
   it("after hush, only later sentences are announced", () => {
     const own = make();
     own.add(story);

@@ -61,6 +61,15 @@ interface Current {
   flush: () => void;
 }
 
+/** How a run ended, in words; `count` is the number of its tokens. */
+const summaryOf =
+  ({ finishReason, droppedTokens }: GenerateSummary, count: number) =>
+  (): string => {
+    const said = [phrase(`finish.${finishReason}`, { count })];
+    if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
+    return said.join(" ");
+  };
+
 /** Small enough to show and enter again. */
 const anySeed = () => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 
@@ -115,15 +124,10 @@ export class Writing {
     return seconds ? phrase("awaitsModelFor", { time: formatLeft(seconds) }) : phrase("awaitsModel");
   }
 
-  private showSummary({ timings, finishReason, droppedTokens }: GenerateSummary, count: number): void {
+  private showTimings({ timings }: GenerateSummary): void {
     const { state } = this.setting;
     state.tokensPerSecond.value = timings.decodedTokens > 0 ? timings.decodedTokensPerSecond : undefined;
     state.firstTokenMs.value = timings.firstTokenMs;
-    state.say(() => {
-      const said = [phrase(`finish.${finishReason}`, { count })];
-      if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
-      return said.join(" ");
-    });
   }
 
   /** Reports why a run ended before it began. Errors that do not end the model are passed to `tell`. */
@@ -155,6 +159,8 @@ export class Writing {
     let chosen = state.chosen.peek();
     let fields: ContextFields | undefined;
     let hasEnded = false;
+    /** Said after the last change of the text, because it describes the text. */
+    let said: (() => string) | undefined;
     let firstAt = 0;
     let pending: Token[] = [];
     const batch = new FrameBatch(() => {
@@ -183,7 +189,8 @@ export class Writing {
         onSummary: (summary) => {
           batch.flush();
           voice.finish();
-          this.showSummary(summary, all.filter(({ healed }) => healed !== "all").length);
+          this.showTimings(summary);
+          said = summaryOf(summary, all.filter(({ healed }) => healed !== "all").length);
         },
         onPrompt: ({ done, total }) => state.say(() => phrase("reading", { done, total })),
       };
@@ -204,11 +211,11 @@ export class Writing {
       batch.flush();
       if (isAbort(error)) voice.hush();
       else voice.finish();
-      const isStopped = isAbort(error) && all.length > 0;
-      if (isStopped) state.say(() => phrase("stopped", { count: all.length }));
+      if (isAbort(error) && all.length > 0) said = () => phrase("stopped", { count: all.length });
       else this.showFailure(error);
     } finally {
       editor.end();
+      if (said) state.sayOfText(said);
     }
     const text = all.map((token) => token.text).join("");
     if (!model || text === "") return undefined;

@@ -19,5 +19,3 @@ export function writeSession(key: string, value: string | undefined): void {
 
 /** Pages of one host, and files on a disk, share a storage. A folder's address has two forms. */
 export const path = location.pathname.replace(/(?<=\/)index\.html$/, "");
-/** What was typed before the text could be stored. */
-export const typedKey = `gpt2-typed ${path}`;

@@ -6,10 +6,11 @@ import { Attempts } from "./attempts.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
 import { storeSoon } from "./store-soon.js";
-import { path, readSession, typedKey, writeSession } from "./session.js";
+import { path, readSession, writeSession } from "./session.js";
 import { takeTextInPage, textForPage } from "./text-in-page.js";
 import { TextStore, type StoredVersion } from "./store.js";
 import { needText, patienceMs, readText, takeText, type FoundText, type TakenText } from "./take.js";
+import { keepTyped } from "./typed.js";
 
 interface OwnText {
   readonly id: string;
@@ -241,7 +242,7 @@ export class Tab {
     const whole = this.storeNow();
     const isStored = own !== undefined && whole !== undefined;
     if (isStored) this.storeLastChange(own, whole);
-    writeSession(typedKey, isStored ? undefined : this.unstored);
+    keepTyped(isStored ? undefined : this.unstored);
   }
 
   /** What no store has: the stored text is not read yet, so nothing could be stored. */
@@ -337,7 +338,7 @@ export class Tab {
   /** Restores the text, and stores it from now on. Resolves when the text is restored or will not be. */
   async keep(): Promise<void> {
     const { field, showFailure } = this.setting;
-    writeSession(typedKey, undefined); // the page has put it into the field
+    keepTyped(undefined); // the page has put it into the field
     field.addEventListener("input", () => this.noteChange());
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden") this.leave();

@@ -16,9 +16,9 @@ const usualAdvice: Readonly<Record<number, string>> = {
 };
 
 const units = [
-  ["hours", 3600],
-  ["minutes", 60],
-  ["seconds", 1],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
 ] as const;
 
 /** Advice for an error response, as the end of a sentence; "" if there is none. */
@@ -29,5 +29,6 @@ export function adviceOn(response: Response): string {
     return usual === undefined ? "" : `: ${usual}`;
   }
   const [name, size] = units.find((unit) => seconds >= 2 * unit[1]) ?? units[2];
-  return `: try again in ${Math.ceil(seconds / size)} ${name}`;
+  const count = Math.ceil(seconds / size);
+  return `: try again in ${count} ${name}${count === 1 ? "" : "s"}`;
 }

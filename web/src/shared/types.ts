@@ -20,7 +20,7 @@ export interface LoadProgress {
   loadedBytes: number;
   /** Bytes of all weights on the host; 0 while it is unknown. */
   totalBytes: number;
-  /** Rate over the last seconds, in bytes per second; 0 while it is unknown. */
+  /** Rate over the last seconds, in bytes per second; 0 while it is unknown, or other files share the connection. */
   bytesPerSecond: number;
   /** Seconds until all bytes have arrived, at that rate; null while it is unknown. */
   secondsLeft: number | null;

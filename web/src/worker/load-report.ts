@@ -9,6 +9,8 @@ const windowMs = 3000;
 const shortestMs = 200;
 
 export interface LoadReport {
+  /** Begins to measure the rate. Call it when no other file shares the connection any more: it would seem too slow. */
+  beginRate: () => void;
   /** Reports changed values. */
   set: (changed: Partial<LoadProgress>) => void;
   /** Reports the total of the weights' bytes that have arrived. */
@@ -30,6 +32,7 @@ export function reportTo(tell: (progress: LoadProgress) => void): LoadReport {
   let later: ReturnType<typeof setTimeout> | undefined;
   /** The bytes at several times in the last seconds. */
   const samples: [at: number, bytes: number][] = [];
+  let hasBegun = false;
   const set = (changed: Partial<LoadProgress>) => {
     clearTimeout(later);
     later = undefined;
@@ -46,7 +49,7 @@ export function reportTo(tell: (progress: LoadProgress) => void): LoadReport {
       return;
     }
     toldAt = now;
-    samples.push([now, loadedBytes]);
+    if (hasBegun) samples.push([now, loadedBytes]);
     const [[at, bytes] = [now, 0]] = samples;
     const ms = now - at;
     if (ms > windowMs) samples.shift();
@@ -56,6 +59,7 @@ export function reportTo(tell: (progress: LoadProgress) => void): LoadReport {
     set({ stage, loadedBytes, totalBytes, bytesPerSecond, secondsLeft, source });
   };
   return {
+    beginRate: () => (hasBegun = true),
     set,
     onBytes,
     onRetry(reason) {

@@ -133,6 +133,7 @@ async function loadOnce(
 
   const begin = async () => {
     const [found, config, tokenizer, generationConfig] = await parts;
+    report.beginRate();
     const parsed = parseJson(config, "config.json");
     checkWeights(parsed, request.weights);
     const hasThreads = found.build.variant.startsWith("threads");

@@ -35,9 +35,7 @@ function showEnabled(isBusy: boolean, { ui, state, surface }: BarSetting): void 
   setEnabled(ui.undo, editor?.canUndo ?? false);
   setEnabled(ui.redo, editor?.canRedo ?? false);
   editor?.showBusy(isBusy);
-  if (isBusy || hasText) return;
-  state.say(); // the status described the text before
-  state.tokensPerSecond.value = undefined;
+  if (!isBusy && !hasText) state.tokensPerSecond.value = undefined; // it was the speed of what is deleted
 }
 
 /** Writes over the last run. A fixed seed, or a low temperature, gives the same text: then the status says why. */

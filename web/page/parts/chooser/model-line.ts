@@ -9,7 +9,7 @@ import { languageOf } from "../../models/language.js";
 import { isDemo } from "../../models/model-address.js";
 import { releases, weightBytesOf } from "../../models/estimate.js";
 import { expectedRate } from "../../models/expectation.js";
-import type { PageState } from "../../state/page-state.js";
+import { onChange, type PageState } from "../../state/page-state.js";
 
 export type LineElements = Pick<
   Elements,
@@ -32,8 +32,8 @@ function describeModel(ui: LineElements, state: PageState): void {
 }
 
 /**
- * Adds the expected speed of GPT-2. It is measured only when the visitor shows interest: measuring reads as much
- * memory as a model takes.
+ * Adds the expected speed of GPT-2. Measuring reads as much memory as a model takes. So it waits until the visitor points at
+ * the offer or, on a computer with memory to spare, has seen the demo write.
  */
 async function showSpeed(ui: LineElements, state: PageState): Promise<void> {
   const [gpt2] = releases;
@@ -42,6 +42,12 @@ async function showSpeed(ui: LineElements, state: PageState): Promise<void> {
   ui.modelOfferFacts.removeAttribute("data-phrase");
   setTranslatedText(ui.modelOfferFacts, () => phrase("gpt2Expected", { rate: rate() }));
 }
+
+/** Browsers that do not tell count as devices with little memory, and so do touch screens, where the line has no room. */
+const hasRoom = (): boolean => {
+  const { deviceMemory = 0 } = navigator as { deviceMemory?: number };
+  return deviceMemory >= 4 && matchMedia("(pointer: fine)").matches;
+};
 
 /** `lookUp` is called with the id of GPT-2 when the visitor asks for it. */
 export function showModelLine(ui: LineElements, state: PageState, lookUp: (id: string) => void): void {
@@ -57,6 +63,10 @@ export function showModelLine(ui: LineElements, state: PageState, lookUp: (id: s
     ui.chooser.open = true;
     if (gpt2) lookUp(gpt2.id);
   });
+  if (hasRoom())
+    onChange(state.activity, ({ kind }) => {
+      if (kind === "idle") void showSpeed(ui, state);
+    });
   for (const interest of ["pointerenter", "focusin"])
     ui.modelOffer.addEventListener(interest, () => void showSpeed(ui, state));
 }

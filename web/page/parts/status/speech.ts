@@ -8,6 +8,9 @@ const sentenceEnd = /[.!?…]["”’')\]]*\s|\n/g;
 /** A lone full stop or a line of dashes waits for the next sentence. */
 const hasWords = (text: string) => /[\p{L}\p{N}]/u.test(text);
 
+/** `sentence` without the spaces around it, and without a comma before it: the model goes on in the visitor's sentence. */
+const asSpoken = (sentence: string) => sentence.trim().replace(/^[,;:]\s*/, "");
+
 /** How long a screen reader takes for a sentence: a short pause, then about 250 words a minute. */
 const readingMs = (sentence: string) => 300 + sentence.length * 40;
 
@@ -43,7 +46,7 @@ export class Speech {
       const next = match.index + match[0].length;
       const sentence = this.unsaid.slice(end, next);
       if (!hasWords(sentence)) continue;
-      this.queue({ text: sentence.trim(), kind: "text" });
+      this.queue({ text: asSpoken(sentence), kind: "text" });
       end = next;
     }
     this.unsaid = this.unsaid.slice(end);
@@ -51,7 +54,7 @@ export class Speech {
 
   /** Queues what is left, at the end of the text. */
   finish(): void {
-    if (hasWords(this.unsaid)) this.queue({ text: this.unsaid.trim(), kind: "text" });
+    if (hasWords(this.unsaid)) this.queue({ text: asSpoken(this.unsaid), kind: "text" });
     this.unsaid = "";
   }
 
