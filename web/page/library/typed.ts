@@ -1,5 +1,5 @@
-// What was typed before the text could be stored. It is kept in two places: in the storage of the tab for its reload, and
-// in the storage of the host for the next page, in case the tab was closed.
+// What was typed before the text could be stored. The storage of the tab keeps it for a reload, the storage of the host for
+// the next page, in case the tab was closed.
 import { path, readSession, writeSession } from "./session.js";
 
 const key = `gpt2-typed ${path}`;
