@@ -70,7 +70,11 @@ inEveryBrowser("suggestions", (page) => {
       write("One day, a little girl");
       await pause(500);
       return [ghost(), heard, warned]`);
-    expect(covered).toEqual(["", [], [expect.stringMatching(/covers its suggestions: put <gpt2-autocomplete> into it/)]]);
+    expect(covered).toEqual([
+      "",
+      [],
+      [expect.stringMatching(/covers its suggestions: put <gpt2-autocomplete> into it/)],
+    ]);
     await page.evaluate(`
       document.querySelector("dialog").append(element);
       return suggest()`);

@@ -46,7 +46,7 @@ for (const [way, said] of [
   ["Escape", /^Finished/],
   ["a new text", /^Opened: New text$/],
   ["the text before", /^Text 1 of 2\.$/],
-  ["Undo", /^Finished/],
+  ["Undo", /^Copied|clipboard/],
   ["a link", /^This is the linked text, unchanged/],
 ] as const) {
   test(`${way} ends the reading of what the model has written`, async ({ page }) => {
@@ -62,6 +62,8 @@ for (const [way, said] of [
       await page.locator("#editor .cm-content").press("Escape");
     } else if (way === "Undo") {
       await page.locator("#undo").click();
+      await page.locator("#menu-button").click();
+      await page.locator("#copy").click();
     } else if (way === "a link") {
       const passage = deflateRawSync(JSON.stringify({ prompt: "The sea", options: {} })).toString(
         "base64url",
