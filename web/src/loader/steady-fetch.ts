@@ -143,7 +143,7 @@ async function download(
   };
 
   /** Resolves when it is time for another attempt. Throws `error` if no attempt is left. */
-  const pauseAfter = async (error: unknown, pauseMs?: number): Promise<void> => {
+  const pauseAfter = async (error: unknown, pauseMs = 0): Promise<void> => {
     signal.throwIfAborted();
     if (error instanceof Gpt2Error) throw error;
     if (isOffline()) {
@@ -154,9 +154,8 @@ async function download(
     const usualMs = firstPauseMs * 3 ** failures * (0.5 + Math.random());
     failures += 1;
     tellRetry(error instanceof Error ? error.message : String(error));
-    // Clients that a busy host sent away together should not return together.
-    const waitMs = pauseMs === undefined ? usualMs : pauseMs + firstPauseMs * Math.random();
-    await unlessAborted(new Promise((resolve) => setTimeout(resolve, waitMs)), signal);
+    // Requests that a busy host refused together should not return together, and less so after each refusal.
+    await unlessAborted(new Promise((resolve) => setTimeout(resolve, pauseMs + usualMs)), signal);
   };
 
   const askOnce = async (): Promise<Response> => {
