@@ -9,7 +9,7 @@ const windowMs = 3000;
 const shortestMs = 200;
 
 export interface LoadReport {
-  /** Begins to measure the rate. Call it when no other file shares the connection any more: it would seem too slow. */
+  /** Begins to measure the rate. Call it when the other files have arrived: while they share the connection, the rate is too low. */
   beginRate: () => void;
   /** Reports changed values. */
   set: (changed: Partial<LoadProgress>) => void;

@@ -43,7 +43,10 @@ async function showSpeed(ui: LineElements, state: PageState): Promise<void> {
   setTranslatedText(ui.modelOfferFacts, () => phrase("gpt2Expected", { rate: rate() }));
 }
 
-/** Browsers that do not tell count as devices with little memory, and so do touch screens, where the line has no room. */
+/**
+ * Whether the device has memory to measure with, and the line has room for the result. Some browsers do not state the memory:
+ * there it counts as small. On touch screens the line is short.
+ */
 const hasRoom = (): boolean => {
   const { deviceMemory = 0 } = navigator as { deviceMemory?: number };
   return deviceMemory >= 4 && matchMedia("(pointer: fine)").matches;
