@@ -257,10 +257,10 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       const hub = new StandInHub();
       for (const name of readdirSync(demo)) hub.files[name] = readFileSync(resolve(demo, name));
       const weights = hub.files["model.safetensors.001"] ?? Buffer.alloc(0);
-      let isFirst = true;
+      let breaks = 0;
       hub.fault = (name, response) => {
-        if (name !== "model.safetensors.001" || !isFirst) return false;
-        isFirst = false;
+        if (name !== "model.safetensors.001" || response.req.headers.range || breaks === 3) return false;
+        breaks += 1; // a busy browser that read nothing yet asks for the whole file again
         response.writeHead(200, { "Content-Length": weights.length });
         response.write(weights.subarray(0, 1_000_000), () => setTimeout(() => response.destroy(), 1500));
         return true;
