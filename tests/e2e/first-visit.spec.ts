@@ -45,7 +45,7 @@ test.describe("over a line of 400 kbit/s", () => {
     page,
   }) => {
     await visit(page);
-    await expect(figure(page).locator("figcaption")).toHaveText("Written by this model earlier");
+    await expect(figure(page).locator("figcaption")).toHaveText("Written earlier by this model");
     await expect(figure(page).locator("blockquote")).toHaveText(whole);
     const spoken = page.locator("#spoken div");
     await expect(spoken).toHaveText([/^The model is ready in about [3-6] minutes\./]);

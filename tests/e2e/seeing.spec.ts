@@ -19,7 +19,7 @@ import {
 } from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
-const panel = (page: Page) => page.getByRole("dialog", { name: "What could stand here" });
+const panel = (page: Page) => page.getByRole("dialog", { name: "What could go here" });
 const shownToken = (page: Page) => panel(page).locator(".token-head .name");
 const share = (page: Page) => panel(page).locator(".token-head .share");
 const fact = (page: Page, name: string) =>

@@ -69,7 +69,7 @@ describe("a file with damage is refused", () => {
       (text) => (text.history = {}),
       'texts[1] has the unknown field "history"',
     ],
-    ["with a name that is none", (text) => (text.name = 3), "texts[1].name: expected a text, found 3"],
+    ["with a name that is none", (text) => (text.name = 3), "texts[1].name: expected text, found 3"],
     [
       "without a time",
       (text) => delete text.changed,
@@ -78,7 +78,7 @@ describe("a file with damage is refused", () => {
     [
       "with another kind of line break",
       (text) => (text.text = "a\r\nb"),
-      'texts[1].text: expected a text with "\\n" between its lines, found "a\\r\\nb"',
+      'texts[1].text: expected text with "\\n" between its lines, found "a\\r\\nb"',
     ],
     [
       "with a caret behind the text",

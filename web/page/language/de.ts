@@ -231,7 +231,7 @@ export const editor: Translated<Sections["editor"]> = {
   suggestions: "Vorschläge",
   suggest: "Wörter vorschlagen",
 
-  pressWord: "Tippe auf ein Wort, um zu sehen, was dort noch stehen könnte.",
+  pressWord: "Wähle ein Wort, um zu sehen, was dort noch stehen könnte.",
   "view.probability.help": "Diese Ansicht zeigt, wie wahrscheinlich jedes Token nach dem Text davor war.",
   "view.probability.print": "Die kleinen Zahlen sind Prozente.",
   "view.rank.help": "Diese Ansicht zeigt den Rang jedes Tokens unter allen möglichen Token.",
@@ -244,7 +244,7 @@ export const editor: Translated<Sections["editor"]> = {
   "field.remember.help": "Wird immer vor dem Text gelesen",
   "field.note": "Notiz",
   "field.note.help": "Wird vor den letzten drei Sätzen gelesen",
-  fieldsSet: "in Gebrauch",
+  fieldsSet: "aktiv",
   fieldFull: "Ein Feld ist voll: Kürze es, um mehr zu schreiben.",
   fieldsTooLong:
     "„Immer merken“ und die Notiz haben zusammen {count} Token, aber dieses Modell hat Platz für {most}: Kürze sie",
@@ -255,7 +255,7 @@ export const editor: Translated<Sections["editor"]> = {
   "band.rank.0": "die erste Wahl",
   "band.rank.1": "2 bis 10",
   "band.rank.2": "11 bis 100",
-  "band.rank.3": "jenseits von 100",
+  "band.rank.3": "über 100",
   notScored: "Die Token konnten nicht bewertet werden: {why}.",
   awaitsModel: "Wird bewertet, sobald ein Modell geladen ist.",
   awaitsWriting: "Wird bewertet, sobald das Modell fertig geschrieben hat.",
@@ -311,7 +311,7 @@ export const editor: Translated<Sections["editor"]> = {
   "preset.wild": "Wild",
   "preset.wild.help": "nimmt auch unwahr\u00ADscheinliche Token",
   "option.maxNewTokens": "Token",
-  "option.maxNewTokens.help": "Höchste Zahl neuer Token",
+  "option.maxNewTokens.help": "Höchstzahl neuer Token",
   "option.temperature": "Temperatur",
   "option.temperature.help": "0 nimmt das wahrscheinlichste Token; höhere Werte streuen mehr",
   "option.topK": "Top k",
@@ -514,15 +514,15 @@ export const device: Translated<Sections["device"]> = {
 
   test: "Diesen Browser prüfen",
   testHelp: "Prüft, ob er Bit für Bit wie jeder andere rechnet. Dauert einige Sekunden.",
-  testing: { one: "Wird geprüft: {count} Probe fertig…", other: "Wird geprüft: {count} Proben fertig…" },
+  testing: { one: "Wird geprüft: {count} Test fertig…", other: "Wird geprüft: {count} Tests fertig…" },
   testInterrupted: "Die Prüfung wurde unterbrochen.",
   notTested: "Die Prüfung konnte nicht ausgeführt werden: {why}.",
-  passed: "Bestanden: alle {count} Proben. Dieser Browser rechnet wie jeder andere.",
-  failed: "Nicht bestanden: {failed} von {count} Proben.",
+  passed: "Bestanden: alle {count} Tests. Dieser Browser rechnet wie jeder andere.",
+  failed: "Nicht bestanden: {failed} von {count} Tests.",
   likelyBug:
     "Die Engine berechnet überall dieselben Bits; sehr wahrscheinlich ist es also ein Fehler des Browsers. Aktualisiere ihn und prüfe noch einmal; bleibt es dabei, schick den Bericht an die Betreiber dieser Seite und an die",
   bugs: "Fehlerdatenbank von {name}",
-  report: "Bericht der Selbstprüfung",
+  report: "Bericht des Selbsttests",
   copyReport: "Bericht kopieren",
   reportCopied: "Kopiert.",
   copyReportYourself:
@@ -572,7 +572,7 @@ export const inside: Translated<Sections["inside"]> = {
 
 export const figures: InsideWords = {
   diagram: "Die Teile von GPT-2",
-  pressPart: "Tippe auf einen Teil, um zu lesen, was er tut.",
+  pressPart: "Wähle einen Teil, um zu lesen, was er tut.",
   layers: { one: "{count} Schicht", other: "{count} Schichten" },
   "part.embedding": "Embedding",
   "part.positions": "Positionen",
@@ -613,7 +613,7 @@ export const figures: InsideWords = {
     "Ein Kopf verteilt seine {attention} vom gewählten Token rechts aus über den Text: Je dicker ein Bogen, desto mehr davon geht dorthin.",
   layer: "Schicht",
   head: "Kopf",
-  looksAt: "Schicht {layer}, Kopf {head}, sieht auf {list}.",
+  looksAt: "Schicht {layer}, Kopf {head}, blickt auf {list}.",
   bent: "Nahe Token sind weiter auseinander gezeichnet, als sie liegen.",
   share: "„{token}“ {share}",
   rest: { one: "{count} weiteres, {share}", other: "{count} weitere, zusammen {share}" },

@@ -44,7 +44,7 @@ export const page = {
   download: "Model download",
   reset: "Open the page without these settings",
   saveAsFile: "Save as a file",
-  tokenHere: "What could stand here",
+  tokenHere: "What could go here",
   suggestions: "Suggestions",
   generate: "Write on",
   continue: "Write on at the end",
@@ -168,7 +168,7 @@ export const start = {
 
 /** On a first visit, while the model downloads. */
 export const welcome = {
-  writtenEarlier: "Written by this model earlier",
+  writtenEarlier: "Written earlier by this model",
   goOnWith: "Go on with this text",
   comesIn: "The model is ready in about {time}. Until then you see a text that it wrote earlier.",
 } as const;
@@ -252,7 +252,7 @@ export const editor = {
   suggestions: "Suggestions",
   suggest: "Suggest words",
 
-  pressWord: "Press a word to see what else could stand there.",
+  pressWord: "Press a word to see what else could go there.",
   "view.probability.help": "This view shows how probable each token was after the text before it.",
   "view.probability.print": "The small numbers are percentages.",
   "view.rank.help": "This view shows the rank of each token among all possible tokens.",
@@ -410,7 +410,7 @@ export const editor = {
     "suggests three ways to go on, and then takes the marked one; Enter starts a new line, as usual",
   "keys.word": "takes a word of a suggestion",
   "keys.escape": "dismisses suggestions, or stops the model",
-  "keys.details": "shows what else could stand at the caret; ↑ ↓ choose, Enter takes one",
+  "keys.details": "shows what else could go at the caret; ↑ ↓ choose, Enter takes one",
   "keys.leave": "moves the focus out of the text",
   "keys.write": "continues from the caret",
   "keys.alternative": "shows the previous or next text written here",
@@ -476,8 +476,8 @@ export const library = {
   nothing: "nothing",
   object: "an object",
   list: "a list",
-  text: "a text",
-  lines: 'a text with "\\n" between its lines',
+  text: "text",
+  lines: 'text with "\\n" between its lines',
   offset: "an offset up to {length}",
   offsets: 'two offsets up to {length}, and "en" or nothing',
   branches: "at most {most} branches with an id each, and one of those as current",
