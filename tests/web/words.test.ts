@@ -91,9 +91,9 @@ describe("words that are set", () => {
     [["Write"], "words is an array, expected an object"],
     [{ wirte: "x" }, 'words has the unknown name "wirte", expected one of write, stop,'],
     [{ toString: "x" }, 'words has the unknown name "toString"'],
-    [{ write: 5 }, "words.write is 5, expected a text"],
+    [{ write: 5 }, "words.write is 5, expected text"],
     [{ failures: "no" }, 'words.failures is "no", expected an object'],
-    [{ failures: { network: null } }, "words.failures.network is null, expected a text"],
+    [{ failures: { network: null } }, "words.failures.network is null, expected text"],
   ])("the words %j are refused: %s", (given, message) => {
     const { words } = make();
     expect(() => (words.overrides = given as Partial<Words>)).toThrow(message);

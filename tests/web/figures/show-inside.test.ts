@@ -248,7 +248,7 @@ describe("showInside", () => {
 describe("wrong arguments", () => {
   it.each<[string, unknown, string]>([
     ["an unknown name", { words: { lense: "Vermutung" } }, 'words has the unknown name "lense"'],
-    ["a number for a text", { words: { lens: 3 } }, 'words["lens"] is 3, expected a text'],
+    ["a number for a text", { words: { lens: 3 } }, 'words["lens"] is 3, expected text'],
     [
       "a text for forms",
       { words: { layers: "x" } },
@@ -324,7 +324,7 @@ describe("wrong arguments", () => {
     ["half a position", { position: 0.5 }, "position is 0.5, expected a whole number from 0 to 0"],
     ["too few texts", { ids: [1, 2], texts: ["a"] }, "texts has 1 texts for 2 ids"],
     ["one text for all ids", { texts: "a" }, 'texts is "a", expected an array of texts'],
-    ["a number among the texts", { texts: [7] }, "texts[0] is 7, expected a text"],
+    ["a number among the texts", { texts: [7] }, "texts[0] is 7, expected text"],
     ["a signal that is none", { signal: {} }, "signal is an object, expected an AbortSignal"],
     ["a listener that is none", { onProgress: 1 }, "onProgress is 1, expected a function"],
   ])("an update with %s is refused, and the model is asked nothing", async (_, token, message) => {

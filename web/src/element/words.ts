@@ -89,7 +89,7 @@ function readTexts(where: string, texts: unknown, known?: object): Record<string
         `${where} has the unknown name ${describeValue(name)}, expected one of ${Object.keys(known).join(", ")}`,
       );
     if (text !== undefined && typeof text !== "string")
-      refuse(`${where}.${name} is ${describeValue(text)}, expected a text`);
+      refuse(`${where}.${name} is ${describeValue(text)}, expected text`);
   }
   return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined));
 }

@@ -69,7 +69,7 @@ function readTexts(value: unknown, count: number): readonly string[] | undefined
   if (value.length !== count)
     refuse(`texts has ${value.length} texts for ${count} ids, expected one for each id`);
   return value.map((text: unknown, index) =>
-    typeof text === "string" ? text : refuse(`texts[${index}] is ${describeValue(text)}, expected a text`),
+    typeof text === "string" ? text : refuse(`texts[${index}] is ${describeValue(text)}, expected text`),
   );
 }
 

@@ -90,7 +90,7 @@ export function readWords(words: unknown): Partial<InsideWords> {
     const isNumbered = typeof insideWords[name as keyof InsideWords] === "object";
     const isForms = typeof phrase === "object" && typeof (phrase as PhraseForms | null)?.other === "string";
     if (phrase === undefined || (isNumbered ? isForms : typeof phrase === "string")) continue;
-    const expected = isNumbered ? "forms with the key other" : "a text";
+    const expected = isNumbered ? "forms with the key other" : "text";
     refuse(`words["${name}"] is ${describeValue(phrase)}, expected ${expected}`);
   }
   return words;
