@@ -65,7 +65,7 @@ function begin(first: ChosenModel): void {
   if (first.isOwn)
     import("./parts/first-visit/first-visit.js")
       .then(({ welcome }) => welcome({ ui, state, surface, goOnWith, speak: speech.notice }))
-      .catch(() => undefined); // the page does without
+      .catch(() => undefined); // the page works without it
   const stored = import("./parts/library/keep.js")
     .then(({ keepTexts }) => {
       tab = keepTexts(ui, state, surface, options, writing);

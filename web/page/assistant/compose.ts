@@ -1,5 +1,5 @@
-// What the model reads before it writes on: Always remember, then the end of the text that fits. The note stands in it, a few
-// sentences before its end. Both stand on lines of their own.
+// Composes the prompt that the model continues: Always remember, then as much of the text's end as fits. The note is inserted
+// a few sentences before that end. Each of the two fields is on lines of its own.
 import type { Model } from "../../src/client/index.js";
 import { phrase } from "../language/editor.js";
 import type { ContextFields } from "../state/context-fields.js";
@@ -16,7 +16,7 @@ export type Composer = Pick<Model, "tokenize" | "detokenize"> & {
 };
 
 export interface Context {
-  /** All that the model is given. Without fields it is the whole text, of which the engine takes the end. */
+  /** The whole prompt. Without fields it is the whole text, and the engine uses the end that fits. */
   prompt: string;
   /** Tokens that the model reads. */
   tokens: number;
@@ -24,11 +24,11 @@ export interface Context {
   from: number;
   /** Offset in the text of the note. */
   noteAt: number;
-  /** Tokens of the text before `from`. */
+  /** How many tokens of the text are before `from`. */
   leftOut: number;
 }
 
-/** Where the note stands in `text`: before its last three sentences, the unfinished one among them. */
+/** The offset of the note in `text`: before its last three sentences, an unfinished one included. */
 export function placeOfNote(text: string): number {
   const begins = [0];
   for (const { 0: end, index } of text.matchAll(/[.!?…]["'”’»)\]]*\s+|\n\s*/g))
@@ -43,10 +43,10 @@ export function withFields(text: string, { remember, note }: ContextFields): str
   return [...lines(remember.trim(), text.slice(0, at).trimEnd(), note.trim()), text.slice(at)].join("");
 }
 
-/** Tokens that leave a full window of `capacity` at once: engine/generate/sequence.cc has the same. */
+/** How many tokens a full window of `capacity` drops at once, as in engine/generate/sequence.cc. */
 const leavingOf = (capacity: number) => capacity - Math.floor((capacity * 3) / 4);
 
-/** How many of `count` tokens do not fit `capacity`: engine/generate/prompt_tokens.cc has the same. */
+/** How many of `count` tokens are dropped so that the rest fits `capacity`, as in engine/generate/prompt_tokens.cc. */
 export function leftOutOf(count: number, capacity: number): number {
   if (count <= capacity) return 0;
   const leaving = leavingOf(capacity);
@@ -68,7 +68,7 @@ async function offsetOf(
     end = first < ids.length ? await model.detokenize(ids.slice(first), { signal }) : "";
     if (whole.endsWith(end)) return text.length - end.length;
   }
-  return Math.max(0, text.length - end.length); // a tokenizer that changes the text
+  return Math.max(0, text.length - end.length); // no match: the tokenizer changes the text
 }
 
 /** Composes what the model reads of `text` and of the fields. Throws if the fields leave no room for the text. */
@@ -89,16 +89,16 @@ export async function compose(
   }
   const most = nPositions >> 1;
   if (own.length > most) throw new Error(phrase("fieldsTooLong", { count: own.length, most }));
-  // Leaves room for what the model writes. When it is used up, the context is composed anew, which takes time.
+  // Leaves room for what the model writes. Once that is full, the context must be composed again, which takes time.
   const capacity = nPositions - (nPositions >> 3);
   const room = capacity - own.length;
   for (let leftOut = leftOutOf(ids.length, room); ; leftOut += leavingOf(room)) {
     const cut = text.slice(await offsetOf(model, text, ids, leftOut, signal));
-    const end = leftOut > 0 ? cut.trimStart() : cut; // it begins a line
+    const end = leftOut > 0 ? cut.trimStart() : cut; // in the prompt it starts a line
     const from = text.length - end.length;
     const prompt = withFields(end, fields);
     const { length: tokens } = await tokenize(prompt);
-    // The end of the text alone may be cut into other tokens, and more of them.
+    // The end of the text may be split into other tokens than in the whole text, and into more of them.
     if (tokens <= capacity || end === "")
       return { prompt, tokens, from, noteAt: from + placeOfNote(end), leftOut };
   }

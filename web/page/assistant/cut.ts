@@ -50,7 +50,7 @@ export async function decodeAll(
 
 const keyOf = (ids: readonly number[]) => ids.join();
 
-/** The texts of tokens that may together form a character: for each start within an incomplete one. */
+/** The texts of every short run of tokens that starts with an incomplete character, by the ids of the run. */
 async function decodeBroken(
   model: Reader,
   tokens: readonly { id: number; text: string }[],

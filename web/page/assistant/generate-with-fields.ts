@@ -1,4 +1,4 @@
-// Continues a text with the two fields, however long it grows: whenever the window is full, the context is composed anew.
+// Continues a text with the two fields, however long it grows: whenever the window is full, the context is composed again.
 import type { GenerateCall, GenerateSummary, Model, Token } from "../../src/client/index.js";
 import type { ContextFields } from "../state/context-fields.js";
 import { compose } from "./compose.js";
@@ -34,7 +34,7 @@ async function* writeWindows(
     const ends: GenerateSummary[] = [];
     const run = model.generate(context.prompt, {
       ...call,
-      maxNewTokens: Math.min(left, room), // a call that ends by itself gives the text that it held back for a stop string
+      maxNewTokens: Math.min(left, room), // a call that ends by itself also returns the text that it held back for a stop string
       ...(call.seed != null && { seed: seedAfter(Number(call.seed), turn) }),
       onPrompt: turn === 0 ? onPrompt : undefined,
       onSummary: (summary) => ends.push(summary),

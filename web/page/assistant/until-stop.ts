@@ -1,5 +1,5 @@
-// Ends a text at a stop string that one call of the model begins and the next one completes. A call ends its own text at the
-// strings that it writes alone.
+// Ends a text at a stop string that one call of the model begins and the next one completes. Stop strings within one call end
+// that call by themselves.
 import type { Token } from "../../src/client/index.js";
 
 const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join("");

@@ -50,7 +50,7 @@ export interface WritingSetting {
   forgetModel: () => void;
   /** The current options; undefined if a value is refused, which the page then explains. */
   readOptions: () => GenerateOptions | undefined;
-  /** Announces new text, the rest of it at the end, or drops what is not announced yet. */
+  /** `add` announces new text, `finish` the rest at the end; `hush` drops what is not announced yet. */
   voice: { add: (text: string) => void; finish: () => void; hush: () => void };
 }
 
@@ -171,7 +171,7 @@ export class Writing {
         state.tokensPerSecond.value = ((all.length - 1) * 1000) / (performance.now() - firstAt);
     });
     current.flush = () => batch.flush();
-    if (from < to) voice.hush(); // what is replaced is not read any more
+    if (from < to) voice.hush(); // the replaced text is no longer read aloud
     editor.open(from, to);
     try {
       model = await unlessAborted(needModel(), signal);

@@ -68,7 +68,7 @@ function withLastRun(state: EditorState, before: Alternatives): Alternatives {
   return run ? withRun(state, before, run) : before;
 }
 
-/** Whether the last run is at another place from now on, which has no alternatives yet, or gone. */
+/** Whether a change moves the last run to another place, which has no alternatives yet, or removes it. */
 function leavesPlace(transaction: Transaction): boolean {
   const begun = begunRun(transaction);
   if (begun) return begun.from === begun.to;

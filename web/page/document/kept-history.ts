@@ -1,5 +1,5 @@
 // The stored history. CodeMirror's own JSON leaves out effects: who wrote the text of a step, which branch it shows, and what
-// the last run is. So each step is stored as the transaction that takes it, and the history is made again by taking all steps.
+// the last run is. So each step is stored as its transaction, and the history is rebuilt by applying all of them.
 import { history, historyField, isolateHistory, redo, undo } from "@codemirror/commands";
 import {
   EditorState,
@@ -50,7 +50,7 @@ interface KeptStep {
   selection: readonly [anchor: number, head: number];
   /** The ranges that it gives back to the models. */
   written: readonly Readonly<Part>[];
-  /** What it does to the branches, if anything. */
+  /** Its change of the branches, if any. */
   branches: Move | TreeStep | null;
   /** The fields that it brings back, null for empty ones; missing if it keeps those that are set. */
   fields?: ContextFields | null;
@@ -160,7 +160,7 @@ const parseSteps = (value: unknown) =>
     .slice(0, mostSteps)
     .map((step) => (before: EditorState) => parseStep(step, before));
 
-/** What a text has besides its words, and Undo and Redo bring back. */
+/** The parts of a text besides its words that Undo and Redo restore. */
 interface Beside {
   written: RangeSet<Written>;
   tree: Tree | undefined;

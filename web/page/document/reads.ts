@@ -1,4 +1,4 @@
-// Shows what the model reads: text that it does not read is grey, and the two fields stand where it reads them.
+// Shows what the model reads: text that it does not read is grey, and the two fields are shown where it reads them.
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
 import { make } from "../dom/make.js";

@@ -1,4 +1,4 @@
-// Notices that text which the model wrote is not in the document any more.
+// Detects changes that remove text of the model's last run.
 import type { Extension } from "@codemirror/state";
 import { EditorView, type ViewUpdate } from "@codemirror/view";
 import { runField } from "./run.js";

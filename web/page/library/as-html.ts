@@ -30,7 +30,7 @@ h1, .unseen { position: absolute; clip-path: inset(50%); }
 @media print { body { background: none; color: black; } .model { color: black; text-decoration: underline dotted; } }
 `;
 
-/** Starts the model's text. It cannot occur in a text, whose signs are escaped. */
+/** Marks the start of the model's text. A text cannot contain this mark, because its `<` is escaped. */
 const modelInk = '<span class="model">';
 
 /** The characters from `start` on, each part in its author's colour. */

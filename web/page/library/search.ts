@@ -11,7 +11,7 @@ const fold = (text: string): string =>
 
 /** UTF-16 code units that are folded or searched at once, in some milliseconds. */
 const blockUnits = 2 ** 16;
-/** In this many units of a block, the place of a match is sought letter by letter. */
+/** UTF-16 code units that are folded at once to locate a match. The last such piece is searched letter by letter. */
 const pieceUnits = 2 ** 10;
 
 /** The end of the piece of `text` that begins at `from`: after whole letters with their accents. */
@@ -51,7 +51,7 @@ function offsetOf(text: string, wanted: number): number {
   return offset;
 }
 
-/** The passage of `text` around what matches from `from` to `to`. */
+/** The passage of `text` around the match from `from` to `to`. */
 function passageAt(text: string, from: number, to: number): Passage {
   const start = text.slice(0, from).slice(-unitsAround);
   const end = text.slice(to, to + unitsAround);
@@ -62,7 +62,7 @@ function passageAt(text: string, from: number, to: number): Passage {
   };
 }
 
-/** A text that is folded as far as a search needed it. */
+/** A text, folded as far as a search has needed. */
 export class SearchedText {
   readonly text: string;
   /** The folded blocks, and where each begins in the text. */

@@ -17,5 +17,5 @@ export function writeSession(key: string, value: string | undefined): void {
   }
 }
 
-/** Pages of one host, and files on a disk, share a storage. A folder's address has two forms. */
+/** Pages of one host, and files on disk, share a storage. A folder's address has two forms. */
 export const path = location.pathname.replace(/(?<=\/)index\.html$/, "");

@@ -8,7 +8,7 @@ const databaseName = "gpt2-texts";
 const release = 1;
 
 interface RecordKey {
-  /** The page's path: all pages of a host share one database, and so do files on a disk. */
+  /** The page's path: all pages of a host share one database, and so do files on disk. */
   path: string;
   id: string;
   /** 0 or 1; 2 for the name. */

@@ -57,7 +57,7 @@ export class Tab {
   /** undefined until the stored text is read: until then nothing may be stored. */
   private own: OwnText | undefined;
   private isChanged = false;
-  /** While options are put back, which is no change of the text. */
+  /** Whether options are being restored, which does not count as a change of the text. */
   private isShowing = false;
   private isBeingStored = false;
   /** Settles with the last attempt to store. */
@@ -129,7 +129,7 @@ export class Tab {
     };
     this.storing = this.attempts.put({ id: own.id, next, base: () => own.stored.version, stored });
     this.storing
-      .catch(() => undefined) // it is shown, and tried again
+      .catch(() => undefined) // `attempts` shows the failure and tries again
       .finally(() => {
         this.isBeingStored = false;
         if (this.isChanged) this.storeSoon();
@@ -216,15 +216,15 @@ export class Tab {
     }
   }
 
-  /** Keeps the current text as it is stored; this tab then shows another one. */
+  /** Stores the current text and releases it; this tab then shows another one. */
   setAside(): void {
     const { own } = this;
     if (!own || this.setting.surface.kept.text.trim() === "") return;
     const whole = this.storeNow();
     if (whole === undefined) return; // it is the text that every page starts with
-    this.storeLastChange(own, whole); // read until the text is stored
-    const release = () => own.release(); // looked up then: the claim of a new text may not have arrived yet
-    this.storing.then(release, release); // another tab that opened it now would miss this version
+    this.storeLastChange(own, whole); // restores the text until it is stored
+    const release = () => own.release(); // read late, because a new text may not have its claim yet
+    this.storing.then(release, release); // a tab that opened it earlier would miss this version
     this.own = this.beginText();
   }
 
@@ -245,7 +245,7 @@ export class Tab {
     keepTyped(isStored ? undefined : this.unstored);
   }
 
-  /** What no store has: the stored text is not read yet, so nothing could be stored. */
+  /** Text that is not in the store: it was typed before the stored text was read. Until then, nothing is stored. */
   private get unstored(): string | undefined {
     const { surface } = this.setting;
     return surface.typedInField ?? (!this.own && this.isChanged ? surface.kept.text : undefined);

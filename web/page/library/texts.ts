@@ -149,7 +149,7 @@ export class Texts {
         try {
           tab.forget(id);
           const removing = store.remove(id);
-          writeLastChange(nameOf(id), undefined); // at once: it would bring the text back, and the page may close
+          writeLastChange(nameOf(id), undefined); // now, as the page may close: it would restore the text
           await removing;
         } finally {
           end();

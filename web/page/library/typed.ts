@@ -1,5 +1,5 @@
-// What was typed before the text could be stored. The storage of the tab keeps it for a reload, the storage of the host for
-// the next page, in case the tab was closed.
+// Keeps what was typed before the text could be stored. The tab's storage has it for a reload, the host's storage for the next
+// page, in case the tab is closed.
 import { path, readSession, writeSession } from "./session.js";
 
 const key = `gpt2-typed ${path}`;
@@ -21,14 +21,14 @@ function writeLocal(text: string | undefined): void {
   }
 }
 
-/** Keeps `text`; undefined if nothing is left that is not stored. What another tab left stays. */
+/** Keeps `text`; undefined, once all of it is stored, removes it. Does not remove what another tab has kept. */
 export function keepTyped(text: string | undefined): void {
   const isOwn = readLocal() === readSession(key);
   writeSession(key, text);
   if (text !== undefined || isOwn) writeLocal(text);
 }
 
-/** What this tab kept, or else what a closed tab did, which is this tab's from now on. */
+/** Returns what this tab kept. If there is none, takes over what a closed tab kept. */
 export function takeTyped(): string | undefined {
   const own = readSession(key);
   if (own !== undefined) return own;

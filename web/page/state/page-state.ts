@@ -42,7 +42,7 @@ export type Activity =
   /** `stop` keeps the text so far. It resolves when the run has ended and another may begin. */
   | { readonly kind: "writing"; readonly stop: () => Promise<void> };
 
-/** A model that is on its way to the page. Only one that loads has progress: `latest`, which is missing just after the start. */
+/** A model that is loading or waits to be used. Only a loading one has progress: `latest`, which is missing just after the start. */
 export type ComingModel =
   | { readonly kind: "none"; readonly latest?: undefined }
   | { readonly kind: "loading"; readonly stage: () => string; readonly latest?: LoadProgress }
@@ -111,7 +111,7 @@ export class PageState {
     this.chosen = signal(first);
   }
 
-  /** No model is on its way any more. */
+  /** Call this when no model is loading or waiting any more. */
   endLoading(): void {
     this.coming.value = { kind: "none" };
   }

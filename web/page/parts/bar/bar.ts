@@ -35,7 +35,7 @@ function showEnabled(isBusy: boolean, { ui, state, surface }: BarSetting): void 
   setEnabled(ui.undo, editor?.canUndo ?? false);
   setEnabled(ui.redo, editor?.canRedo ?? false);
   editor?.showBusy(isBusy);
-  if (!isBusy && !hasText) state.tokensPerSecond.value = undefined; // it was the speed of what is deleted
+  if (!isBusy && !hasText) state.tokensPerSecond.value = undefined; // the speed belonged to the deleted text
 }
 
 /** Writes over the last run. A fixed seed, or a low temperature, gives the same text: then the status says why. */

@@ -32,7 +32,7 @@ export function isAddressChosen(): boolean {
 
 /**
  * Returns the question that the page asks before it contacts a host that only its address names: someone else may have
- * made that link. When it is asked again, the visitor needs the model, and the field of the question gets the focus.
+ * made that link. If it is asked a second time, the visitor needs the model, so the field of the question gets the focus.
  */
 export function questionOfOtherHost(
   ui: Pick<Elements, "chooser" | "hubId" | "hubStatus">,

@@ -42,7 +42,7 @@ export class Library {
   /** undefined: all texts are listed. */
   private found: Found | undefined;
   private searching = new AbortController();
-  /** The search has changed, and its result is not announced yet: whatever lists the texts next announces it. */
+  /** Whether the search has changed and its result is not announced yet. The next listing announces it. */
   private isUnsaid = false;
   /** The texts of the current search, by their ids. */
   private readonly searched = new Map<string, SearchedText>();
@@ -78,7 +78,7 @@ export class Library {
     let timer: ReturnType<typeof setTimeout> | undefined;
     search.addEventListener("input", () => {
       clearTimeout(timer);
-      this.searching.abort(); // what it looks for is not wanted any more
+      this.searching.abort(); // the query has changed
       timer = setTimeout(() => void this.showFound(), searchAfterMs);
     });
     search.addEventListener("keydown", (event) => {
@@ -134,7 +134,7 @@ export class Library {
 
   private searchedText({ id, text }: ListedText): SearchedText {
     const known = this.searched.get(id);
-    if (known?.text === text) return known; // what is folded stays
+    if (known?.text === text) return known; // already folded
     const made = new SearchedText(text);
     this.searched.set(id, made);
     return made;
@@ -151,7 +151,7 @@ export class Library {
     return { query, passages };
   }
 
-  /** Lists what is searched for, or all texts; does nothing if another search has begun before that. */
+  /** Lists the texts that match the search, or all; does nothing if another search has begun in the meantime. */
   private async show(): Promise<void> {
     this.searching.abort();
     const { signal } = (this.searching = new AbortController());
@@ -162,7 +162,7 @@ export class Library {
       if (signal.aborted) return;
       throw error;
     }
-    if (query === "") this.searched.clear(); // its memory is as large as the texts
+    if (query === "") this.searched.clear(); // it takes as much memory as the texts
     this.draw();
     if (this.isUnsaid && !this.removal) this.sayFound();
   }

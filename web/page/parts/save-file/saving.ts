@@ -1,4 +1,4 @@
-// "Save as one file": writes the page, the engine and the current model to one HTML file, which opens from a disk.
+// "Save as one file": writes the page, the engine and the current model to one HTML file, which opens from disk.
 // Fetched on first use.
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { download } from "../../dom/download.js";

@@ -5,7 +5,10 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import { hasFlag, storeFlag } from "../../state/stored-flags.js";
 import { silence, type Speech } from "./speech.js";
 
-/** Adds the option to `controls`; switching it off hushes `speech`, and so does Escape: the model is ahead of its reader. */
+/**
+ * Adds the option to `controls`. Switching it off silences `speech`, and so does Escape, because `speech` may still read when the
+ * model has finished.
+ */
 export function offerReadingAloud(controls: HTMLElement, speech: Pick<Speech, "hush">): void {
   const box = make("input", { type: "checkbox", id: "read-aloud", checked: !hasFlag(silence) });
   const label = make("label", { htmlFor: box.id });

@@ -14,7 +14,7 @@ const asSpoken = (sentence: string) => sentence.trim().replace(/^[,;:]\s*/, "");
 /** How long a screen reader takes for a sentence: a short pause, then about 250 words a minute. */
 const readingMs = (sentence: string) => 300 + sentence.length * 40;
 
-/** The name under which the browser keeps that the model's text is not announced. */
+/** The name of the stored flag that silences the model's text. */
 export const silence = "silence";
 
 interface Utterance {
@@ -99,7 +99,7 @@ const mostShown = 20;
 /** Appends an utterance: a screen reader finishes one before it begins the next. */
 function show(spoken: HTMLElement, { text, kind }: Utterance): void {
   const said = make("div", {}, text);
-  if (kind !== "text") said.lang = document.documentElement.lang; // the rest is in the model's
+  if (kind !== "text") said.lang = document.documentElement.lang; // the model's text keeps that of `spoken`
   spoken.append(said);
   while (spoken.childElementCount > mostShown) spoken.firstElementChild?.remove();
 }

@@ -32,7 +32,7 @@ export function showStatus(
   speech: Pick<LateSpeech, "status">,
 ): void {
   let shown: (() => string) | undefined;
-  // A sentence that counts the time is shown anew each time that changes, but announced once.
+  // A sentence with the remaining time is shown again whenever that changes, but announced only once.
   effect(() => {
     const sentence = state.status.value;
     const said = sentence();
