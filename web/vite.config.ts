@@ -119,7 +119,7 @@ function changePackages(): Plugin {
 
 /**
  * Replaces the code that Vite puts around each import(). It fetches the chunk's stylesheets together with the chunk. Vite's own
- * code takes 1.3 kB of gzip, and does more than this page needs.
+ * code takes 1.3 kB gzipped, and does more than this page needs.
  */
 const fetchWithStyles = `
 const comings = {};
@@ -182,7 +182,7 @@ function notices(): Plugin {
   };
 }
 
-/** The stylesheet is beside the page. With a crossorigin attribute it would not load from a disk. */
+/** The stylesheet is beside the page. With a crossorigin attribute it would not load from disk. */
 function plainStylesheet(): Plugin {
   return {
     name: "plain-stylesheet",

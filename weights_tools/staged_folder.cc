@@ -181,7 +181,7 @@ Result<StagedFolder> StagedFolder::Make(Destination destination) {
   GPT2_ASSIGN(staged.parent_, Folder::Open(parent));
   GPT2_ASSIGN(staged.name_, MakeFolder(*staged.parent_, staged.destination_, kPartial));
   GPT2_ASSIGN(staged.folder_, staged.parent_->OpenInside(staged.name_));
-  flock(staged.folder_->descriptor(), LOCK_EX);  // other runs hold it only while they look for it
+  flock(staged.folder_->descriptor(), LOCK_EX);  // other runs lock it only briefly
   return staged;
 }
 
@@ -219,7 +219,7 @@ Result<StagedFolder::Leftovers> StagedFolder::Commit(bool force, const Identitie
     }
     GPT2_TRY(CheckDestination(destination_, inputs, force));
     auto replaced = Replace(inputs, replacement);
-    // What was there went away meanwhile: once more.
+    // The folder at the destination has disappeared in the meantime: try again.
     if (!replaced.ok() && replaced.error().code == ErrorCode::kNotFound) continue;
     return replaced;
   }

@@ -19,21 +19,21 @@
 namespace gpt2 {
 namespace {
 
-// How often a thread polls for work before it sleeps. The time is longer than the gaps within a
-// forward pass (microseconds) and shorter than a time slice (milliseconds). Natively, where Pause
-// takes most of it, it measured 250 to 500 microseconds. In WebAssembly, which has no such
-// instruction, it is a small part of that.
+// How often a thread polls for work before it sleeps. This takes longer than the gaps within a
+// forward pass (microseconds), but less than a time slice (milliseconds). Natively it measured 250
+// to 500 microseconds, mostly spent in Pause. WebAssembly has no such instruction, so there it
+// takes a small part of that.
 constexpr int kSpins = 20000;
 
 // The same for the owner while it waits for the last chunks, which end microseconds apart. The wait
-// is longer only if a helper with a chunk is not running, or slow. Then others need the owner's
-// core more.
+// is longer only if a helper that holds a chunk is slow or waits for a core. Then the owner sleeps,
+// because that helper may need its core.
 constexpr int kOwnerSpins = 10000;
 
-// The part of its recent share that a thread claims of a loop at once, with kLongFirst. What is
-// left lets all threads finish together. Small chunks lie at many places of memory, and at each one
-// a processor reads ahead only after some misses. With thirds throughout, matmuls of one token take
-// 1.4 times as long.
+// With kLongFirst, a thread's first claim is this part of its recent share of a loop. The rest lets
+// all threads finish together. With thirds throughout, matmuls of one token take 1.4 times as long:
+// small chunks begin at many places of memory, and a processor reads ahead at each only after some
+// misses.
 constexpr float kFirstPart = 15.0f / 16;
 
 // After that, a thread takes one of this many parts of its share of the remaining items.

@@ -123,7 +123,7 @@ void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float
   };
   const Trace trace = watch;
   Run(1, &trace);
-  // Not earlier: the names of the stages take memory, and without it the pass ends halfway.
+  // Only after the pass: it allocates the names of the stages, and ends halfway if memory runs out.
   sequence().Advance();
   assert(row == residuals.rows);
 }

@@ -35,7 +35,7 @@ v128_t Cut(v128_t v) {
   return wasm_i16x8_shr(wasm_i16x8_shl(v, 16 - count - first), 16 - count);
 }
 
-// One group of a tile. Codes of 4 bits are less kQ4Zero.
+// One group of a tile. 4-bit codes have kQ4Zero subtracted.
 struct WideWeights {
   v128_t pairs[2][kGroupSteps][2];  // [first or second pair, steps, halves of the rows]
 
@@ -65,7 +65,7 @@ struct WideWeights {
 };
 static_assert(kQ4Zero == 8);
 
-// One group of a block of tokens, less its zeros.
+// One group of a block of tokens, minus its zero points.
 struct WideInputs {
   std::int32_t pairs[kTokenBlock][2][kGroupSteps];  // [tokens, first or second pair, steps]
 

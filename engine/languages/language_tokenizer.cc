@@ -88,9 +88,9 @@ class LanguageTokenizer final : public TextEncoder {
     return text;
   }
 
-  // The bytes of each token after others.
+  // The bytes of each token when it follows other tokens.
   std::vector<std::string> BytesInside() const {
-    // After two words, no step removes from the start what belongs to the next token.
+    // Tokens are decoded after two words, so that steps that strip the start leave them unchanged.
     std::vector<std::int32_t> ids;
     for (const bool needs_word : {true, false}) {
       for (std::size_t id = 0; id < parts_.tokens.size() && ids.size() < 2; ++id) {

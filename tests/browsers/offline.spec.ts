@@ -34,7 +34,7 @@ test.beforeAll(async () => {
   cdn = await serve(false, mounts, { open: true });
   isolated = await serve(true, {});
   plain = await serve(false, {});
-  writeFileSync(file("blank.html"), "<!doctype html><meta charset=utf-8><title>a page on a disk</title>");
+  writeFileSync(file("blank.html"), "<!doctype html><meta charset=utf-8><title>a page on disk</title>");
   execFileSync("node", ["web/scripts/export.mjs", "--model", demo, "-o", file("a story.html")], {
     cwd: root,
   });
@@ -103,7 +103,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
     test.beforeAll(async () => void (browser = await launch()));
     test.afterAll(() => browser.close());
 
-    test("the bundle runs on a page opened from a disk, in a sandboxed frame, and with threads", async () => {
+    test("the bundle runs on a page opened from disk, in a sandboxed frame, and with threads", async () => {
       const fromDisk = await inPage(browser, onDisk("blank.html"), write(2));
       expect(fromDisk.variant).toMatch(/^simd/);
       const sandboxed = await inPage(browser, `${plain.origin}/blank.html`, inFrame(write(1)));
@@ -116,7 +116,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
       expect([fromDisk, sandboxed, onHost].map(({ text }) => text)).toEqual(Array(3).fill(expected));
     });
 
-    test("the page in one file opens from a disk", async () => {
+    test("the page in one file opens from disk", async () => {
       await browser.open(onDisk("a story.html"));
       await until(browser, `document.getElementById("engine").textContent.includes("1 thread")`);
       const left = `Promise.resolve(String(document.querySelectorAll("script[data-file]").length))`;

@@ -337,7 +337,7 @@ for (const [width, height] of [
   });
 }
 
-test("the page as one file on a disk keeps several texts, too", async ({ page }) => {
+test("the page in one file, opened from disk, keeps several texts, too", async ({ page }) => {
   const problems: string[] = [];
   page.on("console", (message) => {
     if (/^update listener/.test(message.text())) problems.push(message.text());

@@ -1,4 +1,4 @@
-// The text saved as a file, with its branches: as text, Markdown, and a web page that opens from a disk.
+// The text saved as a file, with its branches: as text, Markdown, and a web page that opens from disk.
 import { copyFileSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test, type Page } from "@playwright/test";
@@ -14,7 +14,7 @@ async function save(page: Page, format: string): Promise<{ path: string; name: s
   return { path: await download.path(), name: download.suggestedFilename() };
 }
 
-test("a text with branches is saved in three formats, and the saved web page opens from a disk", async ({
+test("a text with branches is saved in three formats, and the saved web page opens from disk", async ({
   page,
   browser,
 }, testInfo) => {

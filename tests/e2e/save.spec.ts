@@ -23,7 +23,7 @@ test.beforeEach(async ({ page }) => {
   await page.addInitScript(() => Reflect.deleteProperty(window, "showSaveFilePicker"));
 });
 
-test("the page saves itself as one file, which opens from a disk and makes no request", async ({
+test("the page saves itself as one file, which opens from disk and makes no request", async ({
   page,
   browser,
 }, testInfo) => {

@@ -1,4 +1,4 @@
-// A model as large as GPT-2 in one HTML file: 178 MB that open from a disk and write. Part of `npm run test:embed`.
+// A model as large as GPT-2 in one HTML file: 178 MB. It opens from disk and writes. Part of `npm run test:embed`.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";

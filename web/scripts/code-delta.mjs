@@ -3,9 +3,9 @@
 // zero (Percival, "Naive differences of executable code"). web/src/worker/apply-delta.ts applies the difference and
 // describes the format.
 
-/** Bytes by which a place in the old code is looked up. */
+/** Number of bytes by which a place in the old code is looked up. */
 const keyBytes = 8;
-/** A place matches if this many of the next bytes are equal. */
+/** A place matches if at least `leastEqual` of the next `windowBytes` bytes are equal. */
 const windowBytes = 64;
 const leastEqual = 20;
 /** Places to try among those that begin with the same bytes. */

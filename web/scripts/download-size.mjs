@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 
 const dist = resolve(import.meta.dirname, "../dist");
 
-/** The size of a file of the built page in gzip, in bytes. */
+/** The gzipped size of a file of the built page, in bytes. */
 export const gzipBytes = (file) => gzipSync(readFileSync(resolve(dist, file)), { level: 9 }).length;
 
 /** The size of one build of the engine and of all JavaScript that loads and runs it. Needs `npm run build`. */

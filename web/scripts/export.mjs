@@ -8,7 +8,7 @@ import { composeOneFile, modelFiles } from "../page/parts/save-file/one-file.mjs
 
 const usage = `Usage: npm run export -- --model FOLDER --output FILE.html [OPTIONS]
 
-Write one HTML file with the page, the engine and a model. It opens from a disk with a double click, in every browser that
+Write one HTML file with the page, the engine and a model. It opens from disk with a double click, in every browser that
 runs the page, and makes no request.
 
 Options:

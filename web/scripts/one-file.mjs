@@ -33,7 +33,7 @@ export async function packedWorker(release, engine, { hasLanguages }) {
       },
     },
     plugins: hasLanguages ? [] : [languagesApart],
-    // Not a module: Chromium starts no module from a blob on pages of a disk.
+    // Not a module: Chromium starts no module from a blob on pages opened from disk.
     output: { format: "iife", minify: true, comments: false },
   });
   return {

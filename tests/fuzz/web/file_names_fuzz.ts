@@ -1,4 +1,4 @@
-// No name of a file leads out of its folder, neither as an address nor as a path on a disk.
+// No name of a file leads out of its folder, neither as an address nor as a path on disk.
 import { posix, win32 } from "node:path";
 import * as fc from "fast-check";
 import { fileAddress, problemOfFileName } from "../../../web/src/shared/file-names.mjs";

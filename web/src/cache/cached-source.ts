@@ -19,7 +19,7 @@ import type { Store } from "./store.js";
 const weightsFile = "model.safetensors";
 /** Files that are read as a whole. Only the index can hold their hashes. */
 const isSmall = (name: string) => /\.(json|txt|model)$/.test(name);
-/** Pieces of a conversion that are stored between two notes of its progress. */
+/** The progress of a conversion is recorded after every so many stored pieces. */
 const piecesToNote = 4;
 const isMissing = (error: unknown) => error instanceof LoadError && error.code === "not-found";
 
@@ -198,7 +198,7 @@ export class CachedSource implements ModelSource {
     try {
       const stored = options.anew ? undefined : await readStored(this.store, piece, options.from);
       if (stored) return stored;
-      // Counted once, before anything is written.
+      // `hasRoom` calls this once, before anything is written.
       const missing = async () => (await storedBytes(this.store, recording.model)).missing;
       if (await this.hasRoom(missing)) return await this.download(piece, options);
     } catch (error) {

@@ -23,7 +23,7 @@ export class Recording {
   /** The key of the last written record. */
   private key: string | undefined;
   private hasWritten = false;
-  /** Whether another tab has held the lock for too long. Then each further change would wait as long. */
+  /** Whether another tab has held the lock for too long. Further changes are then skipped, because each would wait as long. */
   private isLockedOut = false;
   /** All changes run one after another. */
   private changes: Promise<void> = Promise.resolve();

@@ -35,7 +35,7 @@ export interface StoredRecord extends ModelRecord {
 /** The digest of a text, used as a file name. */
 export const digestOf = (text: string) => sha256(new TextEncoder().encode(text));
 
-// Not -0 either, which JSON would not preserve.
+// Excludes -0, which JSON would not preserve.
 const isSize = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0 && !Object.is(value, -0);
 
 function isPiece(value: unknown): value is Piece {

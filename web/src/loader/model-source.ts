@@ -44,7 +44,7 @@ export interface OpenOptions {
   from?: number;
 }
 
-/** A file from memory. Not through a Blob: the worker of a page on a disk cannot read WebKit's blobs. */
+/** A file from memory. Not through a Blob: in WebKit, the worker of a page opened from disk cannot read blobs. */
 export function fileOf(bytes: Uint8Array): OpenFile {
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {

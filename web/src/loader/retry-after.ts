@@ -1,4 +1,4 @@
-// Reads when a busy host wants the client back.
+// Reads how long a busy host asks its clients to wait.
 
 /** In milliseconds; undefined if the host does not say. A date is relative to the host's own clock. */
 export function retryAfter({ headers }: Response): number | undefined {

@@ -154,7 +154,7 @@ async function download(
     const usualMs = firstPauseMs * 3 ** failures * (0.5 + Math.random());
     failures += 1;
     tellRetry(error instanceof Error ? error.message : String(error));
-    // Requests that a busy host refused together should not return together, and less so after each refusal.
+    // A random pause spreads out requests that a busy host has refused together, further after each refusal.
     await unlessAborted(new Promise((resolve) => setTimeout(resolve, pauseMs + usualMs)), signal);
   };
 

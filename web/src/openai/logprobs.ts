@@ -32,8 +32,8 @@ function topOf({ id, text, logprob, top }: LogprobToken): Record<string, number>
 }
 
 /**
- * The text of a token inside a text. Decoders drop the space before a first token, so this decodes the token after
- * itself. If the end of the first and the beginning of the second make a character, the token alone has its text.
+ * The text of a token inside a text. Decoders drop the space before a first token, so this decodes the token twice in a row
+ * and returns what the second one adds. If the two join into one character, it decodes the token alone.
  */
 async function textOf(model: Model, id: number, signal: AbortSignal | undefined): Promise<string> {
   const first = await model.detokenize([id], { signal });
@@ -42,8 +42,8 @@ async function textOf(model: Model, id: number, signal: AbortSignal | undefined)
 }
 
 /**
- * Reads the tokens of one continuation, in their order. `Token.text` is what became final with a token; this finds the
- * token's own text, and where that begins. The continuation begins at `end`.
+ * Reads the tokens of one continuation, in order. `Token.text` is the text that became final with a token; this finds the
+ * token's own text and its offset. The continuation begins at offset `end`.
  */
 export function tokenReader(model: Model, end: number, signal: AbortSignal | undefined) {
   /** Text that is not final yet, without parts of characters. */

@@ -42,14 +42,14 @@ export function isolate(response: Response): Response {
 }
 
 /**
- * Fetches a picture, film, style or script of another host that isolation would block, as a shared resource (CORS) if
+ * Fetches a picture, video, style or script of another host that isolation would block, as a shared resource (CORS) if
  * the host allows it. Undefined if `request` needs no such fetch.
  */
 export function fetchShared(request: Request): Promise<Response> | undefined {
   const isOthers = request.mode === "no-cors" && new URL(request.url).origin !== location.origin;
   if (!isOthers || request.method !== "GET") return undefined;
   if (isolationHeaders()["Cross-Origin-Embedder-Policy"] !== "require-corp") return undefined;
-  const range = request.headers.get("range"); // Safari plays a film only from the parts that it asks for
+  const range = request.headers.get("range"); // Safari plays a video only in the ranges that it requests
   const headers: HeadersInit = range === null ? {} : { range };
   return fetch(request.url, { mode: "cors", credentials: "omit", headers }).catch(() => fetch(request));
 }

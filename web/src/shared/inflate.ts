@@ -26,7 +26,7 @@ export async function inflate({ text, size }: Packed): Promise<Uint8Array<ArrayB
   if (typeof DecompressionStream === "undefined") {
     throw new LoadError("unsupported", "this browser has no DecompressionStream, which unpacks the engine");
   }
-  // Not from a Blob: the worker of a page on a disk cannot read WebKit's blobs.
+  // Not from a Blob: in WebKit, the worker of a page opened from disk cannot read blobs.
   const { readable, writable } = new DecompressionStream("deflate-raw");
   const writer = writable.getWriter();
   const [inflated] = await Promise.all([

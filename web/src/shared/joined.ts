@@ -1,4 +1,4 @@
-/** Joins `parts`. Not through a Blob: the worker of a page on a disk cannot read WebKit's blobs. */
+/** Joins `parts`. Not through a Blob: in WebKit, the worker of a page opened from disk cannot read blobs. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

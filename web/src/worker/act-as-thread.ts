@@ -7,8 +7,8 @@ declare const self: DedicatedWorkerGlobalScope;
 /** Runs a helper thread if this worker is one; returns whether it is. */
 export function actAsThread(): boolean {
   if (self.name !== threadName) return false;
-  // It does not close itself. In Chromium, a worker that closes while its parent closes is never freed, nor is the
-  // parent. It ends with its parent.
+  // The thread ends with its parent and does not close itself. In Chromium, a worker that closes while its parent closes is
+  // never freed, nor is the parent.
   self.onmessage = ({ data }: MessageEvent<ThreadStart>) => runThread(data);
   return true;
 }

@@ -7,7 +7,7 @@ import { Attempt } from "../loader/steady-fetch.js";
 /** Written by web/scripts/hash-files.mjs: the size of everything before the hash, and the hash itself. */
 const ending = /\n\/\/(\d{8}) ([0-9a-f]{64})$/;
 const endingBytes = 76;
-/** The script usually comes from the browser's cache. A slow host is not waited for. */
+/** The script usually comes from the browser's cache. The check does not wait longer for a slow host. */
 const patienceMs = 3000;
 
 /** Describes the damage of the script at `url`; undefined if there is none or it cannot be determined. */

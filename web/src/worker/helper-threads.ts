@@ -41,7 +41,7 @@ export class HelperThreads {
 }
 
 const pollMs = 5;
-/** Threads start while the weights stream. A thread that is still missing after this time is not waited for. */
+/** Threads start while the weights stream. The load waits at most this long for missing ones. */
 const mostWaitMs = 2000;
 
 /** Waits until `threads` threads run, or all that have not failed, and continues with those. Returns their number. */

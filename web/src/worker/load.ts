@@ -67,9 +67,9 @@ type EngineInfo = Omit<
 };
 
 /**
- * Loads a model. No hash confirms weights.json. If a file does not fit it, the host is asked for weights.json past all
- * caches. If that has changed, as after damage or an update of the site, the load starts again with it, once. It also
- * starts again if the source has an alternative: the stored version, if the host's newer one fails.
+ * Loads a model. weights.json itself has no hash. If a file does not match it, weights.json is fetched again, bypassing all
+ * caches. If it has changed, as after damage or an update of the site, the load starts again with it, once. It also
+ * starts again if the source has an alternative, such as the stored version when the host's newer one fails.
  */
 export async function loadEngine(request: LoadRequest, around: LoadSurroundings): Promise<LoadedEngine> {
   const seen: LoadState = {};
