@@ -31,8 +31,8 @@ constexpr int kSpins = 20000;
 constexpr int kOwnerSpins = 10000;
 
 // With kLongFirst, a thread's first claim is this part of its recent share of a loop. The rest lets
-// all threads finish together. With thirds throughout, matmuls of one token take 1.4 times as long:
-// small chunks begin at many places of memory, and a processor reads ahead at each only after some
+// all threads finish together. With thirds throughout, matmuls of one token take 1.4 times as long.
+// Small chunks begin at many places of memory, and a processor reads ahead at each only after some
 // misses.
 constexpr float kFirstPart = 15.0f / 16;
 
