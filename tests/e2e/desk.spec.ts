@@ -33,7 +33,10 @@ test("Ctrl + F finds text far outside the window, and replaces it", async ({ pag
   await page.keyboard.press("Control+f");
   await expect(find(page).getByPlaceholder("Find")).toBeFocused();
   await page.keyboard.type("whale");
+  const count = find(page).locator(".find-count");
+  await expect(count).toHaveText("2");
   await page.keyboard.press("Enter");
+  await expect(count).toHaveText("1 / 2");
   const selected = () =>
     inEditor(page, ({ state }) => state.sliceDoc(state.selection.main.from, state.selection.main.to), null);
   await expect.poll(selected).toBe("whale");
@@ -41,6 +44,7 @@ test("Ctrl + F finds text far outside the window, and replaces it", async ({ pag
   await find(page).getByPlaceholder("Replace with").fill("cat");
   await find(page).getByRole("button", { name: "Replace all" }).click();
   expect(await textOf(page)).toMatch(/The cat slept\. Another cat woke\.$/);
+  await expect(count).toHaveText("0");
   await page.keyboard.press("Escape");
   await expect(find(page)).toHaveCount(0);
 });
@@ -172,6 +176,26 @@ test("on a phone, an open panel keeps the buttons at the lower end, also where t
   await page.locator("#panel").evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
   expect(await below()).toBe(0);
   await page.locator("#device summary").first().click();
+});
+
+test("on a phone each button of the panel and of the choice of models is large enough for a finger", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await openWithoutModel(page);
+  await page.locator("#chooser summary").click();
+  await page.locator("#library-open").click();
+  const sections = page.locator("#panel > details > summary");
+  for (let section = 0; section < (await sections.count()); section += 1) {
+    if (section > 0) await sections.nth(section).click();
+    const sizes = await page
+      .locator(":is(#chooser, #panel) button:visible")
+      .evaluateAll((all) =>
+        all.map((each) => [each.textContent, Math.min(each.offsetWidth, each.offsetHeight)] as const),
+      );
+    expect(sizes.length).toBeGreaterThan(5);
+    expect(sizes.filter(([, size]) => size < 44)).toEqual([]);
+  }
 });
 
 test("in German no share of a token breaks, and the row of search has buttons of different names", async ({

@@ -48,6 +48,7 @@ import { seeing } from "./parts/token/seeing.js";
 import { offerViews } from "./parts/token/views.js";
 import { onChange, type PageState } from "./state/page-state.js";
 import "./style/print.css";
+import "./style/touch.css";
 
 export interface Page {
   state: PageState;

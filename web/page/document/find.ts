@@ -5,6 +5,7 @@ import { gotoLine, openSearchPanel, search, searchKeymap } from "@codemirror/sea
 import { EditorState, type Extension } from "@codemirror/state";
 import { keymap, type EditorView } from "@codemirror/view";
 import { phrase } from "../language/editor.js";
+import { countOfMatches } from "./find-count.js";
 
 /** CodeMirror's phrases and our replacements. Phrases of controls that find.css hides are not listed. */
 const words = {
@@ -36,6 +37,7 @@ const spoken = Object.defineProperties(
 
 export const searchAndReplace: Extension = [
   search({ top: true }),
+  countOfMatches,
   // Without Go to line: paragraphs show no numbers.
   keymap.of(searchKeymap.filter(({ run }) => run !== gotoLine)),
   EditorState.phrases.of(spoken),

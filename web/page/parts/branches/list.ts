@@ -31,7 +31,7 @@ export function wordsOf(tree: Tree, branch: Branch): string {
   const other = otherOf(tree, branch)?.kept.text ?? "";
   const words = text.slice(sharedLength(other, text)).trim().split(/\s+/u);
   const shown = words.slice(0, mostWords).join(" ");
-  return words.length > mostWords ? `${shown}…` : shown;
+  return words.length > mostWords ? `${shown.replace(/[.,;:]$/u, "")}…` : shown;
 }
 
 function makeButton(text: string, label: string, action: () => void): HTMLButtonElement {

@@ -1,0 +1,33 @@
+// The count of matches in the search: "116", or "3 / 116" while the third is selected.
+import { getSearchQuery } from "@codemirror/search";
+import { EditorView } from "@codemirror/view";
+import type { EditorState } from "@codemirror/state";
+
+function countOf(state: EditorState): string {
+  const query = getSearchQuery(state);
+  if (!query.valid) return "";
+  const { from, to } = state.selection.main;
+  let count = 0;
+  let selected = 0;
+  const cursor = query.getCursor(state);
+  for (let match = cursor.next(); !match.done; match = cursor.next()) {
+    count += 1;
+    if (match.value.from === from && match.value.to === to) selected = count;
+  }
+  return selected === 0 ? `${count}` : `${selected} / ${count}`;
+}
+
+export const countOfMatches = EditorView.updateListener.of(({ view, state, startState, docChanged }) => {
+  const field = view.dom.querySelector(".cm-search [name=search]");
+  if (!field) return;
+  let shown = view.dom.querySelector(".find-count");
+  const isSame =
+    state.selection.eq(startState.selection) && getSearchQuery(state).eq(getSearchQuery(startState));
+  if (shown && !docChanged && isSame) return;
+  if (!shown) {
+    shown = document.createElement("span");
+    shown.className = "find-count";
+    field.after(shown);
+  }
+  shown.textContent = countOf(state);
+});
