@@ -169,7 +169,7 @@ inEveryBrowser("suggestions", (page) => {
     ["transformed", "", "transform: scale(1.5); transform-origin: 0 0"],
     ["zoomed with all around it", "", "zoom: 1.5"],
   ] as const) {
-    test(`a suggestion stands where the text ends, in a field ${where}`, async () => {
+    test(`a suggestion appears where the text ends, in a field ${where}`, async () => {
       const field = inLine(`style="${fixed}; ${style}"`);
       const isZoomed = around.startsWith("zoom"); // WebKit measures in zoomed pixels
       await page.open(
@@ -186,7 +186,7 @@ inEveryBrowser("suggestions", (page) => {
 
   for (const [full, style] of [
     ["that is full", "width: 8em"],
-    ["whose text stands at its end", "text-align: right"],
+    ["whose text is aligned to its end", "text-align: right"],
   ] as const) {
     test(`a field ${full} shows no suggestion, and Tab does what the page defines`, async () => {
       await page.open(inLine(`style="${fixed}; ${style}"`));

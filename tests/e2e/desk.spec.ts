@@ -76,7 +76,7 @@ test("each paragraph has its own direction also in the plain field and in the fi
   await expect(page.locator("#field-remember")).toHaveCSS("direction", "rtl");
 });
 
-test("in a low window the menu opens inside it, wherever its button stands", async ({ page }) => {
+test("in a low window the menu opens inside it, wherever its button is", async ({ page }) => {
   await page.setViewportSize({ width: 640, height: 256 });
   await openWithoutModel(page);
   const menu = page.locator("#menu");

@@ -65,7 +65,7 @@ for (const [language, { start, editor }] of Object.entries({ en: english, de: ge
   test.describe(`on a phone, in the language ${language},`, () => {
     test.use({ locale: language, viewport: { width: 360, height: 780 } });
 
-    test("the status at the end, the speed and the preset stand in one row, whatever they are", async ({
+    test("the status at the end, the speed and the preset fit in one row, whatever they are", async ({
       page,
     }) => {
       const fill = (phrase: Parameters<typeof fillPhrase>[0], values = {}) =>

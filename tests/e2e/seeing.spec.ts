@@ -371,9 +371,7 @@ test("a new branch is announced with a way back, until you continue in it", asyn
   await expect(note).toBeHidden();
 });
 
-test("the branches stand beside the text wholly inside the window, with their actions in sight", async ({
-  page,
-}) => {
+test("the branches are beside the text, inside the window, with their actions in sight", async ({ page }) => {
   await page.setViewportSize({ width: 1024, height: 480 });
   await open(page);
   await setOption(page, "Tokens", "1");
@@ -659,7 +657,7 @@ test.describe("the pressed token's details are shown, and it is marked", () => {
 
 const long = "Once upon a time there was a strawberry elephant who lived in a big wood. ".repeat(6);
 
-test("the alternatives of a word stand beside it, and the text stays in sight", async ({ page }) => {
+test("the alternatives of a word appear beside it, and the text stays in sight", async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await open(page);
   await setText(page, long);

@@ -153,7 +153,7 @@ describe("isolation", () => {
     expect(fetchShared(picture)).toBeUndefined();
   });
 
-  it("a request for a part of a film of another host stays one", async () => {
+  it("a range request for a video of another host stays a range request", async () => {
     vi.stubGlobal("navigator", safari);
     const { fetchShared } = await load();
     serve("https://other.example/film.mp4", "film");

@@ -59,7 +59,7 @@ describe("the guesses", () => {
 });
 
 describe("the arcs", () => {
-  it("a few tokens stand on a straight line, and neighbours among many are spread", () => {
+  it("a few tokens are evenly spaced, and the last ones among many are spread", () => {
     const few = placeOn(128, 11);
     expect([few(0), few(5), few(10)]).toEqual([14, 64, 114]);
     const many = placeOn(1028, 1001);
@@ -68,7 +68,7 @@ describe("the arcs", () => {
     expect(placeOn(128, 1)(0)).toBe(114);
   });
 
-  it("names are drawn as far as they find room, the first ones first", () => {
+  it("names are drawn where there is room, the first ones first", () => {
     const label = (x: number) => ({ x, width: 20 });
     expect(withoutOverlap([label(50), label(60), label(70), label(31), label(30)]).map(({ x }) => x)).toEqual(
       [50, 70, 30],

@@ -231,7 +231,7 @@ describe("showInside", () => {
     expect(part("summary").textContent).toBe(insideWords.asTable); // missing words stay English
   });
 
-  it("a legend of the site stands above the arcs", () => {
+  it("a legend of the site appears above the arcs", () => {
     const legend = document.createElement("p");
     const { place } = mount({ legend });
     expect(legend.parentElement).toBe(place.firstElementChild);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { inksOf } from "../../../web/page/document/inks.js";
 import { addWritten, rangesOfParts, writtenField } from "../../../web/page/document/written.js";
 
-it("a model's text that begins or ends where the visible part of a long text does is no error", () => {
+it("the model's text may begin or end exactly at an edge of the visible part of a long text", () => {
   const { state } = EditorState.create({ doc: "seen above\nmine\nbelow", extensions: writtenField }).update({
     effects: addWritten.of(
       rangesOfParts([

@@ -158,7 +158,7 @@ function wordsIn(source: string): string[] {
  */
 const exempt = /^language[\\/](?:en|de|foreign)\.ts$|^parts[\\/]device[\\/]self-test[\\/](?!panel)/;
 
-describe("no words stand outside of the languages' files", () => {
+describe("no words are outside of the languages' files", () => {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     (file) => file.endsWith(".ts") && !exempt.test(file),
   );

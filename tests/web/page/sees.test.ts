@@ -76,7 +76,7 @@ it("the view appears when it is chosen, and disappears with the grey when anothe
 it.each([
   [true, "below"],
   [false, "above"],
-])("the fields stand with the text in view: in a narrow window (%s) %s it", async (matches, where) => {
+])("the fields are placed with the text in view: in a narrow window (%s) %s it", async (matches, where) => {
   vi.spyOn(window, "matchMedia").mockReturnValue({
     matches,
     addEventListener() {},

@@ -29,7 +29,7 @@ it("Write on becomes Stop while the model writes, and the other buttons are off"
   expect(beginWith).toHaveBeenCalledWith("Once upon a time");
 });
 
-it("the buttons of alternatives show which one of how many stands there, and keys choose another", () => {
+it("the alternatives' buttons show which of how many is in the text, and keys choose another", () => {
   const ui = mountMarkup("alternatives", "alternative", "earlier", "later", "generate", "editor");
   const state = makeState();
   const shown = { place: 0, count: 3 };
