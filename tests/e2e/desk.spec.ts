@@ -258,7 +258,7 @@ test("Another keeps the previous text: buttons, arrow keys and a reload lead bac
   expect(await textOf(page)).toBe(texts[1]);
   await page.getByRole("button", { name: "Write on" }).click();
   await expectFinished(page);
-  await expect(place).toBeHidden(); // that is another place
+  await expect(place).toBeHidden(); // the caret is at another place
 });
 
 test("if Another writes the same text, the status says why and the count stays", async ({ page }) => {
@@ -279,7 +279,7 @@ test("the line under the title names the model, and offers GPT-2 itself with its
   const line = page.locator("#chooser summary");
   await expect(line).toHaveText(/Model:\s+demo: English children's stories, 12 million parameters/);
   await openSection(page, "device");
-  await expect(page.locator("#model")).toHaveText("12 million parameters, q8"); // this is correct
+  await expect(page.locator("#model")).toHaveText("12 million parameters, q8"); // the line describes the loaded model
   const offer = page.locator("#model-offer");
   await expect(offer).toContainText("124 million parameters, 548 MB from huggingface.co");
   await page.getByRole("button", { name: "Use GPT-2 itself" }).focus();

@@ -32,7 +32,7 @@ test("the panel shows what runs here, and compares it with the memory's limit", 
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await openPanel(page);
-  expect(asked.some((path) => /\/assets\/panel-/.test(path))).toBe(true); // only now
+  expect(asked.some((path) => /\/assets\/panel-/.test(path))).toBe(true); // fetched only when the panel is opened
   await expect(row(page, "Engine")).toHaveText(/^threads\S*, release \d+\.\d+\.\d+-[0-9a-f]{8}$/);
   await expect(row(page, "Threads")).toHaveText(/^\d+ of \d+ cores: /);
   await expect(row(page, "Memory")).toHaveText(/^\d+ MB: \d+ MB of weights, /);
@@ -48,7 +48,7 @@ test("the panel shows what runs here, and compares it with the memory's limit", 
   );
   await expect(page.getByRole("button", { name: "Measure speed" })).toHaveAttribute("aria-disabled", "false");
   await expectAccessible(page);
-  expect(page.workers().filter((worker) => worker.url().startsWith("blob:"))).toEqual([]); // none is left
+  expect(page.workers().filter((worker) => worker.url().startsWith("blob:"))).toEqual([]); // all threads of the measurement have ended
 });
 
 test("writing interrupts a measurement, and none can start meanwhile", async ({ page }) => {

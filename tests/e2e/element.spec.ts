@@ -114,7 +114,7 @@ test.describe("gpt2-writer", () => {
     await button(page, "Write").click();
     await waitFor(page, "gpt2-token", (await heard(page, "gpt2-token")).length + 3);
     await page.evaluate(() => document.querySelector("#w")?.remove());
-    await expect.poll(() => workers(page)).toBe(0); // it lingers for a second
+    await expect.poll(() => workers(page)).toBe(0); // a removed element keeps its model for a second
   });
 
   test("gpt2-writer loads when it becomes visible; writers with the same settings share one worker", async ({
@@ -135,7 +135,7 @@ test.describe("gpt2-writer", () => {
       .toBe(3);
     expect(workers(page)).toBe(1);
     await page.evaluate(() => document.querySelectorAll("gpt2-writer").forEach((each) => each.remove()));
-    await page.waitForTimeout(1500); // longer than a model lingers
+    await page.waitForTimeout(1500); // longer than a removed element keeps its model
     expect(workers(page)).toBe(1); // the autocomplete still uses it
     await page.evaluate(() => document.querySelector("gpt2-autocomplete")?.remove());
     await expect.poll(() => workers(page)).toBe(0);

@@ -55,7 +55,7 @@ test.describe("over a line of 400 kbit/s", () => {
     await expect(status(page)).toHaveText(
       /^Writing begins as soon as the model is loaded, in about [3-6] minutes\.$/,
     );
-    await expect(spoken).toHaveCount(2); // each once
+    await expect(spoken).toHaveCount(2); // each is announced once
     await expect(figure(page)).toBeVisible();
     host.bytesPerSecond = Infinity;
     await expect(status(page)).toContainText("Finished", { timeout: 30_000 });

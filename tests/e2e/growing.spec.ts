@@ -102,7 +102,7 @@ test.describe("the list", () => {
   test("arrow keys choose a suggestion, and Tab takes it", async ({ page }) => {
     await beginToGrow(page);
     const chosen = list(page).getByRole("option", { selected: true });
-    await page.keyboard.press("ArrowUp"); // round to the last
+    await page.keyboard.press("ArrowUp"); // wraps around to the last
     await expect(chosen).toHaveText("one");
     await write(page, " dog", " of", " in");
     await expect(chosen).toHaveText("one day");
@@ -112,7 +112,7 @@ test.describe("the list", () => {
     await page.keyboard.press("Tab");
     expect(await textOf(page)).toBe(`${begun} the end`);
     await expect(text(page)).not.toHaveAttribute("aria-activedescendant");
-    await end(page); // too late
+    await end(page); // the answer comes too late
     await expect(options(page)).toHaveCount(0);
   });
 

@@ -170,7 +170,7 @@ test("the dock and the caret stay above an on-screen keyboard that covers the pa
       null,
     );
   await expect.poll(caretToDock).toBeGreaterThan(0);
-  await see({ offsetTop: 120 }, "scroll"); // its reader moves within the page
+  await see({ offsetTop: 120 }, "scroll"); // the reader has scrolled
   expect(await dockEnd()).toBe(620);
   await see({ height: 400, offsetTop: 0, scale: 2 }, "resize"); // zoomed in
   expect(await dockEnd()).toBe(800);

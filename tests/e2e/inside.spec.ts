@@ -164,10 +164,10 @@ test("Inside is a tab that works by keyboard, opens from a link and survives a r
   await showView(page, "Tokens");
   await expect.poll(() => new URL(page.url()).hash).toBe("#view=tokens");
   await ofText.focus();
-  await page.keyboard.press("ArrowLeft"); // around
+  await page.keyboard.press("ArrowLeft"); // wraps around to the last tab
   await expect(ofInside).toBeFocused();
   await expect(panel(page)).toBeHidden(); // focus alone does not open the panel, because computing it takes time
-  await page.keyboard.press("ArrowRight"); // around
+  await page.keyboard.press("ArrowRight"); // wraps around to the first tab
   await page.keyboard.press("End");
   await expect(ofInside).toBeFocused();
   await page.keyboard.press("Enter");
@@ -213,7 +213,7 @@ test("the keyboard moves among the heads, and each picture links to its part of 
     await expectActive(label);
   };
   await page.keyboard.press("Home");
-  for (let layer = 0; layer < 6; ++layer) await page.keyboard.press("ArrowUp"); // no further than the first
+  for (let layer = 0; layer < 6; ++layer) await page.keyboard.press("ArrowUp"); // stops at the first layer
   await expectActive(/^Layer 1, head 1: \d.* to /);
   await expectAfter("ArrowRight", /^Layer 1, head 2: /);
   await expectAfter("ArrowDown", /^Layer 2, head 2: /);
@@ -221,7 +221,7 @@ test("the keyboard moves among the heads, and each picture links to its part of 
   await expect(panel(page).getByRole("combobox", { name: "Layer" })).toHaveValue("2");
   await expect(panel(page).getByRole("combobox", { name: "Head" })).toHaveValue("6");
   await expect(looks(page).locator(".finding")).toHaveText(/^Layer 2, head 6, looks at “/);
-  expect(await textOf(page)).toBe(text); // the keys were the grid's
+  expect(await textOf(page)).toBe(text); // the grid handled the keys
   await heads(page).locator("#head-4-0").click();
   await expect(looks(page).locator(".finding")).toContainText("Layer 5, head 1, ");
 

@@ -140,7 +140,7 @@ test("a duplicated tab has a copy, and neither tab overwrites the other", async 
   const copied = await page.evaluate(() => Object.entries(sessionStorage) as [string, string][]);
   const twin = await context.newPage();
   await twin.addInitScript((items) => {
-    if (window.name === "twin") return; // once, as the browser does it
+    if (window.name === "twin") return; // only once, like the browser
     window.name = "twin";
     for (const [key, value] of items) sessionStorage.setItem(key, value);
   }, copied);

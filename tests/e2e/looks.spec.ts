@@ -34,7 +34,7 @@ test.describe("on a stage", () => {
       await expect(page.locator(part).first()).toBeHidden();
     await page.keyboard.press("Tab");
     await expect(page.locator(".suggestions li")).toHaveCount(3);
-    await page.keyboard.press("Escape"); // dismisses those
+    await page.keyboard.press("Escape"); // dismisses the suggestions
     await expect(page.locator(".suggestions li")).toHaveCount(0);
     expect(await isStage(page)).toBe(true);
     await page.keyboard.press("Control+Enter");

@@ -50,7 +50,7 @@ test.describe("a value outside its range", () => {
     await field.fill("4");
     await expect(page.getByText("Expected a whole number")).toBeHidden();
     await expect(field).toHaveAttribute("aria-invalid", "false");
-    await field.press("Enter"); // the form's default action
+    await field.press("Enter"); // submits the form
     await expect(page.locator("#finish")).toContainText("Finished");
   });
 
