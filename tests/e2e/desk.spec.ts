@@ -188,11 +188,12 @@ test("on a phone each button of the panel and of the choice of models is large e
   const sections = page.locator("#panel > details > summary");
   for (let section = 0; section < (await sections.count()); section += 1) {
     if (section > 0) await sections.nth(section).click();
-    const sizes = await page
-      .locator(":is(#chooser, #panel) button:visible")
-      .evaluateAll((all) =>
-        all.map((each) => [each.textContent, Math.min(each.offsetWidth, each.offsetHeight)] as const),
-      );
+    const sizes = await page.locator(":is(#chooser, #panel) button:visible").evaluateAll((all) =>
+      all.map((each) => {
+        const { width, height } = each.getBoundingClientRect();
+        return [each.textContent, Math.min(width, height)] as const;
+      }),
+    );
     expect(sizes.length).toBeGreaterThan(5);
     expect(sizes.filter(([, size]) => size < 44)).toEqual([]);
   }
