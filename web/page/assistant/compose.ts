@@ -8,7 +8,7 @@ import { withSpecialTokens } from "./special-tokens.js";
 /** Sentences between the note and the end of the text; a line that ends is a sentence, too. */
 const sentencesAfterNote = 3;
 /** Tokens that one character may be cut into. */
-const mostOfCharacter = 4;
+const mostTokensOfCharacter = 4;
 
 /** The part of a model that composing a context needs. */
 export type Composer = Pick<Model, "tokenize" | "detokenize"> & {
@@ -44,13 +44,13 @@ export function withFields(text: string, { remember, note }: ContextFields): str
 }
 
 /** How many tokens a full window of `capacity` drops at once, as in engine/generate/sequence.cc. */
-const leavingOf = (capacity: number) => capacity - Math.floor((capacity * 3) / 4);
+const dropStepOf = (capacity: number) => capacity - Math.floor((capacity * 3) / 4);
 
 /** How many of `count` tokens are dropped so that the rest fits `capacity`, as in engine/generate/prompt_tokens.cc. */
 export function leftOutOf(count: number, capacity: number): number {
   if (count <= capacity) return 0;
-  const leaving = leavingOf(capacity);
-  return Math.ceil((count + (leaving >> 3) - capacity) / leaving) * leaving;
+  const step = dropStepOf(capacity);
+  return Math.ceil((count + (step >> 3) - capacity) / step) * step;
 }
 
 /** Offset in `text` of the first whole character after its first `count` tokens. */
@@ -64,7 +64,7 @@ async function offsetOf(
   if (count === 0) return 0;
   const whole = text.replace(/\p{Cs}/gu, "\ufffd"); // as the model reads lone surrogates
   let end = "";
-  for (let first = count; first < count + mostOfCharacter; ++first) {
+  for (let first = count; first < count + mostTokensOfCharacter; ++first) {
     end = first < ids.length ? await model.detokenize(ids.slice(first), { signal }) : "";
     if (whole.endsWith(end)) return text.length - end.length;
   }
@@ -92,7 +92,7 @@ export async function compose(
   // Leaves room for what the model writes. Once that is full, the context must be composed again, which takes time.
   const capacity = nPositions - (nPositions >> 3);
   const room = capacity - own.length;
-  for (let leftOut = leftOutOf(ids.length, room); ; leftOut += leavingOf(room)) {
+  for (let leftOut = leftOutOf(ids.length, room); ; leftOut += dropStepOf(room)) {
     const cut = text.slice(await offsetOf(model, text, ids, leftOut, signal));
     const end = leftOut > 0 ? cut.trimStart() : cut; // in the prompt it starts a line
     const from = text.length - end.length;

@@ -5,7 +5,7 @@ import { withSpecialTokens } from "./special-tokens.js";
 /** Replaces bytes that are not a whole character. */
 const broken = "\ufffd";
 /** The most tokens of one character: each has at least one of its four bytes. */
-const mostOfCharacter = 4;
+const mostTokensOfCharacter = 4;
 /** Tokens per request: some milliseconds of the worker's time, and of the page's. */
 const mostAtOnce = 10_000;
 
@@ -59,7 +59,7 @@ async function decodeBroken(
   const sequences = new Map<string, readonly number[]>();
   for (const [first, { text }] of tokens.entries()) {
     if (!text.includes(broken)) continue;
-    for (let count = 2; count <= mostOfCharacter && first + count <= tokens.length; ++count) {
+    for (let count = 2; count <= mostTokensOfCharacter && first + count <= tokens.length; ++count) {
       const ids = tokens.slice(first, first + count).map(({ id }) => id);
       sequences.set(keyOf(ids), ids);
     }
@@ -84,7 +84,7 @@ export async function cutText(
     let piece = tokens[first]?.text ?? "";
     while (piece.includes(broken) && !whole.startsWith(piece, from)) {
       const next = tokens[first + ids.length];
-      if (!next || ids.length >= 2 * mostOfCharacter) break;
+      if (!next || ids.length >= 2 * mostTokensOfCharacter) break;
       ids = [...ids, next.id];
       // Longer groups are rare: tokens that end one character and begin another.
       piece = decoded.get(keyOf(ids)) ?? (await model.detokenize(ids, { signal }));

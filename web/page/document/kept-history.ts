@@ -161,7 +161,7 @@ const parseSteps = (value: unknown) =>
     .map((step) => (before: EditorState) => parseStep(step, before));
 
 /** The parts of a text besides its words that Undo and Redo restore. */
-interface Beside {
+interface RestoredParts {
   written: RangeSet<Written>;
   tree: Tree | undefined;
   fields: ContextFields | undefined;
@@ -169,7 +169,7 @@ interface Beside {
   alternatives: Alternatives;
 }
 
-const tracking = ({ written, tree, fields, run, alternatives }: Beside): Extension => [
+const tracking = ({ written, tree, fields, run, alternatives }: RestoredParts): Extension => [
   history(),
   writtenTracking,
   writtenField.init(() => written),
@@ -180,7 +180,7 @@ const tracking = ({ written, tree, fields, run, alternatives }: Beside): Extensi
   alternativesField.init(() => alternatives),
 ];
 
-const besideIn = (state: EditorState): Beside => ({
+const restoredPartsIn = (state: EditorState): RestoredParts => ({
   written: state.field(writtenField),
   tree: state.field(treeField),
   fields: state.field(fieldsField),
@@ -197,7 +197,7 @@ function withHistory(text: EditorState, kept: StoredHistory): EditorState {
   const begin = EditorState.create({
     doc: first.doc,
     selection: first.selection,
-    extensions: tracking(besideIn(first)),
+    extensions: tracking(restoredPartsIn(first)),
   });
   const steps = takeAll(first, undo).map(({ changes, newSelection: selection, effects }) => () => ({
     changes,

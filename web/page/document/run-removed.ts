@@ -4,7 +4,7 @@ import { EditorView, type ViewUpdate } from "@codemirror/view";
 import { runField } from "./run.js";
 
 /** Whether an update removes text of the last run: an edit, Undo, another alternative, branch or text. */
-function removesOfRun({ startState, changes }: ViewUpdate): boolean {
+function removesRunText({ startState, changes }: ViewUpdate): boolean {
   const run = startState.field(runField);
   let isRemoved = false;
   changes.iterChangedRanges((from, to) => {
@@ -16,5 +16,5 @@ function removesOfRun({ startState, changes }: ViewUpdate): boolean {
 /** Calls `removed` after an update that removes or replaces text of the model's last run. */
 export const onRunRemoved = (removed: () => void): Extension =>
   EditorView.updateListener.of((update) => {
-    if (removesOfRun(update)) removed();
+    if (removesRunText(update)) removed();
   });

@@ -18,7 +18,7 @@ interface Loaded {
 }
 
 /** Another model that is loading, or waits to be used, while this one writes. */
-interface Beside {
+interface NextLoad {
   controller: AbortController;
   there: Promise<NextModel<Loaded>>;
 }
@@ -28,7 +28,7 @@ export class Loading {
   private readonly textToCaret: () => string;
   /** Belongs to the last load. */
   private controller: AbortController | undefined;
-  private beside: Beside | undefined;
+  private beside: NextLoad | undefined;
 
   /** `textToCaret` returns the text that a model would continue. */
   constructor(state: PageState, textToCaret: () => string) {
@@ -113,7 +113,7 @@ export class Loading {
   }
 
   /** Uses the waiting model if the current one is gone. */
-  private async useBeside(waited: Beside): Promise<void> {
+  private async useBeside(waited: NextLoad): Promise<void> {
     try {
       const other = await waited.there;
       await other.coming;
@@ -124,7 +124,7 @@ export class Loading {
   }
 
   /** Ends the load or the wait of `mine`. */
-  private endBeside(mine: Beside): void {
+  private endBeside(mine: NextLoad): void {
     if (this.beside === mine) this.beside = undefined;
   }
 

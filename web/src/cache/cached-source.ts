@@ -20,7 +20,7 @@ const weightsFile = "model.safetensors";
 /** Files that are read as a whole. Only the index can hold their hashes. */
 const isSmall = (name: string) => /\.(json|txt|model)$/.test(name);
 /** The progress of a conversion is recorded after every so many stored pieces. */
-const piecesToNote = 4;
+const piecesPerRecord = 4;
 const isMissing = (error: unknown) => error instanceof LoadError && error.code === "not-found";
 
 export class CachedSource implements ModelSource {
@@ -263,7 +263,7 @@ export class CachedSource implements ModelSource {
     return storeStream(this.store, weightsFile, file, {
       stored,
       onPiece: (pieces) => {
-        if (pieces.length % piecesToNote === 0) void note([...pieces]);
+        if (pieces.length % piecesPerRecord === 0) void note([...pieces]);
         return recording.refusal === null;
       },
       onRefusal: (error) => recording.refuse(error),
