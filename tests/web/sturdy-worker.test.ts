@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SturdyWorker } from "../../web/src/client/sturdy-worker.js";
 import { silentWorker } from "../../web/src/shared/failures.js";
 import type { FromWorker, ToWorker } from "../../web/src/shared/protocol.js";
+import { notImported } from "../../web/src/shared/script-address.js";
 import { FakeWorker } from "./support/fake-worker.js";
 
 const started: FromWorker = { type: "started", release: "r" };
@@ -211,6 +212,16 @@ describe("SturdyWorker without a script", () => {
       inlined.say(started);
       expect(heard).toEqual([started]);
     }
+  });
+
+  it("the page's onerror receives the error of a worker that is not replaced, and of no other", async () => {
+    const inlined = new FakeWorker();
+    const { missing } = without(async () => inlined as unknown as Worker);
+    missing.fail(`Uncaught ${notImported}`);
+    await vi.advanceTimersByTimeAsync(0);
+    inlined.say(started);
+    inlined.fail("RuntimeError");
+    expect([missing.hiddenErrors, inlined.hiddenErrors]).toEqual([1, 0]);
   });
 
   it("if the last worker cannot be created either, the error has the first reason", async () => {

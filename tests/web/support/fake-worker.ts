@@ -5,6 +5,8 @@ import type { FromWorker, ToWorker } from "../../../web/src/shared/protocol.js";
 export class FakeWorker implements WorkerPort {
   readonly received: ToWorker[] = [];
   terminations = 0;
+  /** The errors that the browser does not report to the page. */
+  hiddenErrors = 0;
   onmessage: WorkerPort["onmessage"] = null;
   onerror: WorkerPort["onerror"] = null;
   onmessageerror: WorkerPort["onmessageerror"] = null;
@@ -20,7 +22,8 @@ export class FakeWorker implements WorkerPort {
   }
   /** Reports an uncaught exception as a browser does, or, without a message, a missing script. */
   fail(message?: string): void {
-    this.onerror?.({ message } as ErrorEvent);
+    const returned: unknown = this.onerror?.({ message } as ErrorEvent);
+    if (returned === false) this.hiddenErrors += 1;
   }
   /** Releases the lock that the worker holds. */
   releaseLock: () => void = () => {

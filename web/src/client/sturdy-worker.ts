@@ -93,9 +93,8 @@ export class SturdyWorker implements WorkerPort {
       this.onmessage?.(event);
     };
     worker.onmessageerror = (event) => this.onmessageerror?.(event);
-    worker.onerror = (event) => {
-      if (!this.replace(event)) this.onerror?.(event);
-    };
+    // To return `false` cancels the event: the page's `onerror` does not receive the error of a worker that is replaced.
+    worker.onerror = (event) => !this.replace(event) && this.onerror?.(event);
     clearTimeout(this.silence);
     this.silence = setTimeout(() => {
       if (!this.startRenewed()) this.onerror?.({ message: silentWorker } as ErrorEvent);
