@@ -63,6 +63,7 @@ export const states = {
     await writeText(page);
     await chooseToken(page, "probability");
     await page.locator("#token ol").waitFor({ timeout: 60_000 });
+    await page.locator("#scored", { hasText: /^\d+ tokens$/ }).waitFor({ timeout: 60_000 });
     await page.evaluate(() => window.scrollTo(0, 0));
   },
   async inside(page) {
