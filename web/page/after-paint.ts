@@ -190,5 +190,6 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed(ui.controls, state, writing);
   offerReadingAloud(ui.controls, speech);
+  editor.type(kept);
   return editor;
 }

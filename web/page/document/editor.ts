@@ -73,7 +73,6 @@ export class Editor {
     this.view = new EditorView({ state: this.stateOf(kept), parent });
     this.follower = new Follower(this.view, dock);
     openSearchByKey(this.view);
-    this.type(kept);
   }
 
   /** A text with all that can be undone and all branches. */
@@ -128,8 +127,8 @@ export class Editor {
     this.setting.onBegin();
   }
 
-  /** Applies what was typed before the editor was loaded. */
-  private type({ draft = this.text, caret }: KeptText): void {
+  /** Applies what was typed before the editor was loaded. A new editor waits for this until its listeners can run. */
+  type({ draft = this.text, caret }: KeptText): void {
     const changes = differenceOf(this.text, asLines(draft));
     if (!changes) return;
     const length = this.length + changes.insert.length - (changes.to - changes.from);
