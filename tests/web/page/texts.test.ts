@@ -223,10 +223,24 @@ it("the file contains a text that has fields but no letters", async () => {
   expect(texts.map((each) => each.fields)).toContainEqual(fields);
 });
 
-it("a deleted text is gone before the page can close, with its last change", async () => {
-  const { library } = await begin("one");
+it("a deletion that the browser drops because the page closes is finished by the next page", async () => {
+  const { library, store, tab } = await begin("one");
   writeLastChange(nameOf("t0"), { version: 0, change: { from: 0, to: 0, insert: "Old." }, caret: 4 });
   const removal = await library.remove("t0");
+  vi.spyOn(store, "remove").mockReturnValueOnce(new Promise(() => undefined));
   void removal?.finish();
+  expect(await listed(new Texts(tab))).toEqual([["The own.", "here"]]);
+  expect(await store.versions("t0")).toEqual([]);
   expect(localStorage.length).toBe(0);
+});
+
+it("a text whose deletion fails stays in the list", async () => {
+  const { library, store } = await begin("one");
+  vi.spyOn(store, "remove").mockRejectedValueOnce(new DOMException("", "UnknownError"));
+  const removal = await library.remove("t0");
+  await expect(removal?.finish()).rejects.toThrow();
+  expect(await listed(library)).toEqual([
+    ["The own.", "here"],
+    ["one", "nowhere"],
+  ]);
 });

@@ -43,6 +43,26 @@ export function writeLastChange(name: string, last: LastChange | undefined): voi
   }
 }
 
+const removed = "removed";
+
+/** Notes, in place of a last change, that the text is to be deleted. A page that closes may not live to delete it. */
+export function noteRemoval(name: string): void {
+  writeLastChange(name, undefined); // would bring the text back if there is no room for the note
+  try {
+    localStorage.setItem(name, removed);
+  } catch {
+    // There is no storage, or it is full.
+  }
+}
+
+export function isRemoved(name: string): boolean {
+  try {
+    return localStorage.getItem(name) === removed;
+  } catch {
+    return false;
+  }
+}
+
 /** The rest of the names of all last changes that begin with `prefix`. */
 export function lastChangesOf(prefix: string): string[] {
   try {

@@ -3,7 +3,14 @@ import type { KeptText } from "../document/kept-text.js";
 import { parseKept } from "../document/parse-kept.js";
 import { phrase } from "../language/texts.js";
 import { claim } from "./claims.js";
-import { afterChange, lastChangesOf, readLastChange, type LastChange } from "./last-change.js";
+import {
+  afterChange,
+  isRemoved,
+  lastChangesOf,
+  readLastChange,
+  writeLastChange,
+  type LastChange,
+} from "./last-change.js";
 import type { StoredVersion, TextStore } from "./store.js";
 
 export interface FoundText {
@@ -30,13 +37,25 @@ export interface TextNames {
 /** A closing page releases its text while the next one starts. */
 export const patienceMs = 1000;
 
-/** The newest readable version of a text, with the changes after it. */
+/** Deletes a text whose deletion a closed page has not finished. Without success, that is tried again at the next reading. */
+const finishRemoval = (store: TextStore, id: string, name: string): Promise<void> =>
+  store.remove(id).then(
+    () => writeLastChange(name, undefined),
+    () => undefined,
+  );
+
+/** The newest readable version of a text, with the changes after it; undefined if it is deleted, or none is readable. */
 export async function readText(
   store: TextStore,
   id: string,
   { prefix, firstText }: TextNames,
 ): Promise<FoundText | undefined> {
-  const last = readLastChange(prefix + id);
+  const name = prefix + id;
+  if (isRemoved(name)) {
+    await finishRemoval(store, id, name);
+    return undefined;
+  }
+  const last = readLastChange(name);
   const versions = await store.versions(id);
   const withLast = (kept: KeptText, { change, caret }: LastChange) => ({
     ...kept,

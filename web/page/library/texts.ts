@@ -3,7 +3,7 @@ import type { KeptText } from "../document/kept-text.js";
 import { parseFields } from "../document/parse-fields.js";
 import { parseTree } from "../document/tree.js";
 import { claim, claimedOf } from "./claims.js";
-import { lastChangesOf, writeLastChange } from "./last-change.js";
+import { lastChangesOf, noteRemoval, writeLastChange } from "./last-change.js";
 import { parseOptions } from "./parse-options.js";
 import { parseName } from "./store.js";
 import { nameOf, newId, prefix, type Tab } from "./tab.js";
@@ -148,10 +148,10 @@ export class Texts {
       finish: async () => {
         try {
           tab.forget(id);
-          const removing = store.remove(id);
-          writeLastChange(nameOf(id), undefined); // now, as the page may close: it would restore the text
-          await removing;
+          noteRemoval(nameOf(id)); // a browser may drop the request of a page that closes
+          await store.remove(id);
         } finally {
+          writeLastChange(nameOf(id), undefined);
           end();
         }
       },
