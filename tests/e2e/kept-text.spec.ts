@@ -6,6 +6,7 @@ import {
   expectEditor,
   expectFinished,
   expectReady,
+  hold,
   inEditor,
   open,
   openSection,
@@ -246,7 +247,7 @@ const hideAndShow = (page: Page) =>
   page.evaluate(() => {
     for (const value of ["hidden", "visible"]) {
       Object.defineProperty(document, "visibilityState", { value, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
+      document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
     }
   });
 
@@ -275,6 +276,8 @@ test("what you type before the stored text is read is inserted at its caret, and
       return request;
     };
   });
+  const failures: string[] = [];
+  page.on("console", (message) => /listener/.test(message.text()) && failures.push(message.text()));
   await page.reload();
   const field = page.locator("textarea#draft");
   await field.focus();
@@ -286,6 +289,7 @@ test("what you type before the stored text is read is inserted at its caret, and
   await read();
   await expectEditor(page);
   expect(await textOf(page)).toBe(`${story} It purred.`);
+  expect(failures).toEqual([]);
   await page.getByRole("button", { name: "Undo" }).click();
   expect(await textOf(page)).toBe(story);
   await page.reload();
@@ -339,8 +343,34 @@ test("what you type before the code that stores it has arrived survives the tab,
   expect(await textOf(third)).toBe("Once upon a time");
 });
 
-test("what you write while the stored texts cannot be read survives a reload", async ({ page }) => {
-  await page.addInitScript(() => {
+test("what you type early in a tab that stays open is not shown in the next tab", async ({
+  page,
+  context,
+}) => {
+  const arrives = await typeEarly(page);
+  await hideAndShow(page);
+  const next = await context.newPage();
+  await next.goto("./", { waitUntil: "domcontentloaded" });
+  arrives();
+  await expectEditor(next);
+  expect(await textOf(next)).toBe("Once upon a time");
+  await expectEditor(page);
+  expect(await textOf(page)).toBe(early);
+});
+
+test("what you type before the page's code runs follows what you typed before a reload", async ({ page }) => {
+  await typeEarly(page);
+  const runs = await hold(page, "**/assets/index-*.js");
+  await page.reload({ waitUntil: "commit" });
+  await page.locator("#draft").press("End");
+  await page.keyboard.insertText("!");
+  runs();
+  await expect(page.locator("#draft")).toHaveValue(`${early}!`);
+});
+
+/** At the first visit, the stored texts cannot be read. */
+const hangOnce = (page: Page) =>
+  page.addInitScript(() => {
     if (sessionStorage.getItem("visited") !== null) return;
     sessionStorage.setItem("visited", "yes");
     const open = Reflect.get(IDBFactory.prototype, "open") as (...names: unknown[]) => IDBOpenDBRequest;
@@ -350,6 +380,19 @@ test("what you write while the stored texts cannot be read survives a reload", a
       return request;
     };
   });
+
+test("what you type early survives a reload, also if the stored texts cannot be read", async ({ page }) => {
+  await hangOnce(page);
+  const arrives = await typeEarly(page);
+  arrives();
+  await expectEditor(page);
+  await page.reload();
+  await expectEditor(page);
+  expect(await textOf(page)).toBe(early);
+});
+
+test("what you write while the stored texts cannot be read survives a reload", async ({ page }) => {
+  await hangOnce(page);
   await openWithoutModel(page);
   await expect(notStored(page)).toBeVisible();
   await setText(page, story);

@@ -42,7 +42,7 @@ function begin(first: ChosenModel): void {
   surface.typeInField(takeTyped());
   // Until the code that stores the text has arrived.
   for (const leaving of ["visibilitychange", "pagehide"])
-    addEventListener(leaving, () => tab ?? keepTyped(surface.typedInField));
+    addEventListener(leaving, () => tab ?? keepTyped(surface.typedInField, leaving === "pagehide"));
   const loading = new Loading(state, () => surface.kept.text.slice(0, surface.kept.caret));
   const writing = new Writing({
     state,

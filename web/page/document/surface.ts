@@ -95,10 +95,13 @@ export class Surface {
     return isElsewhere ? withTyped(stored, this.typedBefore) : { text, caret };
   }
 
-  /** Restores text that was typed into the field during an earlier visit that ended before the text was stored. */
+  /**
+   * Restores text that was typed into the field during an earlier visit that ended before the text was stored. What was
+   * typed before this code ran follows it.
+   */
   typeInField(typed: string | undefined): void {
     const { field } = this.setting;
-    if (typed !== undefined && field.value === this.given) field.value = typed;
+    if (typed !== undefined) field.value = typed + this.typedBefore;
   }
 
   /** What was typed into the field and is not in the editor yet; undefined if nothing was typed. */

@@ -236,13 +236,13 @@ export class Tab {
   }
 
   /** Stores the text at once, because the page may be about to close. */
-  private leave(): void {
+  private leave(isClosed: boolean): void {
     if (this.isLeft) return;
     const { own } = this;
     const whole = this.storeNow();
     const isStored = own !== undefined && whole !== undefined;
     if (isStored) this.storeLastChange(own, whole);
-    keepTyped(isStored ? undefined : this.unstored);
+    keepTyped(isStored ? undefined : this.unstored, isClosed);
   }
 
   /** Text that is not in the store: it was typed before the stored text was read. Until then, nothing is stored. */
@@ -306,7 +306,7 @@ export class Tab {
       this.setting.showFailure(error);
     }
     this.own ??= this.beginText();
-    if (this.isChanged || this.setting.surface.typedInField !== undefined) this.noteChange();
+    if (this.isChanged) this.noteChange();
   }
 
   /** The page is shown again from the browser's cache. Another tab may have taken its text in the meantime. */
@@ -337,14 +337,15 @@ export class Tab {
 
   /** Restores the text, and stores it from now on. Resolves when the text is restored or will not be. */
   async keep(): Promise<void> {
-    const { field, showFailure } = this.setting;
-    keepTyped(undefined); // the page has put it into the field
+    const { field, surface, showFailure } = this.setting;
+    keepTyped(); // the page has put it into the field
+    this.isChanged = surface.typedInField !== undefined;
     field.addEventListener("input", () => this.noteChange());
     document.addEventListener("visibilitychange", () => {
-      if (document.visibilityState === "hidden") this.leave();
+      if (document.visibilityState === "hidden") this.leave(false);
     });
     addEventListener("pagehide", () => {
-      this.leave();
+      this.leave(true);
       this.isLeft = true;
       this.own?.release();
     });

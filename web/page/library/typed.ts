@@ -12,7 +12,7 @@ function readLocal(): string | undefined {
   }
 }
 
-function writeLocal(text: string | undefined): void {
+function writeLocal(text?: string): void {
   try {
     if (text === undefined) localStorage.removeItem(key);
     else localStorage.setItem(key, text);
@@ -21,19 +21,22 @@ function writeLocal(text: string | undefined): void {
   }
 }
 
-/** Keeps `text`; undefined, once all of it is stored, removes it. Does not remove what another tab has kept. */
-export function keepTyped(text: string | undefined): void {
-  const isOwn = readLocal() === readSession(key);
+/**
+ * Keeps `text` for this tab and, if the page is closed, for the next one; undefined, once all of it is stored, removes it. Does
+ * not remove what another tab has kept.
+ */
+export function keepTyped(text?: string, isClosed?: boolean): void {
+  const local = readLocal();
+  const isOwn = local === readSession(key);
   writeSession(key, text);
-  if (text !== undefined || isOwn) writeLocal(text);
+  if (isClosed && text) writeLocal(text);
+  else if (isOwn && local !== text) writeLocal(); // a page that was closed is hidden afterwards, with the same text
 }
 
 /** Returns what this tab kept. If there is none, takes over what a closed tab kept. */
 export function takeTyped(): string | undefined {
-  const own = readSession(key);
-  if (own !== undefined) return own;
-  const left = readLocal();
-  writeLocal(undefined);
-  writeSession(key, left);
-  return left;
+  const typed = readSession(key) ?? readLocal();
+  writeSession(key, typed);
+  if (typed === readLocal()) writeLocal();
+  return typed;
 }
