@@ -1,5 +1,5 @@
-// What `npm run lint` holds TypeScript and scripts to: everything that typescript-eslint can check with types.
-// A rule that is off, or milder, says why.
+// The rules of `npm run lint` for TypeScript and scripts: all that typescript-eslint can check with types. A comment says why a
+// rule is off or relaxed.
 import eslint from "@eslint/js";
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
@@ -12,13 +12,13 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {
-      // TypeScript finds these itself, and knows which globals each project has.
+      // TypeScript reports undefined names itself, and knows the globals of each project.
       "no-undef": "off",
-      // `async` without `await` makes what is thrown a rejection, as callers of an asynchronous interface expect.
+      // `async` without `await` turns a thrown error into a rejection, which callers of an asynchronous interface expect.
       "@typescript-eslint/require-await": "off",
-      // `() => f()` and `if (failed) return reject(error);` say no less than two lines would.
+      // Allows `() => f()` and `if (failed) return reject(error);`, which are as clear as two lines.
       "@typescript-eslint/no-confusing-void-expression": "off",
-      // What an AbortSignal has for a reason, or a catch caught, is passed on as it is, whatever that is.
+      // The reason of an AbortSignal, or a caught value, is passed on unchanged, whatever its type.
       "@typescript-eslint/prefer-promise-reject-errors": [
         "error",
         { allowThrowingAny: true, allowThrowingUnknown: true },
@@ -27,14 +27,14 @@ export default defineConfig(
         "error",
         { allowThrowingAny: true, allowThrowingUnknown: true },
       ],
-      // Playwright's fixtures are asked for by destructuring, none by `{}`.
+      // Playwright tests request fixtures by destructuring; `{}` requests none.
       "no-empty-pattern": ["error", { allowObjectPatternsAsParameters: true }],
-      // A class with nothing but a constructor stands in for one of the browser's.
+      // In tests, a class with only a constructor replaces one of the browser's.
       "@typescript-eslint/no-extraneous-class": ["error", { allowConstructorOnly: true, allowEmpty: true }],
-      // How a map of events is made known to the DOM's types.
+      // An empty interface adds an event map to the DOM's types.
       "@typescript-eslint/no-empty-object-type": ["error", { allowInterfaces: "with-single-extends" }],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
-      // Names that syntax asks for: `for await (const _ of tokens)`, `(_, index) =>`, `{ left, ...rest }`.
+      // Names that the syntax requires: `for await (const _ of tokens)`, `(_, index) =>`, `{ left, ...rest }`.
       "@typescript-eslint/no-unused-vars": [
         "error",
         { argsIgnorePattern: "^_", varsIgnorePattern: "^_$", ignoreRestSiblings: true },
@@ -44,15 +44,15 @@ export default defineConfig(
   {
     files: ["web/src/element/*.ts"],
     rules: {
-      // `addProperties` defines what the interface of an element declares, so nothing is left undefined.
+      // `addProperties` defines every property that the interface of an element declares.
       "@typescript-eslint/no-unsafe-declaration-merging": "off",
     },
   },
   {
     files: ["**/*.mjs", "tests/**"],
     rules: {
-      // JSON of files and tools, Vitest's matchers and values from a page are `any`: tests check or print exactly what
-      // they hold. Sources read them as `unknown`, with one parser each.
+      // JSON of files and tools, Vitest's matchers and values from a page are `any`, and tests check or print them. Sources
+      // read such values as `unknown`, with one parser each.
       "@typescript-eslint/no-unsafe-argument": "off",
       "@typescript-eslint/no-unsafe-assignment": "off",
       "@typescript-eslint/no-unsafe-call": "off",

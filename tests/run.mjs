@@ -320,7 +320,7 @@ printCoverage({ engine: passed("asan"), web: passed("web") && args.includes("all
 console.log("\nstep      seconds");
 for (const { name, failed: hasFailed, seconds } of results)
   console.log(`${name.padEnd(8)} ${seconds.toFixed(0).padStart(8)}  ${hasFailed ? "FAILED" : "ok"}`);
-console.log(`${"in all".padEnd(8)} ${((performance.now() - begin) / 1000).toFixed(0).padStart(8)}`);
+console.log(`${"total".padEnd(8)} ${((performance.now() - begin) / 1000).toFixed(0).padStart(8)}`);
 console.log(`\nslowest tests:\n${slowestFive(times).join("\n")}`);
 const skips = [...skipped].flatMap(([of, list]) => list.map((name) => `  ${of}: ${name}`));
 console.log(`\nskipped tests: ${skips.length}${skips.length > 0 ? `\n${skips.join("\n")}` : ""}`);

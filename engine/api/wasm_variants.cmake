@@ -38,13 +38,13 @@ gpt2_add_wasm_threads(no_threads.cc -fno-rtti ${_small})
 gpt2_add_wasm_threads(thread_pool.cc -fno-rtti ${_small} -sSHARED_MEMORY)
 gpt2_add_wasm_threads(worker_threads.cc -sSHARED_MEMORY)
 
-# The only object that every module begins with. With the threads in its place, the modules are 0.6 kB larger in gzip.
+# The only object that every module begins with. With the threads in its place, the modules are 0.6 kB larger, gzipped.
 add_library(gpt2_module OBJECT ${PROJECT_SOURCE_DIR}/engine/api/module.cc)
 
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
-# With -O3, quantizing is a tenth faster, for a kilobyte more in gzip.
+# With -O3, quantizing is a tenth faster, for one more kilobyte, gzipped.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
   # These examine every logit of every token. With -Oz they do so one at a time, which took a hundredth of a decode step
   # of GPT-2 124M.

@@ -74,7 +74,7 @@ for (const fault of queue) {
 const survivors = planted.filter(({ killer }) => killer === undefined);
 writeFileSync(lastSurvivors, JSON.stringify(survivors.map(({ id }) => id)));
 printScores(planted);
-if (!replayed) console.log(`to go on: --seed ${values.seed} --skip ${Number(values.skip) + tried}`);
+if (!replayed) console.log(`to continue: --seed ${values.seed} --skip ${Number(values.skip) + tried}`);
 
 /**
  * @param {string} message
