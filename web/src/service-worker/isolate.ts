@@ -1,4 +1,4 @@
-// Adds cross-origin isolation, which threads require, if the host sends no headers for it. It uses the mildest mode that
+// Adds cross-origin isolation, which threads require, if the host sends no headers for it. It uses the least strict mode that
 // the browser supports, so that content from other hosts still works.
 
 interface UserAgentData {
