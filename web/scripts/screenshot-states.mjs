@@ -63,7 +63,9 @@ export const states = {
     await writeText(page);
     await chooseToken(page, "probability");
     await page.locator("#token ol").waitFor({ timeout: 60_000 });
-    await page.locator("#scored", { hasText: /^\d+ tokens$/ }).waitFor({ timeout: 60_000 });
+    await page
+      .locator("#scored", { hasText: /^\d+ tokens$/ })
+      .waitFor({ state: "attached", timeout: 60_000 }); // hidden on a phone
     await page.evaluate(() => window.scrollTo(0, 0));
   },
   async inside(page) {
