@@ -28,8 +28,11 @@ int Fail(const char* message) {
 
 int Run(int argc, char** argv) {
   CLI::App app("Make, check and run GPT-2 model folders", "gpt2-weights");
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return Visible(error.what()) + "\nRun with --help for more information.\n";
+  app.failure_message([](const CLI::App* all, const CLI::Error& error) {
+    const auto unknown = all->remaining();
+    const bool is_command = unknown.empty() || !all->get_subcommands().empty();
+    const std::string what = is_command ? error.what() : "unknown command " + unknown.front();
+    return Visible(what) + "\nRun with --help for more information.\n";
   });
   Arguments arguments;
   AddCommands(app, arguments);

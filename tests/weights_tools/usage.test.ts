@@ -34,6 +34,11 @@ describe("usage", () => {
     }
   });
 
+  it("an error names a command that does not exist", () => {
+    expect(weights(["info", model]).stderr).toMatch(/^unknown command info\n/);
+    expect(weights([]).stderr).toMatch(/^A subcommand is required\n/);
+  });
+
   it("an error for an option states its range", () => {
     const { stderr } = weights(["generate", join(tiny, "tied"), "--ids", "1", "--temperature", "-1"]);
     expect(stderr).toContain("temperature is -1, expected a number from 0 to 100");
