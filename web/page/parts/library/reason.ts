@@ -16,6 +16,6 @@ export function reasonOf(error: unknown): string {
     case "InvalidStateError": // private windows of older Firefoxes
       return phrase("refused");
     default:
-      return messageOf(error);
+      return messageOf(error).replace(/\.$/, "");
   }
 }
