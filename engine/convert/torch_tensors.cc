@@ -243,7 +243,7 @@ Result<TorchTensors> ReadStateDict(const Pickle& pickle) {
     const PickleValue& name = pickle.Item(top, i);
     if (name.kind != Kind::kText) {
       return Error{ErrorCode::kUnsupported,
-                   Concat("the name of a tensor is ", KindName(name.kind), ", expected a text")};
+                   Concat("the name of a tensor is ", KindName(name.kind), ", expected text")};
     }
     if (name.text.size() > kMostNameBytes) {
       return Error{ErrorCode::kUnsupported, Concat("the name of a tensor has ", name.text.size(),

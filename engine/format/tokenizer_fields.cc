@@ -148,7 +148,7 @@ Result<AddedToken> ReadAddedToken(const Json& json, const std::string& field) {
   const auto number = id == nullptr ? std::nullopt : WholeNumber(*id, 0, kMostVocabulary - 1);
   if (content == nullptr || !content->is_string() || !number) {
     return field::Bad(ErrorCode::kCorrupt,
-                      Concat("\"", field, "\": expected a text \"content\" and a token id \"id\""));
+                      Concat("\"", field, "\": expected text \"content\" and a token id \"id\""));
   }
   AddedToken token{.content = content->get<std::string>(),
                    .id = static_cast<std::int32_t>(*number)};

@@ -160,7 +160,7 @@ describe("an adapter's version", () => {
     const { config, tensors, name, weight } = await adapter.files(signal);
     expect([config, new TextDecoder().decode(tensors), name, weight]).toEqual(["{}", "abc", source.id, 1]);
     expect(opened).toHaveLength(2);
-    expect(opened.every(([, { anew }]) => anew)).toBe(true);
+    expect(opened.every(([, { reload }]) => reload)).toBe(true);
   });
 
   it("the version of an adapter is the Hub's commit, if there is one", async () => {

@@ -51,9 +51,9 @@ it("the store appends after the given number of bytes, and cuts off the rest", a
   await file.write(text("d"));
   await file.close();
   expect(await readAll(await store.read("blobs", "x"))).toBe("0123abcd");
-  const anew = await store.append("blobs", "x", 0);
-  await anew.write(text("Z"));
-  await anew.close();
+  const writer = await store.append("blobs", "x", 0);
+  await writer.write(text("Z"));
+  await writer.close();
   expect(await readAll(await store.read("blobs", "x"))).toBe("Z");
   const later = await store.append("blobs", "new", 7); // there are no bytes to resume from
   await later.write(text("n"));

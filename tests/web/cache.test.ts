@@ -73,7 +73,7 @@ describe("a model that was loaded once", () => {
     expect(origins).toEqual(["cache", "network"]);
     expect(new TextDecoder().decode(read.get("config.json"))).toBe('{"changed":1}');
     expect(changed.opened.filter(({ name }) => name === "config.json")).toEqual([
-      { name: "config.json", from: 0, anew: true }, // other caches have the old one
+      { name: "config.json", from: 0, reload: true }, // other caches have the old one
     ]);
     expect(await blob(bytes(700, 2))).toBeUndefined();
     expect(await listModels()).toHaveLength(1);
@@ -311,7 +311,7 @@ describe("a model that is converted while it is read", () => {
     const source = new CachedSource(store, host, "hf:a/b@main", { patienceMs: 1000, hasChanged });
     const path = "model.safetensors.000";
     await bytesOf((await source.open(path, { signal })).stream); // the loader rejects its hash
-    const healing = source.open(path, { signal, anew: true });
+    const healing = source.open(path, { signal, reload: true });
     await expect(healing).rejects.toMatchObject({ code: "corrupt", message: expect.stringContaining(path) });
     expect((await host.read()).from).toBe("host");
     const again = await host.read();

@@ -156,7 +156,7 @@ interface Setting {
   onEngine?: LoadSurroundings["onEngine"];
   onLayer?: () => void;
   /** Called when weights.json is requested past all caches. */
-  onAnew?: () => void;
+  onReload?: () => void;
   another?: NonNullable<ModelSource["another"]>;
   notStored?: NonNullable<ModelSource["notStored"]>;
   onOpen?: (onRetry: (reason: string | null) => void) => void;
@@ -195,7 +195,7 @@ function load(setting: Setting = {}) {
       const files = wanted.weights ? setting.converted : setting.files;
       const made = folder(files ?? setting.files ?? indexed, setting.sizes, setting.made);
       const open: ModelSource["open"] = (name, options) => {
-        if (name === "weights.json" && options.anew) setting.onAnew?.();
+        if (name === "weights.json" && options.reload) setting.onReload?.();
         return made.open(name, options);
       };
       const of = wanted.weights ? { ...made, open, weights: wanted.weights } : { ...made, open };
@@ -355,7 +355,7 @@ describe("loadEngine", () => {
       const files: Record<string, Uint8Array | string> = { ...broken };
       const another = () => {
         Object.assign(files, indexed);
-        return "anew" as const;
+        return "again" as const;
       };
       const { books, opened, loaded } = load({ files, another });
       await loaded;
@@ -386,7 +386,7 @@ describe("loadEngine", () => {
       const files: Record<string, Uint8Array | string> = { ...indexed, "weights.json": damaged };
       const { books, opened, loaded } = load({
         files,
-        onAnew: () => void (files["weights.json"] = index),
+        onReload: () => void (files["weights.json"] = index),
       });
       await loaded;
       expect(opened).toHaveLength(2);
@@ -400,12 +400,12 @@ describe("loadEngine", () => {
       };
       let compile = () => {};
       const compiled = new Promise<void>((resolve) => (compile = resolve));
-      const onAnew = () => {
+      const onReload = () => {
         files["weights.json"] = index;
         setTimeout(compile, 20);
       };
       const engines: unknown[] = [];
-      const setting = { files, compiled, onAnew, onEngine: (engine: unknown) => void engines.push(engine) };
+      const setting = { files, compiled, onReload, onEngine: (engine: unknown) => void engines.push(engine) };
       const { books, loaded } = load(setting);
       const { engine } = await loaded;
       expect(engines.at(-1)).toBe(engine);
@@ -417,7 +417,7 @@ describe("loadEngine", () => {
       let asked = 0;
       const damaged = flip("w.001", "w.0p1");
       const files = { ...indexed, "weights.json": damaged };
-      const { opened, loaded } = load({ files, onAnew: () => void (asked += 1) });
+      const { opened, loaded } = load({ files, onReload: () => void (asked += 1) });
       await expect(loaded).rejects.toMatchObject({ code: "not-found", message: "no w.0p1" });
       expect([asked, opened.length]).toEqual([1, 1]);
     });

@@ -90,9 +90,9 @@ describe("loadPieces", () => {
     const asked: string[] = [];
     const [good, bad] = [memorySource(files), memorySource({ ...files, [name]: damaged })];
     const source: ModelSource = {
-      open(wanted, { signal, anew }) {
-        asked.push(`${wanted}${anew ? " anew" : ""}`);
-        return (anew ? good : bad).open(wanted, { signal });
+      open(wanted, { signal, reload }) {
+        asked.push(`${wanted}${reload ? " reload" : ""}`);
+        return (reload ? good : bad).open(wanted, { signal });
       },
     };
     return { asked, source, index };
@@ -106,7 +106,7 @@ describe("loadPieces", () => {
     const { asked, source, index } = cachedBadly("a", Uint8Array.from(damaged));
     const { taken, progress, sink } = collect();
     await loadPieces(source, index, sink, noSignal);
-    expect(asked.filter((name) => name.startsWith("a"))).toEqual(["a", "a anew"]);
+    expect(asked.filter((name) => name.startsWith("a"))).toEqual(["a", "a reload"]);
     expect(taken).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(Math.max(...progress)).toBe(9);
     expect(progress.at(-1)).toBe(9);

@@ -75,8 +75,8 @@ describe("NetworkPieces", () => {
     async (times) => {
       const asked: boolean[] = [];
       const changing: ModelSource = {
-        async open(_, { anew = false }) {
-          asked.push(anew);
+        async open(_, { reload = false }) {
+          asked.push(reload);
           const stream = new ReadableStream<Uint8Array>({
             start(controller) {
               controller.enqueue(Uint8Array.of(asked.length));

@@ -16,9 +16,9 @@ afterEach(() => vi.unstubAllGlobals());
 function source(kept: Uint8Array<ArrayBuffer>, fresh = kept) {
   const asked: string[] = [];
   const files: ModelSource = {
-    async open(name, { anew }) {
-      asked.push(anew ? `${name}, anew` : name);
-      return { size: undefined, stream: new Blob([anew ? fresh : kept]).stream() };
+    async open(name, { reload }) {
+      asked.push(reload ? `${name}, reload` : name);
+      return { size: undefined, stream: new Blob([reload ? fresh : kept]).stream() };
     },
   };
   return { asked, files };
@@ -58,7 +58,7 @@ describe("reading a text file", () => {
     expect(await readText({ open }, "f", signal)).toBe("x");
     open.mockReset().mockRejectedValue(changed);
     await expect(readText({ open }, "f", signal)).rejects.toBe(changed);
-    expect(open.mock.calls.map(([, { anew }]) => anew)).toEqual([false, true]);
+    expect(open.mock.calls.map(([, { reload }]) => reload)).toEqual([false, true]);
   });
 
   it("a text that weights.json lists must exist", async () => {
@@ -81,7 +81,7 @@ describe("a text that weights.json lists", () => {
   it("a wrong listed text is requested once more, past all caches", async () => {
     const { asked, files } = source(bytes("wrong"), bytes("right"));
     expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
-    expect(asked).toEqual(["f", "f, anew"]);
+    expect(asked).toEqual(["f", "f, reload"]);
   });
 
   it("a listed text that stays wrong is refused with its name and both hashes", async () => {
@@ -90,7 +90,7 @@ describe("a text that weights.json lists", () => {
       code: "corrupt",
       message: `f has SHA-256 ${hashOf("wrong")}, weights.json says ${hashOf("right")}`,
     });
-    expect(asked).toEqual(["f", "f, anew"]);
+    expect(asked).toEqual(["f", "f, reload"]);
   });
 
   it("a listed text is not accepted before weights.json has arrived", async () => {

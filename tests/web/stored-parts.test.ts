@@ -214,7 +214,7 @@ describe("a piece", () => {
   const onRefusal = vi.fn();
   const onStored = vi.fn();
   const { signal } = new AbortController();
-  const open = async (more: { from?: number; anew?: boolean } = {}) => {
+  const open = async (more: { from?: number; reload?: boolean } = {}) => {
     const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored, ...more });
     return { ...file, bytes: [...(await bytesOf(file.stream))] };
   };
@@ -231,15 +231,15 @@ describe("a piece", () => {
 
   it("a piece is downloaded and stored, and read from the store afterwards", async () => {
     expect((await open()).bytes).toEqual([...content]);
-    expect(opened).toEqual([{ signal, anew: false, from: 0 }]);
+    expect(opened).toEqual([{ signal, reload: false, from: 0 }]);
     expect(onStored).toHaveBeenCalledTimes(1);
     expect(await inStore()).toEqual([...content]);
     const again = await open();
     expect([again.origin, again.size, again.bytes]).toEqual(["cache", 40, [...content]]);
     expect((await open({ from: 30 })).bytes).toEqual([...content.slice(30)]);
     expect(opened).toHaveLength(1);
-    expect((await open({ anew: true })).bytes).toEqual([...content]);
-    expect(opened[1]).toEqual({ signal, anew: true, from: 0 });
+    expect((await open({ reload: true })).bytes).toEqual([...content]);
+    expect(opened[1]).toEqual({ signal, reload: true, from: 0 });
     expect(onRefusal).not.toHaveBeenCalled();
   });
 
@@ -258,7 +258,7 @@ describe("a piece", () => {
         modified: 0,
       });
       expect((await open({ from })).bytes).toEqual([...content.slice(from)]);
-      expect(opened).toEqual([{ signal, anew: false, from: fetchedFrom }]);
+      expect(opened).toEqual([{ signal, reload: false, from: fetchedFrom }]);
       expect(onStored).toHaveBeenCalledTimes(from > found ? 0 : 1);
       if (from <= found) expect(await inStore()).toEqual([...content]);
     },

@@ -76,12 +76,12 @@ async function freshDisk(): Promise<FakeDisk> {
 
 /** Reads a piece as the loader does: past the store if the stored bytes have the wrong hash. */
 async function readRight(source: CachedSource, path: string, sha256: string): Promise<Uint8Array> {
-  for (const anew of [false, true]) {
+  for (const reload of [false, true]) {
     try {
-      const found = await bytesOf((await source.open(path, { signal, anew })).stream);
+      const found = await bytesOf((await source.open(path, { signal, reload })).stream);
       if (hash(found) === sha256) return found;
     } catch (error) {
-      if (anew || !(error instanceof LoadError && error.code === "corrupt")) throw error;
+      if (reload || !(error instanceof LoadError && error.code === "corrupt")) throw error;
     }
   }
   throw new LoadError("corrupt", path);
@@ -103,7 +103,7 @@ async function loadAll(host: Host, attempts = 3): Promise<Map<string, Uint8Array
     await source?.notStored();
     return read;
   } catch (error) {
-    if (attempts === 1 || source?.another() !== "anew") throw error;
+    if (attempts === 1 || source?.another() !== "again") throw error;
     return loadAll(host, attempts - 1);
   }
 }

@@ -15,7 +15,7 @@ export const id = "http://host/m/";
 /** A host with a model of two pieces, that counts the bytes it gives. */
 export class Host implements ModelSource {
   readonly files: Map<string, Uint8Array<ArrayBuffer>>;
-  readonly opened: { name: string; from: number; anew: boolean }[] = [];
+  readonly opened: { name: string; from: number; reload: boolean }[] = [];
   given = 0;
   /** The connection breaks after this many bytes of a file. */
   cutAfter = Infinity;
@@ -41,8 +41,8 @@ export class Host implements ModelSource {
     ]);
   }
 
-  async open(name: string, { from = 0, anew = false }: OpenOptions) {
-    this.opened.push({ name, from, anew });
+  async open(name: string, { from = 0, reload = false }: OpenOptions) {
+    this.opened.push({ name, from, reload });
     if (this.isDown) throw new LoadError("network", `cannot fetch ${name}`);
     const file = this.files.get(name);
     if (!file) throw new LoadError("not-found", `no ${name}`);
@@ -110,10 +110,10 @@ export async function loadFrom(
   };
   const origins: string[] = [];
   for (const { path, sha256 } of index.pieces) {
-    for (const anew of [false, true]) {
-      const file = await source.open(path, { signal, anew });
+    for (const reload of [false, true]) {
+      const file = await source.open(path, { signal, reload });
       const found = await bytesOf(file.stream).catch((error: unknown) => {
-        if (anew || (error as LoadError).code !== "corrupt") throw error;
+        if (reload || (error as LoadError).code !== "corrupt") throw error;
       });
       if (!found) continue;
       read.set(path, found);

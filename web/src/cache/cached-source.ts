@@ -74,7 +74,7 @@ export class CachedSource implements ModelSource {
     const stored = await this.stored;
     options.signal.throwIfAborted();
     const piece = (stored ?? this.recording.index)?.pieces.find(({ path }) => path === name);
-    if (piece && stored?.weights && options.anew) {
+    if (piece && stored?.weights && options.reload) {
       await this.forget(stored, name);
     }
     if (piece) return this.openPiece(piece, options);
@@ -97,8 +97,8 @@ export class CachedSource implements ModelSource {
     return this.recording.end(this.stopMarking);
   }
 
-  another(): ModelSource | "anew" | undefined {
-    if (this.hasForgotten) return "anew";
+  another(): ModelSource | "again" | undefined {
+    if (this.hasForgotten) return "again";
     if (!this.outdated || !this.revalidation) return undefined;
     this.stopMarking();
     const stays = { ...this.revalidation, hasChanged: async () => false };
@@ -157,11 +157,11 @@ export class CachedSource implements ModelSource {
   private async openSmall(
     record: StoredRecord,
     file: Piece,
-    { signal, anew = false }: OpenOptions,
+    { signal, reload = false }: OpenOptions,
   ): Promise<OpenFile> {
-    const bytes = anew ? undefined : await readRight(this.store, file);
+    const bytes = reload ? undefined : await readRight(this.store, file);
     if (bytes) return { ...fileOf(bytes), origin: "cache" };
-    const opened = await this.source.open(file.path, { signal, anew: true });
+    const opened = await this.source.open(file.path, { signal, reload: true });
     const fetched = await readWhole(opened, file.path, signal);
     if ((await sha256(fetched)) !== file.sha256) {
       await this.forget(record, file.path);
@@ -180,10 +180,10 @@ export class CachedSource implements ModelSource {
     );
   }
 
-  private async keepSmall(name: string, { signal, anew = false }: OpenOptions): Promise<OpenFile> {
+  private async keepSmall(name: string, { signal, reload = false }: OpenOptions): Promise<OpenFile> {
     let bytes: Uint8Array<ArrayBuffer>;
     try {
-      const file = await this.source.open(name, { signal, anew: anew || this.outdated !== undefined });
+      const file = await this.source.open(name, { signal, reload: reload || this.outdated !== undefined });
       bytes = await readWhole(file, name, signal);
     } catch (error) {
       if (isMissing(error)) this.recording.addMissing(name);
@@ -196,7 +196,7 @@ export class CachedSource implements ModelSource {
   private async openPiece(piece: Piece, options: OpenOptions): Promise<OpenFile> {
     const { recording } = this;
     try {
-      const stored = options.anew ? undefined : await readStored(this.store, piece, options.from);
+      const stored = options.reload ? undefined : await readStored(this.store, piece, options.from);
       if (stored) return stored;
       // `hasRoom` calls this once, before anything is written.
       const missing = async () => (await storedBytes(this.store, recording.model)).missing;

@@ -33,14 +33,14 @@ export async function openPiece(
   piece: Piece,
   options: PieceOptions,
 ): Promise<OpenFile> {
-  const { signal, anew = false, from = 0 } = options;
-  const stored = anew ? undefined : await readStored(store, piece, from);
+  const { signal, reload = false, from = 0 } = options;
+  const stored = reload ? undefined : await readStored(store, piece, from);
   if (stored) return stored;
   const sizeNow = () => store.size("blobs", piece.sha256);
   const giveBack = await takeWriting(piece.sha256, signal, sizeNow);
-  if (!giveBack) return source.open(piece.path, { signal, anew, from });
+  if (!giveBack) return source.open(piece.path, { signal, reload, from });
   try {
-    const downloaded = anew ? undefined : await readStored(store, piece, from);
+    const downloaded = reload ? undefined : await readStored(store, piece, from);
     if (downloaded) {
       giveBack();
       return downloaded;
@@ -57,16 +57,16 @@ async function download(
   store: Store,
   source: ModelSource,
   piece: Piece,
-  { signal, anew = false, from = 0, onRefusal, onStored }: PieceOptions,
+  { signal, reload = false, from = 0, onRefusal, onStored }: PieceOptions,
   giveBack: () => void,
 ): Promise<OpenFile> {
   const name = piece.sha256;
-  const found = anew ? 0 : ((await store.size("blobs", name)) ?? 0);
+  const found = reload ? 0 : ((await store.size("blobs", name)) ?? 0);
   let at = found < piece.size && found >= from ? found : from; // a longer file is useless
   const start = at > from ? await store.read("blobs", name, from) : undefined;
   const first = start && (await bytesOf(start).catch(() => undefined));
   if (first?.length !== at - from) at = from;
-  const file = await source.open(piece.path, { signal, anew, from: at });
+  const file = await source.open(piece.path, { signal, reload, from: at });
   let appender: Appender | undefined;
   try {
     // The bytes before `from` would have to be stored already.

@@ -28,10 +28,10 @@ export interface ModelSource {
   /** The names of all files, if known. */
   list?(signal: AbortSignal): Promise<string[] | undefined>;
   /**
-   * What to try after a failed load: another source, or "anew", the same one without what is stored; undefined if nothing
+   * What to try after a failed load: another source, or "again": the same one without what is stored; undefined if nothing
    * else can be tried.
    */
-  another?(): ModelSource | "anew" | undefined;
+  another?(): ModelSource | "again" | undefined;
   /** Why the model is not stored on this device, in words. Null if it is stored, or if storing was not requested. */
   notStored?(): Promise<string | null>;
 }
@@ -39,7 +39,7 @@ export interface ModelSource {
 export interface OpenOptions {
   signal: AbortSignal;
   /** Whether to bypass caches. */
-  anew?: boolean;
+  reload?: boolean;
   /** Byte offset where the stream starts; 0 by default. */
   from?: number;
 }
@@ -134,10 +134,10 @@ export class UrlSource implements ModelSource {
     );
   }
 
-  async open(name: string, { signal, anew = false, from = 0 }: OpenOptions): Promise<OpenFile> {
+  async open(name: string, { signal, reload = false, from = 0 }: OpenOptions): Promise<OpenFile> {
     const url = this.addressOf(name);
     const response = await fetchFile(url, signal, this.ask, {
-      ...(anew && { cache: "reload" }),
+      ...(reload && { cache: "reload" }),
       ...(from > 0 && { headers: { Range: `bytes=${from}-` } }),
     });
     // A host that compresses on the fly states the compressed length.

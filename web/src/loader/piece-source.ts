@@ -63,12 +63,12 @@ export class NetworkPieces implements PieceSource {
     piece: Piece,
     room: Promise<Bytes>,
     { signal, onBytes }: PieceOptions,
-    anew: boolean,
+    reload: boolean,
   ): Promise<void> {
     const { path, size } = piece;
     let received = 0;
     try {
-      const file = await this.source.open(path, { signal, anew });
+      const file = await this.source.open(path, { signal, reload });
       const into = await room.catch((reason: unknown) => {
         file.stream.cancel().catch(() => {});
         throw reason;

@@ -43,18 +43,18 @@ async function readBytes(
   signal: AbortSignal,
   index?: IndexPromise,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  for (let anew = false; ; anew = true) {
+  for (let reload = false; ; reload = true) {
     let bytes: Uint8Array<ArrayBuffer>;
     try {
-      bytes = await readWhole(await source.open(name, { signal, anew }), name, signal);
+      bytes = await readWhole(await source.open(name, { signal, reload }), name, signal);
     } catch (error) {
-      if (anew || !(error instanceof ChangedFileError)) throw error;
+      if (reload || !(error instanceof ChangedFileError)) throw error;
       continue;
     }
     const listed = await listingOf(index, name);
     const found = listed ? await sha256(bytes) : "";
     if (!listed || found === listed.sha256) return bytes;
-    if (anew) throw wrongHash(listed, found);
+    if (reload) throw wrongHash(listed, found);
   }
 }
 

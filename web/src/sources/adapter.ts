@@ -40,9 +40,9 @@ export class Adapter {
 
   private async readFiles(signal: AbortSignal): Promise<AdapterFiles> {
     // Only the host can tell whether these files are current, so caches are bypassed.
-    const anew = !this.source.version;
+    const reload = !this.source.version;
     const read = async (name: string) =>
-      readWhole(await this.source.open(name, { signal, anew }), name, signal);
+      readWhole(await this.source.open(name, { signal, reload }), name, signal);
     const [config, tensors] = await Promise.all([read(configFile), read(tensorsFile)]);
     return {
       name: this.id ?? "the adapter's files",

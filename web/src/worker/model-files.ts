@@ -39,7 +39,7 @@ export async function readIndex(
 export async function hasOtherIndex({ source, index }: LoadState, signal: AbortSignal): Promise<boolean> {
   if (!source || index === undefined) return false;
   try {
-    const file = await source.open(indexFile, { signal, anew: true });
+    const file = await source.open(indexFile, { signal, reload: true });
     return new TextDecoder().decode(await readWhole(file, indexFile, signal)) !== index;
   } catch {
     return false;

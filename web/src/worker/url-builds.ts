@@ -53,7 +53,7 @@ export class UrlBuilds implements BuildSource {
     }
     patience.onRetry(`${url} could not be loaded`);
     // A browser gives no reason. The file's own response does, if it is at fault.
-    const response = await fetchFile(url, signal, steadyFetch(this.ask, patience), anew);
+    const response = await fetchFile(url, signal, steadyFetch(this.ask, patience), reload);
     const type = response.headers.get("content-type");
     if (!/javascript/.test(type ?? "")) {
       await response.body?.cancel();
@@ -94,12 +94,12 @@ export class UrlBuilds implements BuildSource {
     } finally {
       attempt.end();
     }
-    return compileFile(url, signal, steadyFetch(this.ask, patience), anew);
+    return compileFile(url, signal, steadyFetch(this.ask, patience), reload);
   }
 }
 
 /** A cache may keep a damaged file forever: the second request bypasses all caches. */
-const anew: RequestInit = { cache: "reload" };
+const reload: RequestInit = { cache: "reload" };
 
 async function importFactory(url: string): Promise<ModuleFactory> {
   const module = (await namingPolicy(url, () => importAsItIs(url))) as { default?: ModuleFactory };
