@@ -102,7 +102,7 @@ Tokenizer Tokenizer::CreateOther(std::vector<std::string> bytes,
 
 void Tokenizer::SetMerges(std::vector<PairMerge> merges) {
   const auto is_before = [](const PairMerge& a, const PairMerge& b) {
-    return std::tie(a.left, a.right, a.merge.rank) < std::tie(b.left, b.right, b.merge.rank);
+    return std::tie(a.left, a.right, b.merge.rank) < std::tie(b.left, b.right, a.merge.rank);
   };
   std::make_heap(merges.begin(), merges.end(), is_before);
   std::sort_heap(merges.begin(), merges.end(), is_before);

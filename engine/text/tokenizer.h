@@ -110,7 +110,8 @@ class Tokenizer {
     std::int32_t right;
     Merge merge;
   };
-  // `merges` are in order of rank; if a pair occurs twice, its first merge counts.
+  // `merges` are in order of rank; if a pair occurs twice, its last merge counts.
+  // GPT-2's own encoder.py puts them in a dictionary, and transformers and `tokenizers` do, too.
   void SetMerges(std::vector<PairMerge> merges);
 
   std::vector<std::string> bytes_;

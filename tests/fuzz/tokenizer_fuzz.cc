@@ -38,9 +38,6 @@ Vocabulary AnyVocabulary(FuzzedDataProvider& input) {
       return parts[input.ConsumeIntegralInRange<std::size_t>(0, parts.size() - 1)];
     };
     const std::string left = pick(), right = pick();
-    if (std::find(v.merges.begin(), v.merges.end(), std::pair(left, right)) != v.merges.end()) {
-      continue;  // of two equal merges the first counts
-    }
     v.merges.emplace_back(left, right);
     if (v.ids.emplace(left + right, static_cast<int>(v.tokens.size())).second) {
       v.tokens.push_back(left + right);
@@ -124,9 +121,11 @@ void PlainEncode(const Vocabulary& v, const std::string& word, std::vector<std::
   while (true) {
     std::size_t best = v.merges.size(), place = 0;
     for (std::size_t i = 0; i + 1 < symbols.size(); ++i) {
+      // Of two equal merges the last counts.
       const auto found =
-          std::find(v.merges.begin(), v.merges.end(), std::pair(symbols[i], symbols[i + 1]));
-      const auto rank = static_cast<std::size_t>(found - v.merges.begin());
+          std::find(v.merges.rbegin(), v.merges.rend(), std::pair(symbols[i], symbols[i + 1]));
+      if (found == v.merges.rend()) continue;
+      const auto rank = static_cast<std::size_t>(v.merges.rend() - found) - 1;
       if (rank < best) {
         best = rank;
         place = i;

@@ -96,16 +96,16 @@ TEST(Tokenizer, AnErrorNamesAByteThatTheVocabularyLacks) {
   EXPECT_TRUE(Has(failed.error().message, "99"));
 }
 
-TEST(Tokenizer, TheFirstOfTwoEqualMergesWins) {
+TEST(Tokenizer, TheLastOfTwoEqualMergesWins) {
   const auto tokenizer = ReadTokenizer(R"({"b": 0, "a": 1, "ab": 2, "ba": 3})",
                                        "b a\na b\nb a\na b\n", /*vocab_size=*/4);
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
   const Tokenizer::Merge* const first = tokenizer.value().FindMerge(0, 1);
   const Tokenizer::Merge* const second = tokenizer.value().FindMerge(1, 0);
   ASSERT_TRUE(first != nullptr && second != nullptr);
-  EXPECT_EQ(first->rank, 0u);
+  EXPECT_EQ(first->rank, 2u);
   EXPECT_EQ(first->merged, 3);
-  EXPECT_EQ(second->rank, 1u);
+  EXPECT_EQ(second->rank, 3u);
   EXPECT_EQ(second->merged, 2);
   for (const auto& [left, right] : {std::pair(0, 0), {1, 1}, {2, 0}, {3, 3}}) {
     EXPECT_EQ(tokenizer.value().FindMerge(left, right), nullptr) << left << " " << right;
