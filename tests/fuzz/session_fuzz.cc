@@ -63,6 +63,8 @@ GenerateOptions AnyOptions(FuzzedDataProvider& input) {
   options.top_k = input.PickValueInArray<std::size_t>({0, 1, 2, 5, 40});
   options.top_p = input.PickValueInArray({0.0, 0.3, 0.95, 1.0});
   options.min_p = input.PickValueInArray({0.0, 0.1, 1.0});
+  options.typical_p = input.PickValueInArray({1.0, 1.0, 0.0, 0.3, 0.95});
+  options.no_repeat_ngram_size = input.PickValueInArray<std::size_t>({0, 0, 1, 2, 3, 40});
   options.repetition_penalty = input.PickValueInArray({1.0, 1.0, 0.01, 1.3, 100.0});
   options.seed = input.ConsumeIntegral<std::uint16_t>();
   options.logprobs = input.PickValueInArray<std::size_t>({0, 0, 1, 3, 100});
