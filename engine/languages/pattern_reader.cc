@@ -120,7 +120,9 @@ class PatternReader {
     const bool is_caseless = TakeAll(U"(?i:");
     if (is_caseless || TakeAll(U"(?:")) {
       ignores_case_ |= is_caseless;
+      const std::size_t begin = at_;
       GPT2_ASSIGN(Node group, ReadAlternatives(depth + 1));
+      if (ignores_case_ && HasLigature(begin)) return Refuse("(?i:) with ss, st, ff, fi or fl");
       ignores_case_ = ignored_case;
       if (!Take(')')) return Refuse("a group without its end");
       if (!Take('?')) {
@@ -284,6 +286,19 @@ class PatternReader {
       if (lower == 'k') set.ranges.push_back({0x212a, 0x212a});
     }
     return Done{};
+  }
+
+  // Whether characters_ from `begin` to at_ has two letters that Oniguruma also finds as one
+  // character, such as ss in U+00DF.
+  bool HasLigature(std::size_t begin) const {
+    constexpr std::u32string_view kLigatures[] = {U"ss", U"st", U"ff", U"fi", U"fl"};
+    for (std::size_t at = begin; at + 1 < at_; ++at) {
+      const char32_t pair[] = {characters_[at] | 0x20, characters_[at + 1] | 0x20};
+      for (const std::u32string_view ligature : kLigatures) {
+        if (ligature == std::u32string_view(pair, 2)) return true;
+      }
+    }
+    return false;
   }
 
   static constexpr std::size_t kMostGroups = 16;  // nested in each other
