@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/format/number_text.h"
 
 namespace gpt2::tools {
 namespace {
@@ -27,12 +27,6 @@ std::optional<T> Parse(std::string_view text) {
   return value;
 }
 
-std::string Shown(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.16g", value);
-  return text;
-}
-
 Error Refused(std::string_view flag, std::string_view text, const std::string& expected) {
   constexpr std::size_t kMost = 80;
   std::string found(text.substr(0, kMost));
@@ -46,7 +40,7 @@ Error Refused(std::string_view flag, std::string_view text, const std::string& e
 
 std::string Described(const NumberRange& range) {
   return std::string(range.is_whole ? "a whole number" : "a number") + " from " +
-         Shown(range.least) + " to " + Shown(range.most);
+         NumberText(range.least) + " to " + NumberText(range.most);
 }
 
 Result<double> ParseNumber(std::string_view flag, std::string_view text, const NumberRange& range) {

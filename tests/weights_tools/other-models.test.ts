@@ -175,6 +175,17 @@ describe("weights in several files", () => {
     );
   });
 
+  it("an index with a file of another folder is refused", () => {
+    const away = join(scratch, "shards-elsewhere");
+    mkdirSync(away);
+    copyFileSync(join(hub, "config.json"), join(away, "config.json"));
+    const index = JSON.stringify({ weight_map: { "wte.weight": `../shards/${names[0]}` } });
+    writeFileSync(join(away, "model.safetensors.index.json"), index);
+    expect(refusal(weights(["convert", away, join(scratch, "none")]))).toContain(
+      'expected "weight_map" with the name of a file for each tensor, found an object of 1',
+    );
+  });
+
   it("an error about one damaged file among several names it", () => {
     writeFileSync(join(folder, names[1] ?? ""), "<html>");
     expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(names[1]);
