@@ -92,6 +92,8 @@ describe("an address", () => {
   );
 
   it.each([
+    ["", /^the model is "", expected a folder's URL, an id on the hub, or files/],
+    [" \n", /expected a folder's URL, an id on the hub/],
     ["blob:http://host/x.gguf", /expected a folder's URL, as https:/],
     ["data:,a/x.gguf", /expected a folder's/],
     ["javascript:x.gguf", /expected a folder's/],

@@ -7,6 +7,9 @@ import { filesOf, isHandle, readFiles } from "./local-files.js";
 
 /** The argument `source` of loadModel; `hub` is the option, if given. `what` names the source in messages. */
 export async function readSource(source: unknown, hub: unknown, what = "the model"): Promise<SourceRequest> {
+  const refuseIt = (): never =>
+    refuse(`${what} is ${describeValue(source)}, expected a folder's URL, an id on the hub, or files`);
+  if (typeof source === "string" && source.trim() === "") return refuseIt(); // as a URL, it is the page itself
   if (typeof source === "string" && (hub !== undefined || /^hf:/i.test(source)))
     return readHubId(source, hub);
   if (hub !== undefined) return refuse(`hub needs a model's id, but the model is ${describeValue(source)}`);
@@ -20,8 +23,6 @@ export async function readSource(source: unknown, hub: unknown, what = "the mode
     const folder = { kind: "folder" as const, url: readFolder(`${what}'s address`, source) };
     return typeof source === "string" && isPlainId(source) ? { ...folder, orHub: readHubId(source) } : folder;
   }
-  if (typeof source !== "object" || source === null) {
-    return refuse(`${what} is ${describeValue(source)}, expected a folder's URL, an id on the hub, or files`);
-  }
+  if (typeof source !== "object" || source === null) return refuseIt();
   return readFiles(isHandle(source) ? await filesOf(source) : source);
 }
