@@ -17,9 +17,10 @@
 #include "engine/format/code_rows.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
+#include "engine/format/stored_weights.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/config.h"
-#include "engine/model/matrix.h"
+#include "engine/model/weight_format.h"
 #include "engine/model/weights.h"
 #include "engine/text/quoted.h"
 
@@ -281,9 +282,9 @@ Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
   std::vector<TensorPlan> plans;
   for (const TensorInfo& tensor : header.tensors) {
     const std::string name = CanonicalName(tensor.name);
-    if (!seen.emplace(name, &tensor).second) {
-      return CorruptWeights(
-          Concat("tensor ", Quoted(name), " is listed twice, with and without \"transformer.\""));
+    if (const auto [first, is_new] = seen.emplace(name, &tensor); !is_new) {
+      return CorruptWeights(Concat("tensor ", Quoted(name), " is listed twice, as ",
+                                   Quoted(first->second->name), " and as ", Quoted(tensor.name)));
     }
     // A Hub's floats are quantized here, with our own scales.
     const bool may_be_scales =

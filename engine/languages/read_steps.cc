@@ -244,14 +244,25 @@ Result<std::size_t> ReadCount(const Json& json, const std::string& field, const 
                             "0 to 1000");
 }
 
-// `is_fused`: whether a step before has put all tokens together.
-Status ReadDecoder(const Json& step, const std::string& field, bool& is_fused,
+// Which kinds of steps come before.
+struct DecodersBefore {
+  bool has_word_piece = false;
+  bool has_fuse = false;
+};
+
+// Refuses orders where the text of a token depends on later ones, which a generation does not know.
+Status ReadDecoder(const Json& step, const std::string& field, DecodersBefore& before,
                    DecoderSteps& steps) {
   const Json& type = field::TypeOf(step);
+  const bool is_fused = before.has_fuse;
   if (IsText(type, "WordPiece")) {
     GPT2_TRY(field::CheckMembers(step, field, {"type", "prefix", "cleanup"}));
     GPT2_ASSIGN(std::string prefix, field::ReadText(step, field, "prefix"));
     GPT2_ASSIGN(const bool cleans, field::ReadFlag(step, field, "cleanup", true));
+    if (is_fused && cleans) {
+      return field::Unsupported(Concat(field, ".cleanup"), true, "false after \"Fuse\"");
+    }
+    before.has_word_piece = true;
     steps.push_back(WordPieceDecoder(std::move(prefix), cleans));
   } else if (IsText(type, "Metaspace")) {
     std::string replacement;
@@ -261,16 +272,25 @@ Status ReadDecoder(const Json& step, const std::string& field, bool& is_fused,
     steps.push_back(MetaspaceDecoder(std::move(replacement), scheme != PrependScheme::kNever));
   } else if (IsText(type, "ByteFallback")) {
     GPT2_TRY(field::CheckMembers(step, field, {"type"}));
+    if (is_fused || before.has_word_piece) {
+      return field::Unsupported(
+          Concat(field, ".type"), type,
+          Concat("a step that can follow \"", is_fused ? "Fuse" : "WordPiece", "\""));
+    }
     steps.push_back(ByteFallbackDecoder());
   } else if (IsText(type, "Fuse")) {
     GPT2_TRY(field::CheckMembers(step, field, {"type"}));
-    is_fused = true;
+    before.has_fuse = true;
     steps.push_back(FuseDecoder());
   } else if (IsText(type, "Replace")) {
     GPT2_TRY(field::CheckMembers(step, field, {"type", "pattern", "content"}));
     GPT2_ASSIGN(Searched searched, ReadSearched(step, field));
     if (searched.pattern)
       return field::Unsupported(Concat(field, ".pattern"), step, "a \"String\"");
+    if (is_fused && !IsOneCharacter(searched.literal)) {
+      return field::Unsupported(Concat(field, ".pattern"), Json(searched.literal),
+                                "one character after \"Fuse\"");
+    }
     GPT2_ASSIGN(std::string content, field::ReadText(step, field, "content"));
     steps.push_back(ReplaceDecoder(std::move(searched.literal), std::move(content)));
   } else if (IsText(type, "Strip")) {
@@ -281,7 +301,6 @@ Status ReadDecoder(const Json& step, const std::string& field, bool& is_fused,
     }
     GPT2_ASSIGN(const std::size_t start, ReadCount(step, field, "start"));
     GPT2_ASSIGN(const std::size_t stop, ReadCount(step, field, "stop"));
-    // A generation does not know which token will be the last.
     if (is_fused && stop > 0) {
       return field::Unsupported(Concat(field, ".stop"), Json(stop), "0 after \"Fuse\"");
     }
@@ -367,10 +386,10 @@ Status ReadDecoders(const Json* decoder, bool is_byte_pairs, LanguageParts& part
     parts.joins_with_space = !is_bytes;
     return Done{};
   }
-  bool is_fused = false;
+  DecodersBefore before;
   return field::ForSteps(*decoder, "decoder", "decoders",
                          [&](const Json& step, const std::string& field) {
-                           return ReadDecoder(step, field, is_fused, parts.decoders);
+                           return ReadDecoder(step, field, before, parts.decoders);
                          });
 }
 

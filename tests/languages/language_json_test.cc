@@ -247,15 +247,29 @@ TEST(LanguageJson, AnErrorNamesTheUnsupportedField) {
   EXPECT_TRUE(Has(ErrorOf(file), "\"decoder.type\""));
 }
 
-// The bytes of a token would depend on whether it is the last one, which a generation cannot know.
-TEST(LanguageJson, ADecoderThatStripsTheEndOfTheTextIsRefused) {
+// The text of a token would depend on the tokens after it, which a generation does not know.
+TEST(LanguageJson, ADecoderThatNeedsLaterTokensIsRefused) {
   const Json fuse = {{"type", "Fuse"}};
   const Json strip = {{"type", "Strip"}, {"content", " "}, {"start", 0}, {"stop", 1}};
-  Json file = WordLevel();
-  file["decoder"] = {{"type", "Sequence"}, {"decoders", {strip, fuse}}};
-  EXPECT_EQ(ErrorOf(file), "");
-  file["decoder"]["decoders"] = {fuse, strip};
-  EXPECT_TRUE(Has(ErrorOf(file), "\"decoder.decoders[1].stop\" is 1, expected 0 after \"Fuse\""));
+  const Json cleaning = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}};
+  const Json joining = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", false}};
+  const Json bytes = {{"type", "ByteFallback"}};
+  const Json two = {{"type", "Replace"}, {"pattern", {{"String", "ab"}}}, {"content", "c"}};
+  const Json one = {{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}};
+  const auto error_of = [](const Json& first, const Json& second) {
+    Json file = WordLevel();
+    file["decoder"] = {{"type", "Sequence"}, {"decoders", {first, second}}};
+    return ErrorOf(file);
+  };
+  for (const Json& step : {strip, cleaning, bytes, two, one}) EXPECT_EQ(error_of(step, fuse), "");
+  for (const Json& step : {one, joining}) EXPECT_EQ(error_of(fuse, step), "");
+  EXPECT_TRUE(
+      Has(error_of(fuse, strip), "\"decoder.decoders[1].stop\" is 1, expected 0 after \"Fuse\""));
+  EXPECT_TRUE(
+      Has(error_of(fuse, cleaning), "[1].cleanup\" is true, expected false after \"Fuse\""));
+  EXPECT_TRUE(Has(error_of(fuse, two), "[1].pattern\" is \"ab\", expected one character after"));
+  EXPECT_TRUE(Has(error_of(fuse, bytes), "expected a step that can follow \"Fuse\""));
+  EXPECT_TRUE(Has(error_of(joining, bytes), "expected a step that can follow \"WordPiece\""));
 }
 
 }  // namespace
