@@ -89,7 +89,7 @@ void ThreadPool::DropUnstarted() {
   std::erase_if(helpers_, [](std::unique_ptr<HelperState>& helper) {
     std::uint32_t expected = HelperState::kWaiting;
     if (!helper->phase.compare_exchange_strong(expected, HelperState::kDropped)) return false;
-    static_cast<void>(helper.release());  // the thread owns it now
+    [[maybe_unused]] const HelperState* const state = helper.release();  // the thread owns it now
     return true;
   });
   SetThreads(std::min(threads(), most_threads()));

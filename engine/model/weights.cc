@@ -10,6 +10,7 @@
 #include "engine/kernels/layout.h"
 #include "engine/model/config.h"
 #include "engine/model/matrix.h"
+#include "engine/model/weight_format.h"
 
 namespace gpt2 {
 
