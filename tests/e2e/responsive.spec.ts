@@ -13,7 +13,9 @@ interface Shift {
 
 /** Watches the page from now on. */
 async function watch(page: Page): Promise<void> {
-  await page.evaluate(() => {
+  await page.evaluate(async () => {
+    // The shift of the frame that has just been laid out is reported when it is painted.
+    for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
     const shifts: Shift[] = [];
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) {
