@@ -51,7 +51,7 @@ async function play(page, folder) {
   await show(500);
   await type(", a fox who");
   await suggest(1);
-  await type(" day");
+  await type(",");
   await suggest(2);
   await page.keyboard.press("Control+Enter");
   await follow();
@@ -86,9 +86,7 @@ try {
     const inTurn = frames.flatMap(({ path, ms }) => [
       "-d",
       String(ms),
-      "-lossy",
-      "-q",
-      "60",
+      "-lossless",
       "-m",
       "6",
       path,
