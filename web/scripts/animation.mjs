@@ -83,14 +83,7 @@ try {
   await withBuiltPage(async (newPage) => {
     const page = await newPage({ viewport, colorScheme: "light", locale: "en" });
     const frames = await play(page, folder);
-    const inTurn = frames.flatMap(({ path, ms }) => [
-      "-d",
-      String(ms),
-      "-lossless",
-      "-m",
-      "6",
-      path,
-    ]);
+    const inTurn = frames.flatMap(({ path, ms }) => ["-d", String(ms), "-lossless", "-m", "6", path]);
     execFileSync("img2webp", ["-loop", "0", "-min_size", ...inTurn, "-o", target]);
     const seconds = frames.reduce((sum, { ms }) => sum + ms, 0) / 1000;
     const { size } = statSync(target);
