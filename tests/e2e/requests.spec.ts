@@ -135,6 +135,23 @@ for (const variant of ["threads-relaxed", "simd"] as const) {
   });
 }
 
+test("models that are disposed of right after a run leave no thread", async ({ page }) => {
+  test.skip(process.platform !== "linux", "reads /proc");
+  await page.goto("./?model=none");
+  await inPage(
+    page,
+    async ({ loadModel }, options) => {
+      for (let i = 0; i < 20; ++i) {
+        const model = await loadModel("models/demo/", options);
+        await model.complete("One day", { maxNewTokens: 5 });
+        await model.dispose();
+      }
+    },
+    { variant: "threads-relaxed", threads: 4 } as const,
+  );
+  await expect.poll(async () => (await renderers(page)).workers, { timeout: 15_000 }).toBe(0);
+});
+
 test("an unreferenced model is disposed of, and a model with an active reader is not", async ({ page }) => {
   await page.goto("./?model=none");
   await inPage(

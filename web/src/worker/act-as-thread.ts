@@ -4,11 +4,19 @@ import { runThread, threadName } from "../shared/wasm-module.js";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-/** Runs a helper thread if this worker is one; returns whether it is. */
+/** Within this time after its engine has ended, the page terminates the thread's parent. */
+const lingerMs = 1000;
+
+/**
+ * Runs a helper thread if this worker is one; returns whether it is. The thread ends with its parent. In Chromium, a
+ * parent whose helper ends at the same moment misses that, and neither is ever freed. So a helper does not close
+ * itself, and stays busy until its parent has ended.
+ */
 export function actAsThread(): boolean {
   if (self.name !== threadName) return false;
-  // The thread ends with its parent and does not close itself. In Chromium, a worker that closes while its parent closes is
-  // never freed, nor is the parent.
-  self.onmessage = ({ data }: MessageEvent<ThreadStart>) => runThread(data);
+  self.onmessage = ({ data }: MessageEvent<ThreadStart>) => {
+    runThread(data);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lingerMs);
+  };
   return true;
 }
