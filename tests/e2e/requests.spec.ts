@@ -180,6 +180,26 @@ test("an unreferenced model is disposed of, and a model with an active reader is
   await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
 });
 
+test("a model that was disposed of is garbage-collected", async ({ page }) => {
+  await page.goto("./?model=none");
+  await inPage(
+    page,
+    async ({ loadModel }) => {
+      const model = await loadModel("models/demo/", { variant: "simd" });
+      await model.dispose();
+      Object.assign(window, { disposed: new WeakRef(model) });
+    },
+    undefined,
+  );
+  const isCollected = () =>
+    page.evaluate(() => {
+      const { gc, disposed } = window as unknown as { gc(): void; disposed: WeakRef<object> };
+      gc();
+      return disposed.deref() === undefined;
+    });
+  await expect.poll(isCollected).toBe(true);
+});
+
 test("an argument that the engine refuses causes an error that names it", async ({ page }) => {
   const found = await withModel(
     page,

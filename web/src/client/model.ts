@@ -152,7 +152,7 @@ export class Model {
     this.requester = requester;
     this.info = info;
 
-    forgotten.register(this, requester);
+    forgotten.register(this, requester, this);
   }
 
   /**
@@ -343,6 +343,7 @@ export class Model {
    * resolves after that.
    */
   async dispose(): Promise<void> {
+    forgotten.unregister(this); // it would keep the requester, whose error's stack refers to this model
     return this.requester.dispose();
   }
 }
