@@ -63,7 +63,7 @@ test("nothing moves while the model writes", async ({ page }) => {
   expect(shifts.filter(({ value }) => value > 0.001)).toEqual([]);
 });
 
-for (const [language, { start, editor }] of Object.entries({ en: english, de: german })) {
+for (const [language, { start, models, editor }] of Object.entries({ en: english, de: german })) {
   test.describe(`on a phone, in the language ${language},`, () => {
     test.use({ locale: language, viewport: { width: 360, height: 780 } });
 
@@ -80,7 +80,7 @@ for (const [language, { start, editor }] of Object.entries({ en: english, de: ge
           fill(start.stopped, { count }),
         ]),
       ];
-      const speeds = [0.1, 99, 2000].map((value) => fill(start.rate, { value }));
+      const speeds = [0.1, 99, 2000].map((value) => fill(models.rate, { value }));
       const presets = (["preset.precise", "preset.balanced", "preset.wild", "ownPreset"] as const).map(
         (name) => editor[name],
       );

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import ts from "typescript";
 import * as german from "../../../web/page/language/de.js";
 import * as english from "../../../web/page/language/en.js";
-import { percent } from "../../../web/page/language/numbers.js";
+import { percent } from "../../../web/page/language/quantities.js";
 import { fill } from "../../../web/page/language/phrases.js";
 import { insideWords } from "../../../web/src/figures/index.js";
 import { inEnglish } from "../../../web/vite.language.js";

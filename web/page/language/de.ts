@@ -97,11 +97,8 @@ export const page: Translated<Sections["page"]> = {
 };
 
 export const start: Translated<Sections["start"]> = {
-  count: "{value} Parameter",
-  ms: "{value} ms",
   seconds: "{value} s",
   minutes: { one: "{count} Minute", other: "{count} Minuten" },
-  rate: "{value} Token/s",
 
   ownModel: "das Modell in dieser Seite",
 
@@ -113,9 +110,6 @@ export const start: Translated<Sections["start"]> = {
   startingEngine: "Die Engine startet",
   progress: "{loaded} von {total}",
   pace: "{loaded} von {total}, noch {time}",
-  engine: { one: "{variant}, {count} Thread", other: "{variant}, {count} Threads" },
-  model: "{count}, {weights}",
-  notStored: "Dieses Modell wird nicht für den nächsten Besuch gespeichert: {why}.",
   tryAgain: "Erneut versuchen",
   cancelled: "Das Laden wurde abgebrochen.",
   notLoaded: "Das Modell konnte nicht geladen werden: {why}.",
@@ -164,6 +158,13 @@ export const texts: Translated<Sections["texts"]> = {
 };
 
 export const models: Translated<Sections["models"]> = {
+  count: "{value} Parameter",
+  ms: "{value} ms",
+  rate: "{value} Token/s",
+  engine: { one: "{variant}, {count} Thread", other: "{variant}, {count} Threads" },
+  model: "{count}, {weights}",
+  notStored: "Dieses Modell wird nicht für den nächsten Besuch gespeichert: {why}.",
+
   elsewhere:
     "Die Adresse dieser Seite verweist auf {name} bei {host}. Geladen wird erst, wenn du „Nachsehen“ wählst.",
   forbiddenHost:

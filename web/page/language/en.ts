@@ -119,11 +119,8 @@ export const scriptless = {
 
 /** What the page shows as soon as it runs. */
 export const start = {
-  count: "{value} parameters",
-  ms: "{value} ms",
   seconds: "{value} s",
   minutes: { one: "{count} minute", other: "{count} minutes" },
-  rate: "{value} tokens/s",
 
   ownModel: "the model in this page",
 
@@ -134,9 +131,6 @@ export const start = {
   startingEngine: "Starting the engine",
   progress: "{loaded} of {total}",
   pace: "{loaded} of {total}, about {time} left",
-  engine: { one: "{variant}, {count} thread", other: "{variant}, {count} threads" },
-  model: "{count}, {weights}",
-  notStored: "This model is not stored for the next visit: {why}.",
   tryAgain: "Try again",
   cancelled: "Loading was cancelled.",
   notLoaded: "The model could not be loaded: {why}.",
@@ -185,6 +179,13 @@ export const texts = {
 
 /** For the choice of a model, and for a model that is loading. */
 export const models = {
+  count: "{value} parameters",
+  ms: "{value} ms",
+  rate: "{value} tokens/s",
+  engine: { one: "{variant}, {count} thread", other: "{variant}, {count} threads" },
+  model: "{count}, {weights}",
+  notStored: "This model is not stored for the next visit: {why}.",
+
   elsewhere:
     "The address of this page names {name}, which is on {host}. That host is contacted only if you look it up.",
   forbiddenHost:

@@ -1,7 +1,6 @@
 // Describes what a model is expected to need on this device.
 import { formatBytes, formatNumber } from "../language/numbers.js";
 import { phrase } from "../language/models.js";
-import { phrase as phraseOfStart } from "../language/start.js";
 import type { PageState } from "../state/page-state.js";
 import { memoryOf, rateOf, roundToTwoDigits } from "./estimate.js";
 import { readingSpeed } from "./reading-speed.js";
@@ -14,7 +13,7 @@ export async function expectedRate(
   const speed = await readingSpeed(state);
   if (speed === undefined) return undefined;
   const perSecond = roundToTwoDigits(rateOf(weightBytes, speed));
-  return () => phraseOfStart("rate", { value: formatNumber(perSecond, perSecond < 10 ? 1 : 0) });
+  return () => phrase("rate", { value: formatNumber(perSecond, perSecond < 10 ? 1 : 0) });
 }
 
 /** For weights of this size in memory, in the page's language at the time of the call. */

@@ -1,9 +1,8 @@
 // The line under the title: the name of the model, and an offer to use GPT-2 itself while the demo model is loaded.
 import { onPress } from "../../dom/buttons.js";
 import type { Elements } from "../../dom/elements.js";
-import { formatLarge } from "../../language/numbers.js";
+import { formatLarge } from "../../language/quantities.js";
 import { phrase } from "../../language/models.js";
-import { phrase as phraseOfStart } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { languageOf } from "../../models/language.js";
 import { isDemo } from "../../models/model-address.js";
@@ -26,7 +25,7 @@ function describeModel(ui: LineElements, state: PageState): void {
   const isEnglish = languageOf(state.chosen.peek()) === "en";
   setTranslatedText(ui.modelFacts, () => {
     if (!parameters) return "";
-    const count = phraseOfStart("count", { value: formatLarge(parameters) });
+    const count = phrase("count", { value: formatLarge(parameters) });
     return `: ${isEnglish ? phrase("inEnglish", { count }) : count}`;
   });
 }

@@ -7,8 +7,8 @@ import { isAddress, withScheme } from "../../models/named-model.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
 import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/models.js";
-import { formatBytes, formatLanguages, formatLarge } from "../../language/numbers.js";
-import { phrase as phraseOfStart } from "../../language/start.js";
+import { formatBytes } from "../../language/numbers.js";
+import { formatLanguages, formatLarge } from "../../language/quantities.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { releases } from "../../models/estimate.js";
 import { expectationOf } from "../../models/expectation.js";
@@ -21,7 +21,7 @@ export function showReleases(ui: Pick<Elements, "releases">, lookUp: (id: string
   const buttons = releases.map(({ name, id, parameters }) => {
     const button = plainButton("", () => lookUp(id));
     setTranslatedText(button, () => {
-      const count = phraseOfStart("count", { value: formatLarge(parameters) });
+      const count = phrase("count", { value: formatLarge(parameters) });
       return phrase("release", { name, count });
     });
     return button;

@@ -5,8 +5,8 @@ import { folderModel } from "../../models/chosen-model.js";
 import { isDemo } from "../../models/model-address.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
 import type { Elements } from "../../dom/elements.js";
-import { formatBytes, formatLarge } from "../../language/numbers.js";
-import { phrase as phraseOfStart } from "../../language/start.js";
+import { formatBytes } from "../../language/numbers.js";
+import { formatLarge } from "../../language/quantities.js";
 import { phrase } from "../../language/models.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { languageNote } from "./offers.js";
@@ -84,7 +84,7 @@ export class SiteModels {
     const { parameters, bytes } = listed;
     const model = modelOf(listed);
     const size = () => {
-      const count = phraseOfStart("count", { value: formatLarge(parameters) });
+      const count = phrase("count", { value: formatLarge(parameters) });
       const { name } = model;
       return `${phrase("listed", { name, count, bytes: formatBytes(bytes) })}.${languageNote(model)}`;
     };

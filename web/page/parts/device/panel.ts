@@ -5,7 +5,7 @@ import { plainButton, setEnabled } from "../../dom/buttons.js";
 import type { Elements } from "../../dom/elements.js";
 import { make } from "../../dom/make.js";
 import { phrase } from "../../language/device.js";
-import { formatRate } from "../../language/format.js";
+import { formatRate } from "../../language/quantities.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { isAbort, messageOf } from "../../state/errors.js";
 import { onChange, type PageState, type Traffic } from "../../state/page-state.js";

@@ -1,8 +1,8 @@
 // The sentences of the panel "Engine and device".
 import type { Environment, ModelInfo, StorageInfo, StoredModel } from "../../../src/client/index.js";
-import { formatRate } from "../../language/format.js";
 import { phrase } from "../../language/device.js";
-import { formatBytes, formatShare } from "../../language/numbers.js";
+import { formatBytes } from "../../language/numbers.js";
+import { formatRate, formatShare } from "../../language/quantities.js";
 import type { Speed } from "../../models/floor.js";
 
 /** Where the bytes of a model came from. */

@@ -4,7 +4,7 @@ import type { Prediction } from "../../assistant/predict.js";
 import { visible } from "../../../src/shared/visible.js";
 import { shape, type Sampling } from "./shape.js";
 import { phrase } from "../../language/editor.js";
-import { percent } from "../../language/numbers.js";
+import { percent } from "../../language/quantities.js";
 
 /** Number of bars; sizes in the picture's own units. */
 const shownOfTop = 40;

@@ -1,9 +1,8 @@
 // Shows the facts about the model and its speed.
 import { effect } from "@preact/signals-core";
 import type { Elements } from "../../dom/elements.js";
-import { formatMs, formatRate } from "../../language/format.js";
-import { formatLarge } from "../../language/numbers.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/models.js";
+import { formatLarge, formatMs, formatRate } from "../../language/quantities.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 

@@ -10,7 +10,7 @@ import { addScores, keepScores, scoredField, setScored } from "../../document/sc
 import { modeField, viewMode } from "../../document/view-mode.js";
 import { FrameBatch } from "../../dom/frame-batch.js";
 import { phrase } from "../../language/editor.js";
-import { formatShare } from "../../language/numbers.js";
+import { formatShare } from "../../language/quantities.js";
 import { details, type DetailsSetting } from "./details.js";
 import "./seeing.css";
 import { detailsField } from "./details-field.js";

@@ -6,7 +6,8 @@ import type { Prediction, RankedToken } from "../../assistant/predict.js";
 import type { Scored } from "../../document/scored.js";
 import { visible } from "../../../src/shared/visible.js";
 import { phrase } from "../../language/editor.js";
-import { formatNumber, percent } from "../../language/numbers.js";
+import { formatNumber } from "../../language/numbers.js";
+import { percent } from "../../language/quantities.js";
 
 /** The number of alternatives shown. */
 const shownOfTop = 10;
