@@ -1,5 +1,5 @@
 // The count of matches in the search: "116", or "3 / 116" while the third is selected.
-import { getSearchQuery } from "@codemirror/search";
+import { getSearchQuery, searchPanelOpen } from "@codemirror/search";
 import { EditorView } from "@codemirror/view";
 import type { EditorState } from "@codemirror/state";
 
@@ -18,7 +18,7 @@ function countOf(state: EditorState): string {
 }
 
 export const countOfMatches = EditorView.updateListener.of(({ view, state, startState, docChanged }) => {
-  const field = view.dom.querySelector(".cm-search [name=search]");
+  const field = searchPanelOpen(state) && view.dom.querySelector(".cm-search [name=search]");
   if (!field) return;
   let shown = view.dom.querySelector(".find-count");
   const isSame =

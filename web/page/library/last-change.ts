@@ -2,6 +2,7 @@
 // are stored as the difference from the last stored version.
 import type { Change } from "../document/difference.js";
 import { isOffset } from "../document/parse-kept.js";
+import { readStored, writeStored } from "../state/storage.js";
 
 export interface LastChange {
   /** Version of the stored text that was changed; 0: the text that every page starts with. */
@@ -25,22 +26,18 @@ export function parseLastChange(json: string): LastChange | undefined {
 }
 
 export function readLastChange(name: string): LastChange | undefined {
+  const json = readStored("localStorage", name);
   try {
-    const json = localStorage.getItem(name);
-    return json === null ? undefined : parseLastChange(json);
+    return json === undefined ? undefined : parseLastChange(json);
   } catch {
-    return undefined; // there is no storage, or another page has written there
+    return undefined; // another page has written there
   }
 }
 
 /** undefined removes the entry: everything is stored. */
 export function writeLastChange(name: string, last: LastChange | undefined): void {
-  try {
-    if (last && last.change.insert.length <= mostUnits) localStorage.setItem(name, JSON.stringify(last));
-    else localStorage.removeItem(name);
-  } catch {
-    // There is no storage, or it is full.
-  }
+  const isKept = last !== undefined && last.change.insert.length <= mostUnits;
+  writeStored("localStorage", name, isKept ? JSON.stringify(last) : undefined);
 }
 
 const removed = "removed";
@@ -48,20 +45,10 @@ const removed = "removed";
 /** Notes, in place of a last change, that the text is to be deleted. A page that closes may not live to delete it. */
 export function noteRemoval(name: string): void {
   writeLastChange(name, undefined); // would bring the text back if there is no room for the note
-  try {
-    localStorage.setItem(name, removed);
-  } catch {
-    // There is no storage, or it is full.
-  }
+  writeStored("localStorage", name, removed);
 }
 
-export function isRemoved(name: string): boolean {
-  try {
-    return localStorage.getItem(name) === removed;
-  } catch {
-    return false;
-  }
-}
+export const isRemoved = (name: string): boolean => readStored("localStorage", name) === removed;
 
 /** The rest of the names of all last changes that begin with `prefix`. */
 export function lastChangesOf(prefix: string): string[] {

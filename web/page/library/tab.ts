@@ -6,7 +6,7 @@ import { Attempts } from "./attempts.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
 import { storeSoon } from "./store-soon.js";
-import { path, readSession, writeSession } from "./session.js";
+import { path, readStored, writeStored } from "../state/storage.js";
 import { takeTextInPage, textForPage } from "./text-in-page.js";
 import { TextStore, type StoredVersion } from "./store.js";
 import { needText, patienceMs, readText, takeText, type FoundText, type TakenText } from "./take.js";
@@ -99,7 +99,7 @@ export class Tab {
     const stored = { version: 0, text: this.firstText };
     const begun: OwnText = { id, version: 0, stored, changed: 0, release: () => undefined };
     void claim(nameOf(id), 0).then((release) => (begun.release = release ?? begun.release));
-    writeSession(idKey, id);
+    writeStored("sessionStorage", idKey, id);
     return begun;
   }
 
@@ -269,7 +269,7 @@ export class Tab {
       id === undefined
         ? this.beginText()
         : { id, version, changed, release, stored: { version, text: this.textIn(stored) } };
-    writeSession(idKey, this.own.id);
+    writeStored("sessionStorage", idKey, this.own.id);
     this.showBeside(beside);
     await this.setting.surface.restore(kept);
     if (id === undefined || kept.draft !== undefined) this.noteChange(); // not stored yet
@@ -299,7 +299,8 @@ export class Tab {
     const inPage = this.readTextInPage();
     try {
       const names = { prefix, firstText: this.firstText };
-      const taken = await (inPage ?? takeText(await this.openStore(), readSession(idKey), names));
+      const taken = await (inPage ??
+        takeText(await this.openStore(), readStored("sessionStorage", idKey), names));
       if (isLate()) taken?.release();
       else if (taken) await this.show(taken);
     } catch (error) {

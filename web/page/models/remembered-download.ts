@@ -2,6 +2,7 @@
 import { folderModel } from "./chosen-model.js";
 import { addressOf, isOfFiles } from "./model-address.js";
 import type { ChosenModel } from "../state/page-state.js";
+import { readStored, writeStored } from "../state/storage.js";
 
 /** The key has the path, because other pages of the host share the storage. */
 const key = `gpt2-coming ${location.pathname}`;
@@ -13,31 +14,22 @@ const written = (model: ChosenModel): string => {
 
 /** Remembers that `model` is downloading. Local files cannot be remembered. */
 export function rememberDownload(model: ChosenModel): void {
-  if (isOfFiles(model)) return;
-  try {
-    sessionStorage.setItem(key, written(model));
-  } catch {
-    // There is no storage, for example in a sandboxed frame.
-  }
+  if (!isOfFiles(model)) writeStored("sessionStorage", key, written(model));
 }
 
 /** Forgets `model`, whose download has ended. Another one may have started already. */
 export function forgetDownload(model: ChosenModel): void {
-  try {
-    if (sessionStorage.getItem(key) === written(model)) sessionStorage.removeItem(key);
-  } catch {
-    // There is no storage.
-  }
+  if (readStored("sessionStorage", key) === written(model)) writeStored("sessionStorage", key);
 }
 
 /** The model that was downloading when the page was reloaded. */
 export function rememberedDownload(): ChosenModel | undefined {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(key) ?? "null") as unknown;
+    const kept = JSON.parse(readStored("sessionStorage", key) ?? "null") as unknown;
     const { address, name, weights } = Object(kept) as Record<string, unknown>;
     if (typeof address !== "string" || typeof name !== "string") return undefined;
     return { ...folderModel(address, weights === "q4" ? "q4" : null), name };
   } catch {
-    return undefined; // there is no storage, or its entry is damaged
+    return undefined; // the entry is damaged
   }
 }

@@ -5,6 +5,7 @@ import { phrase } from "../../language/models.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { addressOf } from "../../models/model-address.js";
 import type { ChosenModel } from "../../state/page-state.js";
+import { readStored, writeStored } from "../../state/storage.js";
 
 /**
  * Stores the choice for this visit, so that a reload does not ask again. The key has the path, because other pages of
@@ -14,21 +15,11 @@ const choiceKey = `gpt2-model ${location.pathname}`;
 
 export function rememberChoice(query: string): void {
   history.replaceState(null, "", (query || pageAddress()) + viewOf(location.hash));
-  try {
-    sessionStorage.setItem(choiceKey, query);
-  } catch {
-    // There is no storage, for example in a sandboxed frame.
-  }
+  writeStored("sessionStorage", choiceKey, query);
 }
 
 /** Whether the visitor chose the model in the page's address. */
-export function isAddressChosen(): boolean {
-  try {
-    return sessionStorage.getItem(choiceKey) === location.search;
-  } catch {
-    return false;
-  }
-}
+export const isAddressChosen = (): boolean => readStored("sessionStorage", choiceKey) === location.search;
 
 /**
  * Returns the question that the page asks before it contacts a host that only its address names: someone else may have
