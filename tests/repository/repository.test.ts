@@ -179,6 +179,7 @@ describe("the module and the page", () => {
       "numbers",
       "phrases",
       "refuse",
+      "shares",
       "unless-aborted",
       "visible",
     ].map((name) => `web/src/shared/${name}.ts`);
