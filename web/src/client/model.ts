@@ -343,7 +343,8 @@ export class Model {
    * resolves after that.
    */
   async dispose(): Promise<void> {
-    forgotten.unregister(this); // it would keep the requester, whose error's stack refers to this model
+    // The registry holds the requester, whose error holds this model: its stack has the objects of its calls.
+    forgotten.unregister(this);
     return this.requester.dispose();
   }
 }
