@@ -62,7 +62,7 @@ struct Lanes {
   float Sum() const { return (lane[0] + lane[1]) + (lane[2] + lane[3]); }
 };
 
-// The running softmax of attention, block by block.
+// The online softmax of attention, block by block.
 struct OnlineSoftmax {
   float maximum = -INFINITY;
   float sum = 0.0f;

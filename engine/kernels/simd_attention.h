@@ -1,4 +1,4 @@
-// Attention of one query over a head's cache, block by block with a running softmax.
+// Attention of one query over a head's cache, block by block with a online softmax.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace gpt2::simd {
 
-// The running softmax of attention; see its twin in reference.cc.
+// The online softmax of attention; see its twin in reference.cc.
 struct OnlineSoftmax {
   float maximum = -INFINITY;
   float sum = 0.0f;
