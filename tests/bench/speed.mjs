@@ -124,7 +124,7 @@ export const peers = {
 };
 
 export const native = {
-  about: "124M's shapes in Chromium and natively, compared with llama.cpp compiled for this processor",
+  about: "124M's shapes in Chromium and natively, compared with llama.cpp on the same processor",
   /** @param {Flags} flags */
   async measure(flags) {
     const formats = Object.entries({ q8: "Q8_0", q4: "Q4_0" });
