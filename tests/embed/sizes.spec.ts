@@ -12,18 +12,21 @@ const loads: readonly (readonly [files: readonly string[], when: string])[] = [
   [["gpt2.js"], "with the app"],
   [["gpt2-element.js", "gpt2-element-classes.js"], "with an app that has the elements, beside `gpt2.js`"],
   [["gpt2-cache.js"], "beside a model's first files, unless `cache` is false"],
-  [["gpt2-page-sources.js", "gpt2-sources.js"], "for a model of a hub or of files, or with an own `fetch`"],
+  [
+    ["gpt2-page-sources.js", "gpt2-sources.js"],
+    "for a model from a hub or from files, or with your own `fetch`",
+  ],
   [["gpt2-convert.js"], "to convert a model while it is read, or to read its `tokenizer.json`"],
   [["gpt2-languages.js"], "for a tokenizer with other rules than GPT-2's"],
   [["gpt2-environment.js"], "on first use"],
-  [["gpt2-fill.js"], "when a model fills in"],
+  [["gpt2-fill.js"], "when `fill` is called"],
   [["gpt2-figures.js"], "with an app that shows figures"],
   [["gpt2-inspect.js"], "for `model.inspect`"],
   [["gpt2-isolate.js"], "when `isolate` is called"],
-  [["gpt2-sha256.js"], "on pages that are not served securely"],
-  [["gpt2-fallback.js", "gpt2-inlined.js"], "where a bundler left the worker behind"],
-  [["gpt2.bundle.js"], "as the module in one file, with all four engines"],
-  [["gpt2-element.bundle.js"], "as the elements in one file, with all four engines"],
+  [["gpt2-sha256.js"], "on pages outside a secure context"],
+  [["gpt2-fallback.js", "gpt2-inlined.js"], "where a bundler did not copy the worker"],
+  [["gpt2.bundle.js"], "if you import the module as one file, with all four engines"],
+  [["gpt2-element.bundle.js"], "if you import the elements as one file, with all four engines"],
 ];
 
 const kilobytes = (bytes: number) => `${Math.ceil(bytes / 1000)} kB`;

@@ -9,7 +9,7 @@ export interface SuggestionField {
    * caret, or the editor is read-only.
    */
   textBefore(): string | undefined;
-  /** Inserts `text` at the caret, as one step to undo. Returns what it inserted: "" for nothing. */
+  /** Inserts `text` at the caret, as one undo step. Returns what it inserted: "" for nothing. */
   insert(text: string): string;
   /** The position of the caret in the viewport. The suggestion is drawn to its right. */
   caret(): DOMRectReadOnly;
