@@ -180,6 +180,23 @@ test("an unreferenced model is disposed of, and a model with an active reader is
   await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
 });
 
+test("a model that its onProgress refers to is garbage-collected", async ({ page }) => {
+  await page.goto("./?model=none");
+  await inPage(
+    page,
+    async ({ loadModel }) => {
+      const app = { model: {}, stage: "" };
+      app.model = await loadModel("models/demo/", {
+        variant: "simd",
+        onProgress: ({ stage }) => (app.stage = stage),
+      });
+    },
+    undefined,
+  );
+  const collect = () => page.evaluate(() => (window as unknown as { gc(): void }).gc());
+  await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
+});
+
 test("a model that was disposed of is garbage-collected", async ({ page }) => {
   await page.goto("./?model=none");
   await inPage(
@@ -193,7 +210,7 @@ test("a model that was disposed of is garbage-collected", async ({ page }) => {
   );
   const isCollected = () =>
     page.evaluate(() => {
-      const { gc, disposed } = window as unknown as { gc(): void; disposed: WeakRef<object> };
+      const { gc, disposed } = window as unknown as { gc: () => void; disposed: WeakRef<object> };
       gc();
       return disposed.deref() === undefined;
     });

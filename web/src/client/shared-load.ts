@@ -109,7 +109,7 @@ export class SharedLoad {
     if (this.progress) listener(this.progress);
     try {
       const result = await unlessAborted(unlessAborted(this.result, signal), refused.signal);
-      return { ...result, lease: new Lease(this.connection, () => this.leave()) };
+      return { ...result, lease: new Lease(this.connection, this.leave) };
     } catch (error) {
       void this.leave();
       throw error;
@@ -118,10 +118,11 @@ export class SharedLoad {
     }
   }
 
-  private leave(): Promise<void> {
+  /** Not a closure of `join`: the registry of models would hold `onProgress`, and what its caller can see, forever. */
+  private readonly leave = (): Promise<void> => {
     this.users -= 1;
     if (this.users > 0) return Promise.resolve();
     this.onEnd();
     return this.connection.dispose();
-  }
+  };
 }
