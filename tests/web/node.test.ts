@@ -159,6 +159,22 @@ describe("the thread of the engine", async () => {
     expect(thread.isReferenced).toBe(false);
   });
 
+  it("a generation that waits for its reader does not keep the process alive", () => {
+    const { connection, thread } = start();
+    const port = portOf(connection);
+    port.postMessage({ type: "request", id: 1, name: "generate", args: { ahead: 2 } } as never);
+    const write = () => thread.say("message", { type: "event", id: 1, event: { tokens: [{}] } });
+    write();
+    expect(thread.isReferenced).toBe(true);
+    write();
+    expect(thread.isReferenced).toBe(false);
+    port.postMessage({ type: "read", id: 1, tokens: 1 });
+    expect(thread.isReferenced).toBe(true);
+    thread.say("message", { type: "done", id: 1 });
+    port.postMessage({ type: "read", id: 1, tokens: 1 });
+    expect(thread.isReferenced).toBe(false);
+  });
+
   it("the engine's thread reports its end like a worker, and ends with it", () => {
     const { connection, thread } = start();
     const port = portOf(connection);

@@ -5,12 +5,16 @@ import type { FromWorker, ToWorker } from "../shared/protocol.js";
 
 const script = "gpt2-node-worker.js";
 
-/** Keeps the process alive only while an answer is awaited. A program may end without disposing of anything. */
+/**
+ * Keeps the process alive only while an answer is awaited. A program may end without disposing of anything, and without
+ * reading a generation to its end.
+ */
 class ThreadPort implements WorkerPort {
   onmessage: WorkerPort["onmessage"] = null;
   onerror: WorkerPort["onerror"] = null;
   onmessageerror: WorkerPort["onmessageerror"] = null;
-  private readonly awaited = new Set<number>();
+  /** How many tokens each unanswered request may write before it waits for its reader. */
+  private readonly awaited = new Map<number, number>();
 
   private readonly thread: Worker;
 
@@ -19,6 +23,7 @@ class ThreadPort implements WorkerPort {
 
     thread.on("message", (data: FromWorker) => {
       if (data.type === "done" || data.type === "failed") this.settle(data.id);
+      if (data.type === "event" && "tokens" in data.event) this.allow(data.id, -data.event.tokens.length);
       this.onmessage?.({ data } as MessageEvent<FromWorker>);
     });
     thread.on("messageerror", (error) => this.onmessageerror?.({ data: error } as MessageEvent));
@@ -28,9 +33,10 @@ class ThreadPort implements WorkerPort {
 
   postMessage(message: ToWorker, transfer: readonly unknown[] = []): void {
     if (message.type === "request") {
-      this.awaited.add(message.id);
+      this.awaited.set(message.id, message.name === "generate" ? message.args.ahead : Infinity);
       this.thread.ref();
     }
+    if (message.type === "read") this.allow(message.id, message.tokens);
     if (message.type === "cancel") this.settle(message.id);
     this.thread.postMessage(message, transfer as Transferable[]);
   }
@@ -39,9 +45,20 @@ class ThreadPort implements WorkerPort {
     void this.thread.terminate();
   }
 
+  private allow(id: number, tokens: number): void {
+    const left = this.awaited.get(id);
+    if (left !== undefined) this.awaited.set(id, left + tokens);
+    this.holdProcess();
+  }
+
   private settle(id: number): void {
     this.awaited.delete(id);
-    if (this.awaited.size === 0) this.thread.unref();
+    this.holdProcess();
+  }
+
+  private holdProcess(): void {
+    if ([...this.awaited.values()].some((left) => left > 0)) this.thread.ref();
+    else this.thread.unref();
   }
 }
 
