@@ -1,4 +1,4 @@
-// Attention of one query over a head's cache, block by block with a online softmax.
+// Attention of one query over a head's cache, block by block with an online softmax.
 #pragma once
 
 #include <algorithm>

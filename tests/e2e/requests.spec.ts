@@ -109,6 +109,8 @@ async function renderers(page: Page): Promise<{ bytes: number; workers: number }
   return { bytes, workers };
 }
 
+const collectGarbage = (page: Page) => page.evaluate(() => (window as unknown as { gc(): void }).gc());
+
 for (const variant of ["threads-relaxed", "simd"] as const) {
   test(`dispose frees memory and threads with ${variant}`, async ({ page }) => {
     test.skip(process.platform !== "linux", "reads /proc");
@@ -167,8 +169,7 @@ test("an unreferenced model is disposed of, and a model with an active reader is
     },
     prompt,
   );
-  const collect = () => page.evaluate(() => (window as unknown as { gc(): void }).gc());
-  await expect.poll(async () => (await collect(), page.workers().length)).toBe(1);
+  await expect.poll(async () => (await collectGarbage(page), page.workers().length)).toBe(1);
   const rest = await page.evaluate(async () => {
     const { stream } = window as unknown as { stream: AsyncIterable<unknown> };
     let tokens = 0;
@@ -177,7 +178,7 @@ test("an unreferenced model is disposed of, and a model with an active reader is
     return tokens;
   });
   expect(rest).toBe(399);
-  await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
+  await expect.poll(async () => (await collectGarbage(page), page.workers().length)).toBe(0);
 });
 
 test("a model that its onProgress refers to is garbage-collected", async ({ page }) => {
@@ -193,8 +194,7 @@ test("a model that its onProgress refers to is garbage-collected", async ({ page
     },
     undefined,
   );
-  const collect = () => page.evaluate(() => (window as unknown as { gc(): void }).gc());
-  await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
+  await expect.poll(async () => (await collectGarbage(page), page.workers().length)).toBe(0);
 });
 
 test("a model that was disposed of is garbage-collected", async ({ page }) => {
@@ -209,12 +209,8 @@ test("a model that was disposed of is garbage-collected", async ({ page }) => {
     undefined,
   );
   const isCollected = () =>
-    page.evaluate(() => {
-      const { gc, disposed } = window as unknown as { gc: () => void; disposed: WeakRef<object> };
-      gc();
-      return disposed.deref() === undefined;
-    });
-  await expect.poll(isCollected).toBe(true);
+    page.evaluate(() => (window as unknown as { disposed: WeakRef<object> }).disposed.deref() === undefined);
+  await expect.poll(async () => (await collectGarbage(page), isCollected())).toBe(true);
 });
 
 test("an argument that the engine refuses causes an error that names it", async ({ page }) => {
