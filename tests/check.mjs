@@ -1,6 +1,5 @@
-// `npm run check`: a quick look before you commit, at the files that differ from main or are not committed. It checks
-// format, ESLint, prose and TypeScript's types. It runs the unit tests that the changed files can reach by imports, and
-// all of tests/repository, which read other files: C++ and documents. `npm run verify` runs everything.
+// `npm run check`: a quick look before you commit, at the files that differ from main or are not committed. It checks format,
+// ESLint, prose and types, and runs tests/repository and the unit tests that the changed files can reach by imports.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,75 +14,44 @@ const changed = [...new Set(listed.split("\n"))].filter((name) => name && exists
 /** @param {RegExp} ending */
 const those = (ending) => changed.filter((name) => ending.test(name));
 
-ensureNodeModules();
-const { lintProse, proseFiles } = await import("./lint/prose.mjs"); // loads a package, which may be new
-
 /**
- * Runs a program beside others, and shows its output if it fails.
- * @param {string} name
- * @param {string} program
- * @param {string[]} args
+ * Runs a program on files, and shows its output if it fails. Without files it passes.
+ * @param {string} command
+ * @param {string[]} files
  * @returns {Promise<boolean>}
  */
-const check = (name, program, args) =>
+const check = (command, files) =>
   new Promise((resolve) => {
+    if (files.length === 0) return resolve(true);
     const begin = performance.now();
-    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const [program = "", ...args] = command.split(" ");
+    const child = spawn(program, [...args, ...files], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
     child.on("error", (error) => (output += error.message));
     child.on("close", (status) => {
       const seconds = ((performance.now() - begin) / 1000).toFixed(1).padStart(6);
-      console.log(`${name.padEnd(8)} ${seconds} s  ${status === 0 ? "ok" : "FAILED"}`);
+      console.log(`${seconds} s  ${status === 0 ? "ok    " : "FAILED"}  ${command}`);
       if (status !== 0) console.log(output.trim());
       resolve(status === 0);
     });
   });
 
-function checkProse() {
-  const files = proseFiles().filter((file) => changed.includes(file));
-  try {
-    if (files.length > 0) lintProse(files);
-    return true;
-  } catch (error) {
-    console.log(error instanceof Error ? error.message : error);
-    return false;
-  }
-}
-
-async function checkTypes() {
-  const isBuilt = await check("types", "npx", ["tsc", "-b", "web"]); // the others read what it writes
-  const others = [[], ["-p", "tsconfig.scripts.json"]];
-  const results = await Promise.all(others.map((args) => check("types", "npx", ["tsc", ...args])));
-  return isBuilt && results.every(Boolean);
-}
-
+ensureNodeModules();
 const cpp = those(/\.(h|cc)$/);
 const scripts = those(/\.(ts|mjs)$/);
-const pretty = [...scripts, ...those(/\.(css|html)$/)];
-const hasClangFormat = isOnPath("clang-format-19");
-if (cpp.length > 0 && !hasClangFormat)
-  console.log("format     skipped for C++: clang-format-19 is not installed");
-const nothing = Promise.resolve(true);
+const formatted = [...scripts, ...those(/\.(css|html)$/)];
+const ofRepository = readdirSync(join(root, "tests/repository")).map((name) => `tests/repository/${name}`);
 const outcomes = await Promise.all([
-  Promise.resolve(checkProse()),
-  pretty.length === 0
-    ? nothing
-    : check("format", "npx", ["prettier", "--check", "--log-level", "warn", ...pretty]),
-  cpp.length === 0 || !hasClangFormat
-    ? nothing
-    : check("format", "clang-format-19", ["--dry-run", "--Werror", ...cpp]),
-  scripts.length === 0
-    ? nothing
-    : check("eslint", "npx", ["eslint", "--max-warnings", "0", "--no-warn-ignored", ...scripts]),
-  checkTypes(),
-  check("tests", "npx", [
-    ...["vitest", "related", "--run", "-c", "tests/vitest.config.ts", "--reporter=dot"],
-    ...changed,
-    ...readdirSync(join(root, "tests/repository"))
-      .filter((name) => name.endsWith(".test.ts"))
-      .map((name) => `tests/repository/${name}`),
-  ]),
+  check("node tests/lint/prose.mjs", those(/^(?!tests\/data\/).*\.md$|language\/en\.ts$/)),
+  check("npx prettier --check --log-level warn", formatted),
+  isOnPath("clang-format-19") ? check("clang-format-19 --dry-run --Werror", cpp) : true,
+  check("npx eslint --max-warnings 0 --no-warn-ignored", scripts),
+  check("npx tsc -b", ["web"]).then(async (isBuilt) => {
+    const others = await Promise.all([".", "tsconfig.scripts.json"].map((one) => check("npx tsc -p", [one])));
+    return isBuilt && others.every(Boolean);
+  }), // the others read what the first one writes
+  check("npx vitest related --run -c tests/vitest.config.ts --reporter=dot", [...changed, ...ofRepository]),
 ]);
 if (cpp.length > 0) console.log("C++ changed: run `npm test -- native` and `npm run lint`, too");
 process.exit(outcomes.every(Boolean) ? 0 : 1);

@@ -1,14 +1,15 @@
-// `npm test`: builds and tests, step by step, and says what it skipped and what took longest. `npm test -- all` also runs
-// the steps of `onlyInAll`. Names of steps run only those, one after another: `npm test -- native web`.
-// Only what the named steps need is installed: `npm test -- native` needs no browser.
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+// Runs the project's tests, as `npm test [STEP...]`. It installs what they need where that is missing, stops at no failed step,
+// and prints the time of each step beside its budget. `all` stands for every step. Named steps run one after another;
+// `npm test` and `npm test -- all` run the steps without a browser in the background.
+import { spawn, spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import {
-  buildPreset,
   browserTestTargets,
   buildPackage,
   buildPage,
+  buildPreset,
   engineTargets,
   ensureNodeModules,
   root,
@@ -18,7 +19,6 @@ import { findEmscripten } from "../engine/toolchain/emscripten.mjs";
 import {
   aptInstall,
   buildPackages,
-  bundlerPackages,
   chromiumPackages,
   clangPackages,
   cppTestPackages,
@@ -28,99 +28,27 @@ import {
 } from "../engine/toolchain/system-packages.mjs";
 import { fuzz } from "./fuzz/run.mjs";
 import { lint } from "./lint/run.mjs";
-import { forgetCounts, printCoverage, webCoverage } from "./report/coverage.mjs";
-import {
-  failedLines,
-  ofGoogleTest,
-  ofPlaywright,
-  ofVitest,
-  readReport,
-  slowestFive,
-} from "./report/results.mjs";
-import { outcomeOption, startBeside, startFetchingEmscripten } from "./steps-beside.mjs";
 
-const show = (program, args, env = {}) => {
-  const { status } = spawnSync(program, args, {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: "inherit",
-  });
+/** Runs a program of which the output is shown. */
+function show(program, ...args) {
+  const { status } = spawnSync(program, args, { cwd: root, stdio: "inherit" });
   if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
-};
-/** Names of skipped tests, by the step or preset that they are of. */
-const skipped = new Map();
-/** Tests that failed at least once, by the same. */
-const failed = new Map();
-/** @type {import("./report/results.mjs").Timed[]} */
-const times = [];
-const reports = join(root, "build/reports");
-
-/**
- * Runs a runner of tests, and records its report, also if tests failed.
- * @param {string} of The step or preset.
- * @param {string} report The file that `start` leaves.
- * @param {() => void} start
- * @param {(text: string) => import("./report/results.mjs").Results} read
- */
-function runTests(of, report, start, read) {
-  rmSync(report, { force: true });
-  const note = () => {
-    const found = readReport(report, read);
-    skipped.set(of, found.skipped);
-    failed.set(of, found.failed);
-    times.push(...found.times.map(({ name, ms }) => ({ name: `${of}: ${name}`, ms })));
-  };
-  try {
-    start();
-  } catch (error) {
-    if (existsSync(report)) note();
-    throw error;
-  }
-  note();
 }
-const ctest = (preset, args = [], env = {}) =>
-  runTests(
-    preset,
-    join(root, "build", preset, "Testing/Temporary/LastTest.log"),
-    () => show("ctest", ["--preset", preset, ...args], env),
-    ofGoogleTest,
-  );
-const vitest = (of, ...args) => {
-  const report = join(reports, `${of}.json`);
-  const both = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  runTests(
-    of,
-    report,
-    () => show("npx", ["vitest", "run", "-c", "tests/vitest.config.ts", ...both, ...args]),
-    ofVitest,
-  );
-};
-const playwright = (name, project) => {
-  const of = project ?? name;
-  const report = join(reports, `${of}.json`);
-  const command = ["playwright", "test", "-c", `tests/${name}/playwright.config.ts`, "--reporter=list,json"];
-  runTests(
-    of,
-    report,
-    () =>
-      show("npx", [...command, ...(project ? ["--project", project] : [])], {
-        PLAYWRIGHT_JSON_OUTPUT_FILE: report,
-      }),
-    ofPlaywright,
-  );
-};
-/** Folders of unit tests that start the command line for most of their tests. The step `web` has all others. */
-const testsOfTools = ["weights_tools", "compare"];
+const ctest = (preset, ...args) => show("ctest", "--preset", preset, ...args);
+const vitest = (...args) => show("npx", "vitest", "run", "-c", "tests/vitest.config.ts", ...args);
+const playwright = (folder, ...args) =>
+  show("npx", "playwright", "test", "-c", `tests/${folder}/playwright.config.ts`, ...args);
+
 /** Makes a build that several steps need only once, because even an unchanged one takes seconds. */
-const once = (build) => {
+function once(build) {
   let isDone = false;
   return () => {
     if (!isDone) build();
     isDone = true;
   };
-};
+}
 const buildTools = once(() => buildPreset("native", { targets: ["gpt2-weights"] }));
-const buildPacked = once(buildPackage); // embed alone needs no page
+const buildPacked = once(buildPackage);
 const buildSite = once(() => {
   buildPacked();
   buildPage();
@@ -130,6 +58,8 @@ const filesOf = (...patterns) =>
   spawnSync("git", ["ls-files", "-co", "--exclude-standard", ...patterns], { cwd: root, encoding: "utf8" })
     .stdout.trim()
     .split("\n");
+/** Folders of unit tests that start the command line for most of their tests. The step `web` has all others. */
+const testsOfTools = ["weights_tools", "compare"];
 
 const steps = {
   native() {
@@ -138,51 +68,45 @@ const steps = {
   },
   asan() {
     buildPreset("native-asan", { targets: ["engine_tests", "out_of_memory_tests", "tools_tests"] });
-    forgetCounts();
     ctest("native-asan");
   },
   tsan() {
     buildPreset("native-tsan", { targets: ["thread_tests"] });
-    ctest("native-tsan", ["-R", "thread_tests"]);
+    ctest("native-tsan", "-R", "thread_tests");
   },
-  async fuzz() {
-    await fuzz({ seconds: 10, keep: false, seed: 1 }); // the same inputs each time: `npm run fuzz` draws others
-  },
+  fuzz: () => fuzz({ seconds: 10, keep: false, seed: 1 }), // the same inputs each time: `npm run fuzz` draws others
   format() {
     run("clang-format-19", ["--dry-run", "--Werror", ...filesOf("*.h", "*.cc")]);
     const check = ["prettier", "--check", "--log-level", "warn"];
     run("npx", [...check, ...filesOf("*.ts", "*.mjs", "*.css", "*.html")]);
   },
-  async lint() {
-    await lint();
-  },
+  lint: () => lint(),
   wasm() {
     buildPreset("wasm", { targets: ["engine_tests", "out_of_memory_tests", ...engineTargets] });
     ctest("wasm");
   },
   web() {
     buildTools();
-    const coverage = args.includes("all") ? ["--coverage", `--coverage.reportsDirectory=${webCoverage}`] : [];
-    vitest("web", ...testsOfTools.flatMap((folder) => ["--exclude", `${folder}/**`]), ...coverage);
+    vitest(...testsOfTools.flatMap((folder) => ["--exclude", `${folder}/**`]));
   },
   tools() {
     buildTools();
-    vitest("tools", ...testsOfTools.map((folder) => `${folder}/`));
+    vitest(...testsOfTools.map((folder) => `${folder}/`));
   },
   e2e() {
     buildTools();
     buildSite();
-    playwright("e2e", "e2e");
+    playwright("e2e", "--project=e2e");
   },
   "e2e-rest"() {
     buildTools();
     buildSite();
-    playwright("e2e", "e2e-rest");
+    playwright("e2e", "--project=e2e-rest");
   },
   embed() {
     buildTools();
     buildPacked();
-    playwright("embed", "quick");
+    playwright("embed", "--project=quick");
   },
   browsers() {
     buildTools();
@@ -193,143 +117,113 @@ const steps = {
   docs() {
     buildTools();
     buildSite();
-    show("node", ["docs/site.mjs", "build", "--built", "--base", "/docs/"]);
-    const release = ["web/scripts/publish.mjs", "--dry-run", "--built"];
-    show("node", release, { GITHUB_REPOSITORY: "example/gpt2", GITHUB_REF_TYPE: "branch" });
+    show("node", "docs/site.mjs", "build", "--built", "--base", "/docs/");
+    const env = { GITHUB_REPOSITORY: "example/gpt2", GITHUB_REF_TYPE: "branch" };
+    run("node", ["web/scripts/publish.mjs", "--dry-run", "--built"], { env });
     playwright("docs");
   },
   soak() {
     buildTools();
     buildSite();
-    const report = join(reports, "soak.json");
-    // `npm run soak` draws other seeds.
-    const flags = ["--built", "--minutes", "0.5", "--seed", "1", "--report", report];
-    const play = () =>
-      runTests(
-        "soak",
-        report,
-        () => show("node", ["tests/soak/run.mjs", ...flags]),
-        (text) => JSON.parse(text),
-      );
-    try {
-      play();
-    } catch (error) {
-      if (!process.env.CI) throw error;
-      const found = failed.get("soak") ?? [{ name: error.message, why: "" }]; // it left no report
-      play(); // Playwright's tests run once more there, too
-      failed.set("soak", [
-        ...found.map((problem) => ({ ...problem, flaky: true })),
-        ...(failed.get("soak") ?? []),
-      ]);
-    }
+    playwright("soak");
   },
-  bundlers() {
-    buildTools();
-    buildPacked();
-    playwright("embed", "bundlers");
-  },
+};
+/** Seconds that each step may take on two quiet cores after a fresh clone. */
+const budgets = {
+  ...{ native: 150, asan: 270, tsan: 40, fuzz: 180, format: 140, lint: 290, wasm: 75, web: 60, tools: 40 },
+  ...{ e2e: 110, "e2e-rest": 450, embed: 150, browsers: 200, docs: 45, soak: 40 },
 };
 /** Debian packages that a step needs beside those of its builds. Steps that are not named here need all of testPackages. */
 const packagesOf = {
-  native: cppTestPackages,
-  asan: clangPackages,
-  tsan: cppTestPackages,
-  fuzz: clangPackages,
-  format: clangPackages,
-  lint: clangPackages,
-  wasm: cppTestPackages,
-  web: [],
-  tools: [],
-  e2e: chromiumPackages,
+  ...{ native: cppTestPackages, tsan: cppTestPackages, wasm: cppTestPackages, web: [], tools: [] },
+  ...{ asan: clangPackages, fuzz: clangPackages, format: clangPackages, lint: clangPackages },
+  ...{ e2e: chromiumPackages, docs: chromiumPackages, soak: chromiumPackages },
   embed: [...chromiumPackages, ...serverPackages],
-  docs: chromiumPackages,
-  soak: chromiumPackages,
 };
-/** Steps without a browser: they run while the other steps wait for their browsers. Their failures are reported at the end. */
+/** Steps without a browser: they run while the other steps wait for their browsers. */
 const besideOthers = ["asan", "tsan", "fuzz", "format", "lint"];
-/** Steps that need no Emscripten, which is fetched meanwhile. */
-const withoutEmscripten = ["native"];
 /** Steps that take long, and that a change seldom breaks alone. */
-const onlyInAll = ["asan", "tsan", "fuzz", "tools", "e2e-rest", "browsers", "docs", "soak", "bundlers"];
-const inAll = Object.keys(steps);
+const onlyInAll = ["asan", "tsan", "fuzz", "tools", "e2e-rest", "browsers", "docs", "soak"];
 
+const names = Object.keys(steps);
 const args = process.argv.slice(2);
-const outcomeFile = args[0] === outcomeOption ? args.splice(0, 2)[1] : undefined;
-const usual = inAll.filter((name) => !onlyInAll.includes(name));
-const names = args.length === 0 ? usual : args.flatMap((name) => (name === "all" ? inAll : [name]));
-for (const name of names.filter((step) => !(step in steps))) {
-  console.error(`unknown step "${name}", expected one of ${inAll.join(", ")}, all`);
+const usual = names.filter((name) => !onlyInAll.includes(name));
+const asked = args.length === 0 ? usual : args.flatMap((name) => (name === "all" ? names : [name]));
+for (const name of asked.filter((each) => !(each in steps))) {
+  console.error(`unknown step "${name}", expected one of ${names.join(", ")}, all`);
   process.exit(2);
 }
-const wanted = inAll.filter((name) => names.includes(name));
-
+const wanted = names.filter((name) => asked.includes(name));
+/** Whether some steps run in the background. */
 const isWhole = args.length === 0 || args.includes("all");
+const beside = isWhole ? wanted.filter((name) => besideOthers.includes(name)) : [];
+
 try {
-  // Installs all packages first, because steps that run in parallel must not install in parallel.
-  const others = isWhole && !findEmscripten().found ? [...buildPackages, ...emscriptenPackages] : [];
-  const ofBundlers = wanted.includes("bundlers") ? bundlerPackages : [];
-  const ofSteps = wanted.flatMap((name) => packagesOf[name] ?? testPackages);
-  aptInstall([...new Set([...ofSteps, ...ofBundlers, ...others])]);
+  // All packages first, because apt and npm cannot install twice at once.
+  const forWasm = isWhole && !findEmscripten().found ? [...buildPackages, ...emscriptenPackages] : [];
+  aptInstall([...new Set([...wanted.flatMap((name) => packagesOf[name] ?? testPackages), ...forWasm])]);
   ensureNodeModules();
 } catch (error) {
   console.error(error.message);
   process.exit(1);
 }
-mkdirSync(reports, { recursive: true });
 
-/** @type {import("./steps-beside.mjs").StepResult[]} */
-const results = [];
-async function runSteps(list) {
-  for (const name of list) {
-    console.log(`\n=== ${name}`);
-    const start = performance.now();
-    let hasFailed = false;
-    try {
-      await steps[name]();
-    } catch (caught) {
-      hasFailed = true;
-      console.error(caught.message);
-    }
-    results.push({ name, failed: hasFailed, seconds: (performance.now() - start) / 1000 });
-  }
+/** Starts a program, and resolves to whether it succeeded. */
+const started = (program, programArgs, options) =>
+  new Promise((resolve) => {
+    const child = spawn(program, programArgs, { cwd: root, ...options });
+    child.on("error", () => resolve(false));
+    child.on("close", (status) => resolve(status === 0));
+  });
+
+const besideLog = join(root, "build/beside.log");
+/** Runs steps in a process with low priority, which prints into besideLog. Resolves to whether they passed. */
+async function runBeside(others) {
+  mkdirSync(join(root, "build"), { recursive: true });
+  const output = openSync(besideLog, "w");
+  const passed = await started("nice", ["-n", "10", process.execPath, "tests/run.mjs", ...others], {
+    stdio: ["ignore", output, output],
+    // Ninja would start two compilers more than there are processors.
+    env: { ...process.env, CMAKE_BUILD_PARALLEL_LEVEL: String(availableParallelism()) },
+  });
+  closeSync(output);
+  return passed;
 }
 
+const since = (start) => ((performance.now() - start) / 1000).toFixed(0).padStart(8);
 const begin = performance.now();
-const beside = isWhole ? besideOthers.filter((name) => wanted.includes(name)) : [];
-if (!isWhole) {
-  await runSteps(wanted);
-} else {
-  const endBeside = startBeside(beside);
-  const emscripten = startFetchingEmscripten();
-  await runSteps(wanted.filter((name) => withoutEmscripten.includes(name)));
-  await emscripten;
-  await runSteps(wanted.filter((name) => !withoutEmscripten.includes(name) && !beside.includes(name)));
-  const outcome = await endBeside();
-  results.push(...outcome.results);
-  for (const [of, list] of outcome.skipped) skipped.set(of, list);
-  for (const [of, list] of outcome.failed) failed.set(of, list);
-  times.push(...outcome.times);
+const rows = [];
+let failures = 0;
+const report = (name, start, isOk) => {
+  if (!isOk) failures += 1;
+  const budget = String(budgets[name] ?? "").padStart(8);
+  rows.push(`${name.padEnd(8)}${since(start)}${budget}  ${isOk ? "ok" : "FAILED"}`);
+};
+const endBeside = beside.length > 0 ? runBeside(beside) : undefined;
+const fetching = ["engine/toolchain/emscripten.mjs"]; // 250 MB; the step that needs it reports a failure
+const emscripten = isWhole ? started(process.execPath, fetching, { stdio: ["ignore", 2, 2] }) : undefined;
+for (const name of wanted.filter((each) => !beside.includes(each))) {
+  if (name !== "native") await emscripten;
+  console.log(`\n=== ${name}`);
+  const start = performance.now();
+  let isOk = true;
+  try {
+    await steps[name]();
+  } catch (error) {
+    console.error(error.message);
+    isOk = false;
+  }
+  report(name, start, isOk);
 }
-if (outcomeFile !== undefined) {
-  writeFileSync(outcomeFile, JSON.stringify({ results, skipped: [...skipped], failed: [...failed], times }));
-  process.exit(0);
+if (endBeside) {
+  const passed = await endBeside;
+  process.stdout.write(readFileSync(besideLog, "utf8"));
+  report("beside", begin, passed);
 }
 
-const passed = (of) => results.some(({ name, failed: hasFailed }) => name === of && !hasFailed);
-printCoverage({ engine: passed("asan"), web: passed("web") && args.includes("all") });
-console.log("\nstep      seconds");
-for (const { name, failed: hasFailed, seconds } of results)
-  console.log(`${name.padEnd(8)} ${seconds.toFixed(0).padStart(8)}  ${hasFailed ? "FAILED" : "ok"}`);
-console.log(`${"total".padEnd(8)} ${((performance.now() - begin) / 1000).toFixed(0).padStart(8)}`);
-console.log(`\nslowest tests:\n${slowestFive(times).join("\n")}`);
-const skips = [...skipped].flatMap(([of, list]) => list.map((name) => `  ${of}: ${name}`));
-console.log(`\nskipped tests: ${skips.length}${skips.length > 0 ? `\n${skips.join("\n")}` : ""}`);
+console.log(`\nstep     seconds  budget\n${rows.join("\n")}\ntotal   ${since(begin)}`);
 if (!process.env.GPT2_MODELS)
-  console.log("(tests with trained models run where GPT2_MODELS names a folder of them)");
-const unsteady = failedLines([...failed]);
-if (unsteady.length > 0) console.log(`\nfailed tests:\n${unsteady.join("\n")}`);
-const failures = results.filter(({ failed: hasFailed }) => hasFailed).length;
-console.log(`\nsteps: ${results.length - failures} passed, ${failures} failed`);
-const left = inAll.filter((name) => !wanted.includes(name)).join(", ");
-console.log(left ? `not run: ${left}; \`npm run verify\` runs every step` : "every step ran");
+  console.log("skipped: tests with trained models, because GPT2_MODELS names no folder of them");
+const left = names.filter((name) => !wanted.includes(name)).join(", ");
+console.log(left ? `not run: ${left}` : "every step ran");
 process.exit(failures > 0 ? 1 : 0);

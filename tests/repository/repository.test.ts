@@ -156,17 +156,6 @@ describe("the module and the page", () => {
     expect(cyclesOf(sources, next)).toEqual([]);
   });
 
-  it("each part of the page is mounted alone in a test", () => {
-    const parts = new Set(ofPage.flatMap((file) => /^web\/page\/parts\/([^/]+)\//.exec(file)?.[1] ?? []));
-    expect(parts.size).toBeGreaterThan(15);
-    const tests = files.filter((file) => /^tests\/web\/page\/.*\.test\.ts$/.test(file)).map(read);
-    const untested = [...parts].filter(
-      (part) =>
-        !tests.some((text) => text.includes("happy-dom") && text.includes(`/web/page/parts/${part}/`)),
-    );
-    expect(untested).toEqual([]);
-  });
-
   it("the figures import only what the package exports, and nothing of the page", () => {
     const ofFigures = sources.filter((file) => file.startsWith("web/src/figures/"));
     expect(ofFigures.length).toBeGreaterThan(8);
