@@ -30,6 +30,7 @@
 #include "weights_tools/files.h"
 #include "weights_tools/model_folder.h"
 #include "weights_tools/model_writer.h"
+#include "weights_tools/output_folder.h"
 #include "weights_tools/progress.h"
 #include "weights_tools/quantizer.h"
 #include "weights_tools/runner.h"
@@ -163,7 +164,7 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
   std::vector<fs::path> inputs = {in};
   if (!options.calibration_file.empty()) inputs.emplace_back(options.calibration_file);
   for (const AdapterFolder& adapter : options.adapters) inputs.emplace_back(adapter.path);
-  GPT2_TRY(CheckOutput(out, inputs, options.force));
+  GPT2_TRY(CheckDestination(out, inputs, options.force));
   if (json) GPT2_TRY(CheckPrintable("OUT", out));
   const bool is_q8 = options.format == StoredWeights::kQ8;
   GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32,

@@ -1,6 +1,5 @@
 #include "weights_tools/files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -83,13 +82,6 @@ Result<Folder> Folder::Open(const fs::path& path) {
   return Folder(path, std::move(descriptor));
 }
 
-Result<Folder> Folder::OpenInside(const std::string& name) const {
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  Descriptor inside(openat(descriptor(), name.c_str(), kFlags));
-  if (!inside.is_open()) return FileError("read", path_ / name);
-  return Folder(path_ / name, std::move(inside));
-}
-
 bool Folder::IsAt(const fs::path& path) const {
   struct stat own{}, found{};
   return fstat(descriptor(), &own) == 0 && lstat(path.c_str(), &found) == 0 &&
@@ -153,26 +145,6 @@ Result<std::string> Folder::Read(const std::string& name) const {
   return text;
 }
 
-Result<std::vector<std::string>> Folder::Entries() const {
-  const int own = openat(descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* listing = own < 0 ? nullptr : fdopendir(own);
-  if (listing == nullptr) {
-    if (own >= 0) close(own);
-    return FileError("read", path_);
-  }
-  const std::unique_ptr<DIR, int (*)(DIR*)> owner(listing, closedir);
-  std::vector<std::string> names;
-  errno = 0;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else reads this listing
-  while (const dirent* entry = readdir(listing)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-    errno = 0;
-  }
-  if (errno != 0) return FileError("read", path_);
-  return names;
-}
-
 Result<OutputFile> OutputFile::Create(const Folder& folder, const std::string& name) {
   const fs::path path = folder.path() / name;
   constexpr mode_t kReadableByAll = 0666;  // less the umask
@@ -199,13 +171,6 @@ Status OutputFile::Close() {
     return FileError("write", path_);
   }
   return Done{};
-}
-
-Status SyncFolder(int descriptor, const fs::path& path) {
-  if (fsync(descriptor) == 0) return Done{};
-  // Some file systems (network or user space) cannot.
-  if (errno == EINVAL || errno == ENOTSUP) return Done{};
-  return FileError("write", path);
 }
 
 }  // namespace gpt2::tools

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
@@ -53,9 +52,6 @@ class Folder {
  public:
   static Result<Folder> Open(const fs::path& path);
 
-  // The folder `name` in this one; a link to a folder does not count.
-  Result<Folder> OpenInside(const std::string& name) const;
-
   const fs::path& path() const { return path_; }
   int descriptor() const { return descriptor_.number(); }
 
@@ -75,9 +71,6 @@ class Folder {
   // The `size` bytes of `name` from `begin` on; fewer at the end of the file.
   Result<std::string> ReadPart(const std::string& name, std::uint64_t begin,
                                std::uint64_t size) const;
-
-  // Names of all entries but "." and "..".
-  Result<std::vector<std::string>> Entries() const;
 
  private:
   Folder(fs::path path, Descriptor descriptor)
@@ -109,8 +102,5 @@ class OutputFile {
   fs::path path_;  // for messages
   std::unique_ptr<std::FILE, CloseStream> stream_;
 };
-
-// Returns after the folder's entries are on the disk, as far as its file system can tell.
-Status SyncFolder(int descriptor, const fs::path& path);
 
 }  // namespace gpt2::tools

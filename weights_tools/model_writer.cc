@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/base/aligned_buffer.h"
@@ -22,17 +21,16 @@
 #include "engine/kernels/layout.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"
-#include "weights_tools/destination.h"
 #include "weights_tools/files.h"
 #include "weights_tools/interruption.h"
 #include "weights_tools/model_folder.h"
+#include "weights_tools/output_folder.h"
 #include "weights_tools/progress.h"
-#include "weights_tools/staged_folder.h"
 
 namespace gpt2::tools {
 namespace {
 
-Status WriteText(StagedFolder& folder, const std::string& name, const std::string& text) {
+Status WriteText(OutputFolder& folder, const std::string& name, const std::string& text) {
   GPT2_ASSIGN(OutputFile file, folder.Create(name));
   GPT2_TRY(file.Write(std::as_bytes(std::span(text))));
   return file.Close();
@@ -47,7 +45,7 @@ Json EntryOf(const std::string& path, std::uint64_t size, Sha256& hash) {
 class PieceWriter {
  public:
   // `total`: all bytes that will be written.
-  PieceWriter(StagedFolder& folder, std::uint64_t total)
+  PieceWriter(OutputFolder& folder, std::uint64_t total)
       : folder_(&folder), piece_bytes_(PieceBytes(total)) {}
 
   Status Write(std::span<const std::byte> bytes) {
@@ -91,7 +89,7 @@ class PieceWriter {
     return Done{};
   }
 
-  StagedFolder* folder_;
+  OutputFolder* folder_;
   std::uint64_t piece_bytes_;
   std::optional<OutputFile> file_;
   Piece piece_;
@@ -139,7 +137,7 @@ Status RowBytes(const StoredTensor& tensor, const Weights& weights, std::size_t 
 }
 
 // Writes the pieces and weights.json, which also lists `files`.
-Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& request,
+Result<WriteReport> WriteWeights(OutputFolder& folder, const WriteRequest& request,
                                  const Json& files) {
   const std::vector<TensorSpec> specs = TensorSpecs(request.weights->config);
   const std::vector<StoredTensor> plan = PlanOutput(specs, request);
@@ -148,7 +146,7 @@ Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& reque
   const std::string header = StoredHeader(plan, request.format);
   PieceWriter writer(folder, header.size() + total);
   GPT2_TRY(writer.Write(std::as_bytes(std::span(header))));
-  Progress progress("writing " + folder.folder().path().string());
+  Progress progress("writing " + folder.path().string());
   std::uint64_t done = 0;
   std::vector<std::byte> bytes;
   for (const StoredTensor& tensor : plan) {
@@ -161,7 +159,7 @@ Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& reque
   return writer.Finish(files);
 }
 
-Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& request) {
+Result<WriteReport> WriteFolder(OutputFolder& folder, const WriteRequest& request) {
   Json config = request.config;
   config[std::string(kQuantizationConfigKey)] =
       Json::parse(QuantizationConfig(request.format, request.other_heads));
@@ -184,18 +182,12 @@ Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& reques
 
 }  // namespace
 
-Status CheckOutput(const fs::path& path, const std::vector<fs::path>& inputs, bool force) {
-  GPT2_ASSIGN(const Destination destination, Destination::Of(path));
-  return CheckDestination(destination, Identities::OfInputs(inputs), force);
-}
-
 Result<WriteReport> WriteModel(const fs::path& path, const WriteRequest& request) {
-  GPT2_TRY(CheckOutput(path, request.inputs, request.force));
+  GPT2_TRY(CheckDestination(path, request.inputs, request.force));
   const Interruption until_clean;
-  GPT2_ASSIGN(Destination destination, Destination::Of(path));
-  GPT2_ASSIGN(StagedFolder folder, StagedFolder::Make(std::move(destination)));
+  GPT2_ASSIGN(OutputFolder folder, OutputFolder::Make(path));
   GPT2_ASSIGN(WriteReport report, WriteFolder(folder, request));
-  GPT2_ASSIGN(report.leftovers, folder.Commit(request.force, Identities::OfInputs(request.inputs)));
+  GPT2_ASSIGN(report.leftovers, folder.Commit(request.inputs, request.force));
   return report;
 }
 

@@ -33,11 +33,9 @@ struct WriteReport {
   std::vector<std::string> leftovers;  // folders beside it that could not be removed, and why
 };
 
-// Fails if WriteModel would refuse `path` now. Call this before the main work.
-Status CheckOutput(const fs::path& path, const std::vector<fs::path>& inputs, bool force);
-
-// Writes the folder `path` as FORMAT.md specifies. At every moment it is either the old or the
-// complete new one, even if the process is killed. The same input gives the same bytes.
+// Writes the folder `path` as FORMAT.md specifies; it must pass CheckDestination. At every moment
+// it is either the old or the complete new one, even if the process is killed. The same input gives
+// the same bytes.
 Result<WriteReport> WriteModel(const fs::path& path, const WriteRequest& request);
 
 }  // namespace gpt2::tools

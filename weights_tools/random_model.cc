@@ -20,6 +20,7 @@
 #include "weights_tools/commands.h"
 #include "weights_tools/files.h"
 #include "weights_tools/model_writer.h"
+#include "weights_tools/output_folder.h"
 #include "weights_tools/progress.h"
 #include "weights_tools/quantizer.h"
 #include "weights_tools/runner.h"
@@ -106,7 +107,8 @@ Status FillRandomly(Weights& weights, StoredWeights format, std::uint64_t seed, 
 
 Status MakeRandomModel(const std::string& config_file, const std::string& out, StoredWeights format,
                        std::uint64_t seed, bool echo, bool force, bool json) {
-  GPT2_TRY(CheckOutput(out, {config_file}, force));
+  const std::vector<fs::path> inputs = {config_file};
+  GPT2_TRY(CheckDestination(out, inputs, force));
   if (json) GPT2_TRY(CheckPrintable("OUT", out));
   GPT2_ASSIGN(const std::string text, ReadFile(config_file));
   GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(text));
@@ -122,7 +124,7 @@ Status MakeRandomModel(const std::string& config_file, const std::string& out, S
                                                          .format = format,
                                                          .config = *config_json,
                                                          .vocabulary = nullptr,
-                                                         .inputs = {config_file},
+                                                         .inputs = inputs,
                                                          .force = force}));
   PrintNotes(report.leftovers);
   if (json) {
