@@ -207,31 +207,9 @@ it("fetch sends the token only to the hub", async () => {
   expect(tokens("store")).toEqual(new Set([undefined]));
 });
 
-it.each([
-  [401, /does not give access to user\/tied at main: .*HF_TOKEN/],
-  [403, /restricts access to user\/tied at main: accept its conditions/],
-  [404, /has no user\/tied at main/],
-  [429, /received too many requests from this network/],
-  [500, /answered 500 for user\/tied at main/],
-])("fetch explains the answer %i", async (status, sentence) => {
-  hub.status = status;
-  const run = await fetchModel();
-  expect(run.status).toBe(1);
-  expect(run.stderr).toMatch(sentence);
-  expect(existsSync(out)).toBe(false);
-});
-
 it("fetch accepts a revision, and names a missing one", async () => {
   expect((await fetchModel("user/tied@v1")).status).toBe(0);
   expect((await fetchModel("user/tied@v2")).stderr).toContain("has no user/tied at v2");
-});
-
-it.each([
-  [["config.json"], "has no config.json: it is not a model in the format of transformers"],
-  [["model.safetensors"], "has no model.safetensors\n"],
-])("fetch names what a repository lacks: %j", async (lacking, sentence) => {
-  for (const name of lacking) Reflect.deleteProperty(hub.files, name);
-  expect((await fetchModel()).stderr).toContain(`user/tied ${sentence}`);
 });
 
 it.each([
@@ -248,14 +226,6 @@ it.each([
 it("fetch refuses half a tokenizer", async () => {
   hub.files["vocab.json"] = Buffer.from("{}");
   expect((await fetchModel()).stderr).toContain("user/tied has vocab.json, but no merges.txt");
-});
-
-it.each([
-  ["no id", /"no id" is not a model id: expected user\/name/],
-  ["a/b/c", /"a\/b\/c" is not a model id/],
-])("fetch refuses the id %s", async (id, sentence) => {
-  const { status, stderr } = await fetchModel(id);
-  expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
 });
 
 it("fetch reports an unreachable hub, and a wrong option", async () => {
@@ -314,67 +284,30 @@ it("fetch downloads pytorch_model.bin if there is no model.safetensors, in one f
   );
 });
 
-it.each([
-  [{ a: shards[0], b: "model-9.safetensors" }, 'names the shard "model-9.safetensors", which is not'],
-  [{ a: "../x.safetensors" }, 'names the shard "../x.safetensors": it has the part ".."'],
-  [{ a: 7 }, "names the shard 7, expected the name of a .safetensors file"],
-  [{ a: [7] }, "names the shard an array, expected"],
-  [{ a: "config.json" }, 'names the shard "config.json", expected'],
-  [{ a: ".fetching" }, 'names the shard ".fetching", expected'],
-  [{ a: "x".repeat(1000) }, `names the shard "${"x".repeat(100)}"... (1000 characters), expected`],
-  [{}, 'has no "weight_map"'],
-])("fetch refuses a list of shards %j", async (map, sentence) => {
-  cutIntoShards(map);
-  const { status, stderr } = await fetchModel();
-  expect([status, stderr]).toEqual([
+it.each(["--json", "--help"])("fetch reports that standard output cannot be written: %s", async (option) => {
+  const command = [
+    process.execPath,
+    "weights_tools/run.mjs",
+    "fetch",
+    "user/tied",
+    out,
+    "--hub",
+    origin,
+    option,
+  ];
+  const { status, stderr } = await run(["-c", '"$@" > /dev/full', "bash", ...command], {}, "bash");
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^gpt2-weights fetch: cannot write standard output: .+\n$/m);
+  const add = await run(
+    ["-c", '"$@" > /dev/full', "bash", process.execPath, "weights_tools/hub/add-model.mjs", "--help"],
+    {},
+    "bash",
+  );
+  expect([add.status, add.stderr]).toEqual([
     1,
-    expect.stringContaining(`user/tied: model.safetensors.index.json ${sentence}`),
+    expect.stringMatching(/^model: cannot write standard output: .+\n$/),
   ]);
 });
-
-it.each([
-  [
-    "a list of shards that is nested deeply",
-    `{"weight_map":{"a":${"[".repeat(1e5)}${"]".repeat(1e5)}}}`,
-    "an array",
-  ],
-  ["one that is null", "null", 'has no "weight_map"'],
-])("fetch refuses %s with a message", async (_, text, sentence) => {
-  cutIntoShards();
-  hub.files["model.safetensors.index.json"] = Buffer.from(text);
-  const { status, stderr } = await fetchModel();
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/\ngpt2-weights fetch: user\/tied: model\.safetensors\.index\.json .+\n$/);
-  expect(stderr).toContain(sentence);
-});
-
-it.each(["--json", "--help", "--"])(
-  "fetch reports that standard output cannot be written: %s",
-  async (option) => {
-    const command = [
-      process.execPath,
-      "weights_tools/run.mjs",
-      "fetch",
-      "user/tied",
-      out,
-      "--hub",
-      origin,
-      option,
-    ];
-    const { status, stderr } = await run(["-c", '"$@" > /dev/full', "bash", ...command], {}, "bash");
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^gpt2-weights fetch: cannot write standard output: .+\n$/m);
-    const add = await run(
-      ["-c", '"$@" > /dev/full', "bash", process.execPath, "weights_tools/hub/add-model.mjs", "--help"],
-      {},
-      "bash",
-    );
-    expect([add.status, add.stderr]).toEqual([
-      1,
-      expect.stringMatching(/^model: cannot write standard output: .+\n$/),
-    ]);
-  },
-);
 
 it("npm run model makes a model for the page in one command", async () => {
   const args = [

@@ -51,31 +51,18 @@ function shardIs(shard: string) {
   hub.files["model.safetensors.index.json"] = Buffer.from(JSON.stringify({ weight_map: { a: shard } }));
 }
 
-it.each(["../../pwned/cron", "../pwned.safetensors", "/tmp/pwned.safetensors", "sub/pwned.safetensors"])(
-  "a shard %s is not written",
-  async (shard) => {
-    mkdirSync(join(place, "elsewhere"));
-    symlinkSync(join(place, "elsewhere"), join(out, "sub"));
-    shardIs(shard);
-    const { status, stderr } = await fetchModel().ended;
-    expect(status).toBe(1);
-    expect(stderr).toContain(`model.safetensors.index.json names the shard "${shard}"`);
-    expect(readdirSync(place).sort()).toEqual(["elsewhere", "out"]);
-    expect(readdirSync(join(place, "elsewhere"))).toEqual([]);
-    expect(readdirSync(out).sort()).toEqual(["config.json", "model.safetensors.index.json", "sub"]);
-    expect(hub.asked.filter(({ host }) => host === "store")).toEqual([]);
-  },
-);
-
-it.each(["\u001b]0;owned\u0007\u001b[2J", "\u009b2J", "a\u202eb", "a\r\nb"])(
-  "a shard %j reaches the terminal only with escapes",
-  async (shard) => {
-    shardIs(`${shard}.safetensors`);
-    const { status, stderr } = await fetchModel().ended;
-    expect([status, unseen.test(stderr)]).toEqual([1, false]);
-    expect(stderr).toMatch(/names the shard ".*\\.*it contains the invisible character U\+/);
-  },
-);
+it.each(["../../pwned/cron", "sub/pwned.safetensors"])("a shard %s is not written", async (shard) => {
+  mkdirSync(join(place, "elsewhere"));
+  symlinkSync(join(place, "elsewhere"), join(out, "sub"));
+  shardIs(shard);
+  const { status, stderr } = await fetchModel().ended;
+  expect(status).toBe(1);
+  expect(stderr).toContain(`model.safetensors.index.json names the shard "${shard}"`);
+  expect(readdirSync(place).sort()).toEqual(["elsewhere", "out"]);
+  expect(readdirSync(join(place, "elsewhere"))).toEqual([]);
+  expect(readdirSync(out).sort()).toEqual(["config.json", "model.safetensors.index.json", "sub"]);
+  expect(hub.asked.filter(({ host }) => host === "store")).toEqual([]);
+});
 
 it("arguments reach the terminal only with escapes", async () => {
   out = join(place, "a\u001b[31m\u202eb\nforged");
@@ -91,53 +78,10 @@ it("arguments reach the terminal only with escapes", async () => {
   }
 });
 
-it("a token that no header can carry is refused before a request, and not shown", async () => {
-  const { status, stderr } = await fetchModel({ HF_TOKEN: "hf_topsecret\nx: y" }).ended;
-  expect([status, stderr]).toEqual([
-    2,
-    expect.stringContaining("HF_TOKEN contains a character that no token has"),
-  ]);
-  expect(stderr).not.toContain("secret");
-  expect(hub.asked).toEqual([]);
-});
-
 it("a token that the hub repeats is not shown", async () => {
   shardIs("hf_topsecret.safetensors");
   const { status, stdout, stderr } = await fetchModel({ HF_TOKEN: "hf_topsecret" }, "--json").ended;
   expect([status, stdout + stderr]).toEqual([0, expect.not.stringContaining("topsecret")]);
-});
-
-it.each([["--hub"], []])("a password in the address of the hub is not shown: %j", async (...option) => {
-  const address = origin.replace("//", "//me:topsecret@");
-  const args = option.length > 0 ? ["--hub", address] : [];
-  const run = start(["weights_tools/run.mjs", "fetch", "user/tied", out, ...args], { HF_ENDPOINT: address });
-  const { status, stderr } = await run.ended;
-  expect([status, stderr]).toEqual([2, expect.not.stringContaining("topsecret")]);
-});
-
-it("a list that continues on another host is refused, and that host gets no token", async () => {
-  const other = new StandInHub();
-  const elsewhere = await other.start();
-  hub.apiFault = (path, response) => {
-    if (path.includes("/tree/")) response.setHeader("Link", `<${elsewhere}/next>; rel="next"`);
-    return false;
-  };
-  const { status, stderr } = await fetchModel({ HF_TOKEN: "hf_topsecret" }).ended;
-  other.stop();
-  expect([status, stderr]).toEqual([1, expect.stringContaining(`at "${new URL(elsewhere).host}"`)]);
-  expect(other.asked).toEqual([]);
-});
-
-it("HTML in place of an answer is refused in one sentence", async () => {
-  hub.apiFault = (_, response) => {
-    response.setHeader("Content-Type", "text/html").end("<html>\u001b[2J</html>");
-    return true;
-  };
-  const { status, stderr } = await fetchModel().ended;
-  expect([status, stderr]).toEqual([
-    1,
-    `gpt2-weights fetch: ${origin} answered with the type "text/html" for user/tied at main, expected JSON: check that it is a Hugging Face hub\n`,
-  ]);
 });
 
 it("the program ends with its error while the hub is still answering", async () => {
@@ -166,15 +110,6 @@ it.each<NodeJS.Signals>(["SIGINT", "SIGTERM"])(
     expect(hub.asked.at(-1)).toMatchObject({ range: "bytes=5000-" });
   },
 );
-
-it("Ctrl+C ends a fetch whose hub is silent", async () => {
-  const { child, ended } = fetchModel();
-  hub.apiFault = () => {
-    child.kill("SIGINT");
-    return true;
-  };
-  expect((await ended).signal).toBe("SIGINT");
-});
 
 it("a file with a hard link is not written to", async () => {
   const mine = join(place, "mine");
@@ -237,8 +172,6 @@ it("fetch gives up on a host that starts the file again and again", async () => 
 
 it.each([
   ["--name", "../pwned"],
-  ["--name", "a/b"],
-  ["--name", ".."],
   ["--name", "a\u001bb"],
   ["--name", ""],
   ["--weights", "../../pwned"],
@@ -255,7 +188,7 @@ it.each([
   expect(hub.asked).toEqual([]);
 });
 
-it.each(["{", "null", "[null]", "[{}]", '[{"folder": 7}]', "\u001b"])(
+it.each(["{", '[{"folder": 7}]', "\u001b"])(
   "npm run model reports an invalid list of models: %s",
   async (text) => {
     writeFileSync(join(out, "index.json"), text);
@@ -264,15 +197,6 @@ it.each(["{", "null", "[null]", "[{}]", '[{"folder": 7}]', "\u001b"])(
     expect(hub.asked).toEqual([]);
   },
 );
-
-it("npm run model never writes into the folder of another model", async () => {
-  writeFileSync(join(out, "index.json"), JSON.stringify([{ folder: "tied-q8", name: "other/tied, q8" }]));
-  const { status, stderr } = await addModel();
-  expect([status, stderr]).toEqual([
-    1,
-    expect.stringContaining('has "other/tied, q8" in tied-q8: choose another --name'),
-  ]);
-});
 
 it("npm run model resolves folders relative to the user's current folder", async () => {
   const args = ["user/tied", "--hub", origin, "--models", "models", "--originals", "originals"];

@@ -163,6 +163,41 @@ it("waiting for a silent hub is reported, and limited", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
+it.each([
+  [401, /does not give access to user\/tied at main: .*HF_TOKEN/],
+  [403, /restricts access to user\/tied at main: accept its conditions/],
+  [404, /has no user\/tied at main/],
+  [429, /received too many requests from this network/],
+  [500, /answered 500 for user\/tied at main/],
+])("the hub's answer %i is explained", async (status, sentence) => {
+  expect(await problem(open(new ScriptedHub(hub, () => new Response(null, { status }))))).toMatch(sentence);
+});
+
+const shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
+
+it.each<[unknown, string]>([
+  [{ a: shards[0], b: "model-9.safetensors" }, 'names the shard "model-9.safetensors", which is not'],
+  [{ a: "../x.safetensors" }, 'names the shard "../x.safetensors": it has the part ".."'],
+  [{ a: "/tmp/x.safetensors" }, 'names the shard "/tmp/x.safetensors"'],
+  [{ a: "a\u202eb.safetensors" }, "it contains the invisible character U+202E"],
+  [{ a: [7] }, "names the shard an array, expected the name of a .safetensors file"],
+  [{ a: "config.json" }, 'names the shard "config.json", expected'],
+  [{ a: ".fetching" }, 'names the shard ".fetching", expected'],
+  [{ a: "x".repeat(1000) }, `names the shard "${"x".repeat(100)}"... (1000 characters), expected`],
+  [{}, 'has no "weight_map"'],
+  [undefined, 'has no "weight_map"'],
+])("a list of shards %j is refused", (weight_map, sentence) => {
+  const list = JSON.stringify(weight_map === undefined ? null : { weight_map });
+  const files = new Map(
+    shards.map((name) => [
+      name,
+      { name, url: "", size: 1, hash: { algorithm: "sha256" as const, digest: "" } },
+    ]),
+  );
+  const choose = () => chooseShards({ id: "user/tied", commit, files }, "model.safetensors.index.json", list);
+  expect(choose).toThrow(sentence);
+});
+
 const file = {
   name: "config.json",
   url: `${hub}/user/tied/resolve/x/config.json`,
