@@ -2,8 +2,8 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { filesOf, makeAdapter, merge, randomTensor, type AdapterFiles } from "../web/support/adapter.js";
-import { ggufMetadata, ggufTensors, randomFrom, writeGguf, type BlockType } from "../web/support/gguf.js";
+import { filesOf, makeAdapter, merge } from "../web/support/adapter.js";
+import { ggufMetadata, ggufTensors, writeGguf, type BlockType } from "../web/support/gguf.js";
 import { readSafetensors, writeSafetensors, type Tensor } from "../web/support/safetensors.js";
 import { contents, converted, json, refusal, scratch, tiny, weights } from "./tool.js";
 
@@ -115,30 +115,6 @@ describe("an adapter", () => {
       /tensor "blk\.0\.attn_qkv\.weight" is quantized to Q8_0, but an adapter can be merged only into floats/,
     );
   });
-
-  it("an adapter with a head of its own unties the model, also after convert", () => {
-    const next = randomFrom(5);
-    const own: AdapterFiles = {
-      config: { ...files.config, modules_to_save: ["lm_head"] },
-      tensors: new Map([
-        ...files.tensors,
-        ["base_model.model.lm_head.weight", randomTensor([160, 64], next)],
-      ]),
-    };
-    const folder = write("own-head", filesOf(own));
-    // Standard error notes that the head differs from the embedding.
-    const resultOf = (...args: string[]) => {
-      const { stdout, stderr } = weights(args);
-      expect(stderr).toContain("lm_head.weight differs from wte.weight");
-      return JSON.parse(stdout) as unknown;
-    };
-    const found = resultOf("trace", base, "--weights", "f32", "--ids", "1,2", "--adapter", folder);
-    expect(found).not.toEqual(json(["trace", merged, "--weights", "f32", "--ids", "1,2"]));
-    const out = join(scratch, "untied");
-    resultOf("convert", base, out, "--weights", "f32", "--adapter", folder, ...options);
-    expect(resultOf("trace", out, "--ids", "1,2")).toEqual(found);
-    expect(json(["inspect", out, "--json"]).config.tie_word_embeddings).toBe(false);
-  });
 });
 
 describe("refused adapters", () => {
@@ -164,13 +140,6 @@ describe("refused adapters", () => {
     const cut = write("cut", filesOf(files));
     writeFileSync(join(cut, "adapter_model.safetensors"), "<html>");
     expect(run(base, cut)).toMatch(/cut\/adapter_model\.safetensors/);
-  });
-
-  it("an adapter for another model is refused", () => {
-    const wide = readSafetensors(readFileSync(join(tiny, "no-bias", "model.safetensors")));
-    expect(run(base, write("wide", filesOf(makeAdapter(wide))))).toMatch(
-      /"h\.0\.attn\.c_attn": lora_A is \[2, 96\] and lora_B \[288, 2\], expected \[r, 64\] and \[192, r\]/,
-    );
   });
 
   it("an output that would replace the adapter is refused", () => {

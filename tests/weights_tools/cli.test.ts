@@ -127,22 +127,6 @@ describe("convert", () => {
     expect(byName["wte.weight"].format).toBe("q8");
   });
 
-  it("convert replaces a folder only if told to", () => {
-    const out = converted("tied", "q8");
-    expect(weights(["convert", join(tiny, "tied"), out])).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining("--force"),
-    });
-    expect(weights(["convert", join(tiny, "tied"), out, "--force"]).status).toBe(0);
-  });
-
-  it("convert takes a folder name that ends in a slash", () => {
-    const folder = mkdtempSync(join(scratch, "slash-"));
-    json(["convert", join(tiny, "tied"), `${join(folder, "out")}/`, "--json"]);
-    expect(readdirSync(folder)).toEqual(["out"]); // the temporary folder is gone
-    expect(readdirSync(join(folder, "out")).sort()).toEqual(readdirSync(converted("tied", "q8")).sort());
-  });
-
   it("convert leaves no folder behind when it fails", () => {
     const cut = mkdtempSync(join(scratch, "cut-"));
     cpSync(join(tiny, "tied"), cut, { recursive: true });

@@ -123,9 +123,13 @@ it("a file with a hard link is not written to", async () => {
   expect(readFileSync(mine, "utf8")).toBe("mine");
 });
 
-it.each(["config.json", ".fetching"])("a link at %s is not followed", async (name) => {
+it.each([
+  ["config.json", () => join(out, "config.json")],
+  [".fetching", () => join(out, ".fetching")],
+  ["the partial file", partial],
+])("a link at %s is not followed", async (_, pathOf) => {
   const mine = join(place, "mine");
-  symlinkSync(mine, join(out, name));
+  symlinkSync(mine, pathOf());
   expect((await fetchModel().ended).status).toBe(1);
   expect(existsSync(mine)).toBe(false);
 });

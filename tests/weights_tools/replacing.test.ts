@@ -194,7 +194,7 @@ describe("outputs that cannot be written", () => {
 
   it("missing folders above OUT are created", () => {
     const folder = fresh();
-    json(["convert", tied, join(folder, "a/b/out"), "--json"]);
+    json(["convert", tied, join(folder, "a/b/out/"), "--json"]);
     expect(existsSync(join(folder, "a/b/out/weights.json"))).toBe(true);
   });
 });
