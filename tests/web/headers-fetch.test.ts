@@ -104,3 +104,23 @@ it("in a browser, which hides the target of a redirect, requests with secret hea
   await refused({ credentials: "include" });
   expect(fetched.mock.calls.map(([, init]) => init?.redirect)).toEqual(["manual", "manual"]);
 });
+
+it("without secret headers and a redirect option, only what the caller set is passed to fetch", async () => {
+  const fetched = vi.fn(async (..._: Parameters<typeof fetch>) => new Response("x"));
+  vi.stubGlobal("fetch", fetched);
+  const address = `${hosts.own}/m/u`;
+  await ask(address, { headers: [token], credentials: "omit" });
+  await headersFetch({ headers: [], credentials: undefined, redirect: undefined }, hosts.own)(address, {
+    cache: "reload",
+  });
+  const headers = { authorization: "Bearer t", range: "bytes=1-" };
+  expect(
+    fetched.mock.calls.map(([url, init]) => [
+      url,
+      { ...init, headers: Object.fromEntries(new Headers(init?.headers)) },
+    ]),
+  ).toEqual([
+    [address, { headers, credentials: "omit" }],
+    [address, { headers: {}, cache: "reload" }],
+  ]);
+});

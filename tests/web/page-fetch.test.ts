@@ -1,7 +1,6 @@
 // A model's files by way of the page's own `fetch`, both threads' ends in one process.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { servePageFetch } from "../../web/src/client/page-fetch.js";
-import { headersFetch } from "../../web/src/loader/headers-fetch.js";
 import { UrlSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import type { FetchPort, LoadRequest } from "../../web/src/shared/protocol.js";
@@ -49,37 +48,21 @@ function chunks(count: number) {
   return { state, body };
 }
 
-it("the page's fetch returns bytes, status and headers, and receives headers and credentials", async () => {
-  const fetchFile = vi.fn(
-    async () => new Response(chunks(100).body, { status: 206, headers: { "X-A": "1" } }),
-  );
-  const init = { headers: [["authorization", "me"]], credentials: "include", redirect: "error" } as const;
-  const response = await through(fetchFile, init)("http://host/m/config.json", { signal: never });
-  expect(response.status).toBe(206);
-  expect(response.headers.get("x-a")).toBe("1");
-  expect(await bytesOf(response)).toEqual(Uint8Array.from({ length: 100 }, (_, i) => i));
-  expect(fetchFile).toHaveBeenCalledWith("http://host/m/config.json", {
-    ...init,
-    signal: expect.any(AbortSignal),
-  });
-});
-
-it("after a broken connection, the page's fetch is called for the rest of the file, with its own headers", async () => {
-  const asked: [string | null, string | null][] = [];
-  const fetchFile = async (_: string, init: RequestInit) => {
-    const headers = new Headers(init.headers);
-    asked.push([headers.get("range"), headers.get("authorization")]);
-    const rest = { status: 206, headers: { "Content-Range": "bytes 3-9/10" } };
-    return new Response(chunks(7).body, rest);
-  };
-  const ask = through(fetchFile, { headers: [["authorization", "me"]] });
+it("the page's fetch is called with range, headers and credentials, and returns bytes, status and headers", async () => {
+  const answer = { status: 206, headers: { "X-A": "1" } };
+  const fetchFile = vi.fn(async (..._: Parameters<typeof fetch>) => new Response(chunks(100).body, answer));
+  const wanted = { headers: [["authorization", "me"]], credentials: "include", redirect: "error" } as const;
+  const ask = through(fetchFile, wanted);
   const response = await ask("http://host/m/a", { headers: { Range: "bytes=3-" }, signal: never });
-  expect(response.status).toBe(206);
+  expect([response.status, response.headers.get("x-a")]).toEqual([206, "1"]);
+  expect(await bytesOf(response)).toEqual(Uint8Array.from({ length: 100 }, (_, i) => i));
   await ask("http://host/m/a", { signal: never });
-  expect(asked).toEqual([
-    ["bytes=3-", "me"],
-    [null, "me"],
-  ]);
+  const called = (headers: string[][]) => [
+    "http://host/m/a",
+    { ...wanted, headers, signal: expect.any(AbortSignal) as AbortSignal },
+  ];
+  const [token] = wanted.headers;
+  expect(fetchFile.mock.calls).toEqual([called([[...token], ["Range", "bytes=3-"]]), called([[...token]])]);
 });
 
 describe("the page's fetch gets headers and credentials only for the model's own origin", () => {
@@ -132,21 +115,18 @@ it("the page's fetch can answer several requests at once", async () => {
 });
 
 it("the page's fetch can answer without a body", async () => {
-  const ask = through(async () => new Response(null, { status: 204 }));
-  expect((await bytesOf(await ask("a"))).length).toBe(0);
-  const source = new UrlSource(
-    "http://host/m/",
-    through(async () => new Response(null, { status: 404 })),
-  );
+  const answer = (status: number) => through(async () => new Response(null, { status }));
+  expect((await bytesOf(await answer(204)("a"))).length).toBe(0);
+  const source = new UrlSource("http://host/m/", answer(404));
   await expect(readText(source, "config.json", never)).rejects.toMatchObject({ code: "not-found" });
 });
 
 it("the page's fetch is read only a few chunks ahead", async () => {
   const { state, body } = chunks(1000);
-  const response = await through(async () => new Response(body))("a");
-  const reader = response.body?.getReader();
+  const ask = through(async (url: string) => new Response(url === "a" ? body : "other"));
+  const reader = (await ask("a")).body?.getReader();
   for (let i = 0; i < 10; ++i) await reader?.read();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let i = 0; i < 10; ++i) await (await ask("b")).text(); // time to read on
   expect(state.taken).toBeGreaterThanOrEqual(10);
   expect(state.taken).toBeLessThanOrEqual(16);
   await reader?.cancel();
@@ -155,12 +135,7 @@ it("the page's fetch is read only a few chunks ahead", async () => {
 
 it("chunks of the page's fetch remain usable for the page", async () => {
   const kept = Uint8Array.of(1, 2, 3);
-  const body = new ReadableStream({
-    start(controller) {
-      controller.enqueue(kept);
-      controller.close();
-    },
-  });
+  const body = new ReadableStream({ start: (to) => (to.enqueue(kept), to.close()) });
   expect(await bytesOf(await through(async () => new Response(body))("a"))).toEqual(kept);
   expect(kept.length).toBe(3);
 });
@@ -191,74 +166,30 @@ it("the page's fetch cancels the body of an aborted request", async () => {
   const reader = response.body?.getReader();
   await reader?.read();
   controller.abort(new Error("enough"));
-  await expect(
-    (async () => {
-      for (;;) if ((await reader?.read())?.done) return;
-    })(),
-  ).rejects.toThrow("enough");
+  const readAll = async () => {
+    while (!(await reader?.read())?.done);
+  };
+  await expect(readAll()).rejects.toThrow("enough");
   await vi.waitFor(() => expect(state.isCancelled).toBe(true));
 });
 
-it.each<[string, unknown, string]>([
-  ["throws", async () => Promise.reject(new TypeError("signature expired")), "TypeError: signature expired"],
-  [
-    "gives no response",
-    async () => "text",
-    'TypeError: the option fetch returned "text", expected a Response',
-  ],
+const broken = () => new Response(new ReadableStream({ pull: (to) => to.error(new Error("reset")) }));
+it.each<[string, () => unknown, string]>([
+  ["throws", () => Promise.reject(new TypeError("signature expired")), "TypeError: signature expired"],
+  ["gives no response", () => "text", 'TypeError: the option fetch returned "text", expected a Response'],
   [
     "gives one that says nothing",
-    async () => Response.error(),
+    () => Response.error(),
     'TypeError: the option fetch returned a response of type "error", expected a readable one',
   ],
-])("an error names the file where the page's fetch %s", async (_, fetchFile, message) => {
-  const source = new UrlSource("http://host/m/", through(fetchFile));
-  await expect(readText(source, "config.json", never)).rejects.toMatchObject({
-    code: "network",
-    message: `cannot fetch http://host/m/config.json: ${message}`,
-  });
-});
-
-it("an error names the file whose body breaks off", async () => {
-  const body = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) });
+  ["breaks off", broken, "the connection broke while reading config.json: Error: reset"],
+])("an error names the file where the page's fetch %s", async (_, fetchFile, why) => {
   const source = new UrlSource(
     "http://host/m/",
-    through(async () => new Response(body)),
+    through(async () => fetchFile()),
   );
-  await expect(readText(source, "merges.txt", never)).rejects.toMatchObject({
+  await expect(readText(source, "config.json", never)).rejects.toMatchObject({
     code: "network",
-    message: "the connection broke while reading merges.txt: Error: reset",
+    message: fetchFile === broken ? why : `cannot fetch http://host/m/config.json: ${why}`,
   });
-});
-
-it("without the option fetch, the worker's fetch sends headers and credentials", async () => {
-  const fetched = vi.fn(async (..._: Parameters<typeof fetch>) => new Response("x"));
-  vi.stubGlobal("fetch", fetched);
-  const home = "http://host/m/";
-  const own: LoadRequest["headers"] = [["authorization", "b"]];
-  await headersFetch({ headers: own, credentials: "omit", redirect: undefined }, home)(`${home}u`, {
-    signal: never,
-    headers: { range: "bytes=1-" },
-  });
-  await headersFetch({ headers: [], credentials: undefined, redirect: undefined }, home)(`${home}u`, {
-    cache: "reload",
-  });
-  const sent = fetched.mock.calls.map(([url, init]) => [
-    url,
-    { ...init, headers: [...new Headers(init?.headers)] },
-  ]);
-  expect(sent).toEqual([
-    [
-      "http://host/m/u",
-      {
-        headers: [
-          ["authorization", "b"],
-          ["range", "bytes=1-"],
-        ],
-        credentials: "omit",
-        signal: never,
-      },
-    ],
-    ["http://host/m/u", { headers: [], cache: "reload" }],
-  ]);
 });
