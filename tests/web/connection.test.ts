@@ -37,29 +37,18 @@ describe("Connection", () => {
     expect(await second).toBe("two");
   });
 
-  it("a connection passes on events until the answer arrives", async () => {
+  it("a connection passes on events until the answer arrives, if the caller wants them", async () => {
     const { worker, connection } = connect();
     const events: unknown[] = [];
-    const request = connection.request(
-      "score",
-      { prompt: "", stride: 1 },
-      { onEvent: (event) => events.push(event) },
-    );
-    worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
-    worker.say({ type: "event", id: 7, event: { done: 9, total: 9 } });
-    worker.say({ type: "done", id: 1, result: { tokens: [], logprob: 0, perplexity: null } });
-    worker.say({ type: "event", id: 1, event: { done: 2, total: 2 } });
-    await request;
-    expect(events).toEqual([{ done: 1, total: 2 }]);
-  });
-
-  it("a connection accepts events without a request", async () => {
-    const { worker, connection } = connect();
-    const request = connection.request("score", { prompt: "", stride: 1 });
-    worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
+    const args = { prompt: "", stride: 1 };
+    const request = connection.request("score", args, { onEvent: (event) => events.push(event) });
+    const other = connection.request("score", args);
     const result = { tokens: [], logprob: 0, perplexity: null };
-    worker.say({ type: "done", id: 1, result });
-    expect(await request).toBe(result);
+    for (const id of [1, 7, 2]) worker.say({ type: "event", id, event: { done: id, total: 9 } });
+    for (const id of [1, 2]) worker.say({ type: "done", id, result });
+    worker.say({ type: "event", id: 1, event: { done: 2, total: 9 } });
+    expect([await request, await other]).toEqual([result, result]);
+    expect(events).toEqual([{ done: 1, total: 9 }]);
   });
 
   it.each([
@@ -77,21 +66,21 @@ describe("Connection", () => {
     const request = connection.request("detokenize", [1]);
     worker.say(failed(1, code));
     await expect(request).rejects.toThrow(type);
-    await expect(request).rejects.toMatchObject({
-      code,
-      message: "why",
-      name: type.name === "Error" ? "Gpt2Error" : type.name,
-    });
+    const name = type.name === "Error" ? "Gpt2Error" : type.name;
+    await expect(request).rejects.toMatchObject({ code, message: "why", name });
     expect(worker.terminations).toBe(0);
   });
 
-  it("a connection settles once, whatever comes afterwards", async () => {
+  it("a connection settles each request once, whatever comes afterwards", async () => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1]);
+    const waiting = connection.request("detokenize", [2]);
     worker.say({ type: "done", id: 1, result: "one" });
     worker.say(failed(1, "corrupt"));
-    worker.say({ type: "done", id: 1, result: "two" });
+    void connection.dispose();
+    worker.say({ type: "done", id: 2, result: "two" });
     expect(await request).toBe("one");
+    await expect(waiting).rejects.toMatchObject({ code: "disposed" });
   });
 
   it("a connection rejects at once what cannot be sent", async () => {
@@ -169,18 +158,12 @@ describe("Connection, aborted", () => {
     expect(worker.received).toEqual([]);
   });
 
-  it("an aborted request rejects at once with the signal's reason, notifies the worker, and ignores its answer", async () => {
+  it("an aborted request rejects with the signal's reason, notifies the worker, and ignores its answer", async () => {
     const { worker, connection } = connect();
     const controller = new AbortController();
     const events: unknown[] = [];
-    const request = connection.request(
-      "score",
-      { prompt: "", stride: 1 },
-      {
-        signal: controller.signal,
-        onEvent: (event) => events.push(event),
-      },
-    );
+    const options = { signal: controller.signal, onEvent: (event: unknown) => void events.push(event) };
+    const request = connection.request("score", { prompt: "", stride: 1 }, options);
     controller.abort(new Error("enough"));
     await expect(request).rejects.toThrow("enough");
     expect(worker.received.at(-1)).toEqual({ type: "cancel", id: 1 });
@@ -189,34 +172,26 @@ describe("Connection, aborted", () => {
     expect(events).toEqual([]);
   });
 
-  it("an abort affects neither other requests nor answered ones", async () => {
+  it("an abort affects neither other requests nor settled ones, which leave no listener", async () => {
     const { worker, connection } = connect();
     const controller = new AbortController();
-    const done = connection.request("detokenize", [1], { signal: controller.signal });
-    const other = connection.request("detokenize", [2]);
+    const { signal } = controller;
+    const add = vi.spyOn(signal, "addEventListener");
+    const remove = vi.spyOn(signal, "removeEventListener");
+    const done = connection.request("detokenize", [1], { signal });
+    const failing = connection.request("detokenize", [2], { signal });
+    const other = connection.request("detokenize", [3]);
     worker.say({ type: "done", id: 1, result: "one" });
+    worker.say(failed(2, "corrupt"));
+    const listeners = [add, remove].map(({ mock }) => mock.calls.map(([, listener]) => listener));
+    expect(listeners[1]).toEqual(listeners[0]);
+    expect(remove).toHaveBeenCalledTimes(2);
     controller.abort();
     expect(await done).toBe("one");
+    await expect(failing).rejects.toMatchObject({ code: "corrupt" });
     expect(worker.all("cancel")).toEqual([]);
-    worker.say({ type: "done", id: 2, result: "two" });
-    expect(await other).toBe("two");
-  });
-
-  it("an aborted request leaves no listener on the signal", async () => {
-    const { worker, connection } = connect();
-    const { signal } = new AbortController();
-    const remove = vi.spyOn(signal, "removeEventListener");
-    const add = vi.spyOn(signal, "addEventListener");
-    const first = connection.request("detokenize", [1], { signal });
-    worker.say({ type: "done", id: 1, result: "one" });
-    const second = connection.request("detokenize", [1], { signal });
-    worker.say(failed(2, "corrupt"));
-    await first;
-    await expect(second).rejects.toThrow();
-    expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(
-      add.mock.calls.map(([, listener]) => listener),
-    );
-    expect(remove).toHaveBeenCalledTimes(2);
+    worker.say({ type: "done", id: 3, result: "three" });
+    expect(await other).toBe("three");
   });
 
   it("a request can be given up once by its caller", async () => {
@@ -236,27 +211,6 @@ describe("Connection, aborted", () => {
     request.read(64);
     await request.result;
     expect(worker.all("read")).toEqual([{ type: "read", id: 1, tokens: 64 }]);
-  });
-});
-
-describe("Connection, whose worker is of another release", () => {
-  it("a connection to a worker of another release sends nothing, and its error says to reload", async () => {
-    const { worker, connection } = connect();
-    const waiting = connection.request("detokenize", [1]);
-    worker.say({ type: "started", release: "0.0.9-12345678" });
-    await expect(waiting).rejects.toMatchObject({
-      code: "unsupported",
-      message: expect.stringMatching(/is release unbuilt, but worker\.js is 0\.0\.9-12345678: reload/),
-    });
-    expect(worker.terminations).toBe(1);
-  });
-
-  it("a connection accepts a worker of its own release", async () => {
-    const { worker, connection } = connect();
-    const waiting = connection.request("detokenize", [1]);
-    worker.say({ type: "started", release: "unbuilt" });
-    worker.say({ type: "done", id: 1, result: "text" });
-    expect(await waiting).toBe("text");
   });
 });
 
@@ -296,6 +250,19 @@ describe("Connection, whose worker dies", () => {
       { code: "worker-died", message: "why" },
     ],
     [
+      "is of another release",
+      ({ worker }) => worker.say({ type: "started", release: "0.0.9-12345678" }),
+      {
+        code: "unsupported",
+        message: expect.stringMatching(/is release unbuilt, but worker\.js is 0\.0\.9-12345678: reload/),
+      },
+    ],
+    [
+      "is damaged",
+      ({ worker }) => worker.say({ type: "damaged", what: "worker.js has SHA-256 1, expected 2" }),
+      { name: "LoadError", code: "corrupt", message: "worker.js has SHA-256 1, expected 2" },
+    ],
+    [
       "gives back its lock",
       ({ worker }) => (worker.say({ type: "alive", lock: "l" }), worker.releaseLock()),
       { code: "worker-died", message: expect.stringContaining("the browser ended") },
@@ -303,30 +270,22 @@ describe("Connection, whose worker dies", () => {
   ];
 
   it.each(deaths)(
-    "a connection whose worker dies rejects all waiting requests and ends the worker, when it %s",
+    "a worker that %s ends all requests and is ended; later requests say so",
     async (_, die, error) => {
       const made = connect();
       const { worker, connection } = made;
       const requests = [1, 2].map((id) => connection.request("detokenize", [id]));
-      const caught = requests.map((request) => request.catch((reason: unknown) => reason));
+      const caught = requests.map((request) => request.catch((reason: Error) => reason));
       die(made);
-      for (const reason of await Promise.all(caught)) expect(reason).toMatchObject(error);
+      const [first, second] = (await Promise.all(caught)) as Error[];
+      expect(first).toMatchObject(error);
+      expect(second).toMatchObject(error);
       expect(worker.terminations).toBeGreaterThan(0);
-    },
-  );
-
-  it.each(deaths)(
-    "a connection whose worker died answers later requests with worker-died, when it %s",
-    async (_, die) => {
-      const made = connect();
-      const { worker, connection } = made;
-      const first = connection.request("detokenize", [1]).catch((reason: Error) => reason.message);
-      die(made);
       const sent = worker.received.length;
       await expect(connection.request("detokenize", [3])).rejects.toMatchObject({
         name: "WorkerError",
         code: "worker-died",
-        message: `${await first}; the model must be loaded again`,
+        message: `${first?.message}; the model must be loaded again`,
       });
       expect(worker.received.length).toBe(sent);
       await connection.dispose();
@@ -334,35 +293,20 @@ describe("Connection, whose worker dies", () => {
     },
   );
 
+  it("a connection accepts a worker of its own release", async () => {
+    const { worker, connection } = connect();
+    const waiting = connection.request("detokenize", [1]);
+    worker.say({ type: "started", release: "unbuilt" });
+    worker.say({ type: "done", id: 1, result: "text" });
+    expect(await waiting).toBe("text");
+  });
+
   it("a connection whose worker dies waits for the lock that the worker named, if any", () => {
     const { worker, locks } = connect();
     worker.say(alive);
     expect(locks).toEqual([]);
     worker.say({ type: "alive", lock: "its lock" });
     expect(locks).toEqual(["its lock"]);
-  });
-});
-
-describe("Connection, whose worker is silent", () => {
-  it("a connection sets no time limit: whoever starts the worker decides that", async () => {
-    const { connection } = connect();
-    const request = connection.request("detokenize", [1]);
-    await vi.advanceTimersByTimeAsync(3_600_000);
-    expect(await stateOf(request)).toBe("pending");
-  });
-});
-
-describe("Connection, whose worker's script is damaged", () => {
-  it("the damage of a worker's script is reported", async () => {
-    const { worker, connection } = connect();
-    const request = connection.request("detokenize", [1]);
-    worker.say({ type: "damaged", what: "worker.js has SHA-256 1, expected 2" });
-    await expect(request).rejects.toMatchObject({
-      name: "LoadError",
-      code: "corrupt",
-      message: "worker.js has SHA-256 1, expected 2",
-    });
-    expect(worker.terminations).toBe(1);
   });
 });
 
@@ -394,29 +338,13 @@ describe("Connection, disposed of", () => {
     await disposed;
   });
 
-  it("disposing a connection twice has no effect", async () => {
-    const { worker, connection } = connect();
-    const first = connection.dispose();
-    const second = connection.dispose();
-    expect(worker.all("end").length).toBe(1);
-    worker.say({ type: "ended" });
-    await Promise.all([first, second]);
-  });
-
   it("a disposed connection stays disposed, even if the worker dies afterwards", async () => {
     const { worker, connection } = connect();
     worker.say({ type: "alive", lock: "l" });
-    const disposed = connection.dispose();
+    const disposed = [connection.dispose(), connection.dispose()];
+    expect(worker.all("end").length).toBe(1);
     worker.releaseLock();
-    await disposed;
+    await Promise.all(disposed);
     await expect(connection.request("detokenize", [2])).rejects.toMatchObject({ code: "disposed" });
-  });
-
-  it("a disposed connection ignores answers to what it has rejected", async () => {
-    const { worker, connection } = connect();
-    const request = connection.request("detokenize", [1]);
-    void connection.dispose();
-    worker.say({ type: "done", id: 1, result: "one" });
-    await expect(request).rejects.toMatchObject({ code: "disposed" });
   });
 });
