@@ -5,7 +5,7 @@ import { Model } from "../../web/src/client/model.js";
 import { TokenQueue } from "../../web/src/client/token-queue.js";
 import type { FromWorker } from "../../web/src/shared/protocol.js";
 import type { GenerateSummary, ModelInfo, Token } from "../../web/src/shared/types.js";
-import { connect } from "./support/fake-worker.js";
+import { connect, type FakeWorker } from "./support/fake-worker.js";
 
 function make() {
   const made = connect();
@@ -18,16 +18,12 @@ describe("Model sends", () => {
   it("Model requests a generation that is read token by token, or as a whole", () => {
     const { worker, model } = make();
     const signal = new AbortController().signal;
+    model.generate("nothing is requested before the first token is");
     void model.generate("p", { topK: 3, signal, onPrompt: () => {}, onSummary: () => {} }).next();
     void model.complete(Uint32Array.of(1, 2), { n: 2 });
-    expect(worker.all("request")).toEqual([
-      { type: "request", id: 1, name: "generate", args: { prompt: "p", options: { topK: 3 }, ahead: 256 } },
-      {
-        type: "request",
-        id: 2,
-        name: "generate",
-        args: { prompt: [1, 2], options: { n: 2 }, ahead: Infinity },
-      },
+    expect(worker.all("request").map(({ id, name, args }) => [id, name, args])).toEqual([
+      [1, "generate", { prompt: "p", options: { topK: 3 }, ahead: 256 }],
+      [2, "generate", { prompt: [1, 2], options: { n: 2 }, ahead: Infinity }],
     ]);
   });
 
@@ -55,27 +51,21 @@ describe("Model sends", () => {
 
   it("fill asks for the three tokens of a gap, and reads its texts without special tokens", async () => {
     const { worker, model } = make();
-    const answer = (ids: number[]) =>
-      worker.say({ type: "done", id: worker.all("request").length, result: ids });
-    const last = () => worker.all("request").at(-1);
     const filled = model.fill("before<fim_middle>", "after", { temperature: 0 });
-    await vi.waitFor(() => expect(last()?.id).toBe(1));
-    expect(last()?.args).toEqual({ text: "<fim_prefix><fim_suffix><fim_middle>", allowSpecial: true });
-    answer([90, 91, 92, 93]); // text, to this tokenizer
-    await vi.waitFor(() => expect(last()?.id).toBe(2));
-    expect(last()?.args).toEqual({ text: "<fim-prefix><fim-suffix><fim-middle>", allowSpecial: true });
-    answer([7, 8, 9]);
-    await vi.waitFor(() => expect(last()?.id).toBe(3));
-    expect(last()?.args).toEqual({ text: "before<fim_middle>", allowSpecial: false });
-    answer([1, 2]);
-    await vi.waitFor(() => expect(last()?.id).toBe(4));
-    expect(last()?.args).toEqual({ text: "after", allowSpecial: false });
-    answer([3]);
-    await vi.waitFor(() => expect(last()?.id).toBe(5));
-    expect(last()).toMatchObject({
-      name: "generate",
-      args: { prompt: [7, 1, 2, 8, 3, 9], options: { temperature: 0, strict: true }, ahead: Infinity },
-    });
+    const asked: [args: unknown, answer: number[]][] = [
+      [{ text: "<fim_prefix><fim_suffix><fim_middle>", allowSpecial: true }, [90, 91, 92, 93]], // text, to this tokenizer
+      [{ text: "<fim-prefix><fim-suffix><fim-middle>", allowSpecial: true }, [7, 8, 9]],
+      [{ text: "before<fim_middle>", allowSpecial: false }, [1, 2]],
+      [{ text: "after", allowSpecial: false }, [3]],
+    ];
+    for (const [i, [args, result]] of asked.entries()) {
+      await vi.waitFor(() => expect(worker.all("request").at(-1)).toMatchObject({ id: i + 1, args }));
+      worker.say({ type: "done", id: i + 1, result });
+    }
+    const args = { prompt: [7, 1, 2, 8, 3, 9], options: { temperature: 0, strict: true }, ahead: Infinity };
+    await vi.waitFor(() =>
+      expect(worker.all("request").at(-1)).toMatchObject({ id: 5, name: "generate", args }),
+    );
     worker.say({ type: "event", id: 5, event: { tokens: [token(4)] } });
     worker.say({ type: "done", id: 5, result: { seed: 1, finishReasons: ["eos"] } as GenerateSummary });
     expect(await filled).toMatchObject({ text: "4 ", finishReasons: ["eos"] });
@@ -102,102 +92,92 @@ describe("Model sends", () => {
         await vi.waitFor(() => expect(worker.all("request")).toHaveLength(id));
         worker.say({ type: "done", id, result: ids });
       }
-      await expect(filled).rejects.toEqual(
-        refusal(
-          "this model cannot fill in: its tokenizer lacks the tokens that mark the gap, " +
-            "<fim_prefix> <fim_suffix> <fim_middle>, or <fim-prefix> <fim-suffix> <fim-middle>",
-        ),
-      );
+      const lacks = "this model cannot fill in: its tokenizer lacks the tokens that mark the gap, ";
+      const marks = "<fim_prefix> <fim_suffix> <fim_middle>, or <fim-prefix> <fim-suffix> <fim-middle>";
+      await expect(filled).rejects.toEqual(refusal(lacks + marks));
       expect(worker.all("request")).toHaveLength(2);
     },
   );
 
-  it("invalid arguments are never sent to the worker", async () => {
-    const { worker, model } = make();
-    const ofFill = generateOptionNames.filter((name) => !["heal", "strict", "allowSpecial"].includes(name));
-    const odd = model as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-    const calls: [string, unknown[], string][] = [
-      ["tokenize", [3], "text is 3, expected text"],
-      ["tokenize", ["t", { allowSpecial: 1 }], "allowSpecial is 1, expected true or false"],
-      [
-        "tokenize",
-        ["t", { special: 1 }],
-        'unknown option "special" of tokenize, expected one of allowSpecial, signal',
-      ],
-      ["tokenize", ["t", 3], "the options of tokenize are 3, expected an object"],
-      ["tokenize", ["t", { signal: 1 }], "signal is 1, expected an AbortSignal"],
-      ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
-      ["detokenize", [[1], { skip: 1 }], 'unknown option "skip" of detokenize, expected one of signal'],
-      ["detokenize", [[1], { signal: 1 }], "signal is 1, expected an AbortSignal"],
-      ["prefill", [3], "text is 3, expected text or an array of token ids"],
-      [
-        "prefill",
-        ["t", { stride: 1 }],
-        'unknown option "stride" of prefill, expected one of allowSpecial, signal, onProgress',
-      ],
-      ["prefill", ["t", { allowSpecial: "y" }], 'allowSpecial is "y", expected true or false'],
-      ["inspect", [3], "text is 3, expected text or an array of token ids"],
-      [
-        "inspect",
-        ["t", { heads: 1 }],
-        'unknown option "heads" of inspect: did you mean head? Expected one of position, layer, head, top, signal, onProgress',
-      ],
-      ["inspect", ["t", { layer: () => 1 }], "layer is a function, which no option accepts"],
-      ["inspect", ["t", { head: Symbol("h") }], "head is a symbol, which no option accepts"],
-      ["inspect", ["t", { top: NaN }], "top is NaN, expected a finite number"],
-      ["score", [undefined], "text is undefined, expected text or an array of token ids"],
-      [
-        "score",
-        ["t", { strid: 1 }],
-        'unknown option "strid" of score: did you mean stride? Expected one of stride, start, signal, onProgress',
-      ],
-      ["score", ["t", { stride: NaN }], "stride is NaN, expected a finite number"],
-      ["score", ["t", { start: Infinity }], "start is Infinity, expected a finite number"],
-      ["score", ["t", { onProgress: 1 }], "onProgress is 1, expected a function"],
-      ["score", ["t", { signal: 1 }], "signal is 1, expected an AbortSignal"],
-      ["complete", [Symbol("s")], "prompt is a symbol, expected text or an array of token ids"],
-      ["complete", ["p", { temperature: NaN }], "temperature is NaN, expected a finite number"],
-      ["complete", ["p", { onPrompt: 1 }], "onPrompt is 1, expected a function"],
-      ["complete", ["p", { onSummary: 1 }], "onSummary is 1, expected a function"],
-      ["complete", ["p", { signal: {} }], "signal is an object, expected an AbortSignal"],
-      ["complete", ["p", 3], "the options of complete are 3, expected an object"],
-      ["fill", ["b"], "after is undefined, expected text"],
-      ["fill", [[1], "a"], "before is an array, expected text"],
-      ["fill", ["b", "a", { n: NaN }], "n is NaN, expected a finite number"],
-      ["fill", ["b", "a", { signal: 1 }], "signal is 1, expected an AbortSignal"],
-      [
-        "fill",
-        ["b", "a", { heal: true }],
-        `unknown option "heal" of fill, expected one of ${ofFill.join(", ")}, signal, onPrompt, onSummary`,
-      ],
-      [
-        "complete",
-        ["p", { max_tokens: 3 }],
-        'unknown option "max_tokens" of complete: did you mean maxNewTokens? Expected one of ' +
-          `${generateOptionNames.join(", ")}, signal, onPrompt, onSummary`,
-      ],
-    ];
-    for (const [name, args, message] of calls) {
-      await expect(odd[name]?.(...args), `${name} ${message}`).rejects.toEqual(refusal(message));
-    }
-    await expect(model.generate(undefined as unknown as string).next()).rejects.toEqual(
-      refusal("prompt is undefined, expected text or an array of token ids"),
-    );
-    expect(worker.received).toEqual([]);
-  });
+  const prompt = "expected text or an array of token ids";
+  const ofGenerate = generateOptionNames.join(", ");
+  const ofFill = generateOptionNames.filter((name) => !["heal", "strict", "allowSpecial"].includes(name));
+  it.each([
+    ["tokenize", [3], "text is 3, expected text"],
+    ["tokenize", ["t", { allowSpecial: 1 }], "allowSpecial is 1, expected true or false"],
+    ["tokenize", ["t", { odd: 1 }], 'unknown option "odd" of tokenize, expected one of allowSpecial, signal'],
+    ["tokenize", ["t", { signal: 1 }], "signal is 1, expected an AbortSignal"],
+    ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
+    ["detokenize", [[1], { skip: 1 }], 'unknown option "skip" of detokenize, expected one of signal'],
+    ["detokenize", [[1], { signal: 1 }], "signal is 1, expected an AbortSignal"],
+    ["prefill", [3], `text is 3, ${prompt}`],
+    [
+      "prefill",
+      ["t", { stride: 1 }],
+      'unknown option "stride" of prefill, expected one of allowSpecial, signal, onProgress',
+    ],
+    ["prefill", ["t", { allowSpecial: "y" }], 'allowSpecial is "y", expected true or false'],
+    ["inspect", [3], `text is 3, ${prompt}`],
+    [
+      "inspect",
+      ["t", { heads: 1 }],
+      'unknown option "heads" of inspect: did you mean head? Expected one of position, layer, head, top, signal, onProgress',
+    ],
+    ["inspect", ["t", { top: NaN }], "top is NaN, expected a finite number"],
+    ["score", [undefined], `text is undefined, ${prompt}`],
+    [
+      "score",
+      ["t", { strid: 1 }],
+      'unknown option "strid" of score: did you mean stride? Expected one of stride, start, signal, onProgress',
+    ],
+    ["score", ["t", { stride: NaN }], "stride is NaN, expected a finite number"],
+    ["score", ["t", { onProgress: 1 }], "onProgress is 1, expected a function"],
+    ["score", ["t", { signal: 1 }], "signal is 1, expected an AbortSignal"],
+    ["complete", [Symbol("s")], `prompt is a symbol, ${prompt}`],
+    ["complete", ["p", { temperature: NaN }], "temperature is NaN, expected a finite number"],
+    ["complete", ["p", { onPrompt: 1 }], "onPrompt is 1, expected a function"],
+    ["complete", ["p", { onSummary: 1 }], "onSummary is 1, expected a function"],
+    ["complete", ["p", { signal: {} }], "signal is an object, expected an AbortSignal"],
+    ["complete", ["p", 3], "the options of complete are 3, expected an object"],
+    [
+      "complete",
+      ["p", { max_tokens: 3 }],
+      `unknown option "max_tokens" of complete: did you mean maxNewTokens? Expected one of ${ofGenerate}, signal, onPrompt, onSummary`,
+    ],
+    ["fill", ["b"], "after is undefined, expected text"],
+    ["fill", [[1], "a"], "before is an array, expected text"],
+    ["fill", ["b", "a", { n: NaN }], "n is NaN, expected a finite number"],
+    ["fill", ["b", "a", { signal: 1 }], "signal is 1, expected an AbortSignal"],
+    [
+      "fill",
+      ["b", "a", { heal: true }],
+      `unknown option "heal" of fill, expected one of ${ofFill.join(", ")}, signal, onPrompt, onSummary`,
+    ],
+  ] as [string, unknown[], string][])(
+    "%s never sends the invalid arguments %j",
+    async (name, args, message) => {
+      const { worker, model } = make();
+      const odd = model as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+      await expect(odd[name]?.(...args)).rejects.toEqual(refusal(message));
+      expect(worker.received).toEqual([]);
+    },
+  );
 });
 
 describe("Model makes", () => {
-  const summary = { finishReasons: ["length", "stop"], seed: 5 };
+  const summary = { finishReasons: ["length", "stop"], seed: 5 } as GenerateSummary;
+  /** Answers request 1 with these tokens and the summary. */
+  const answering = (worker: FakeWorker, ...tokens: Token[]) => {
+    for (const each of tokens) worker.say({ type: "event", id: 1, event: { tokens: [each] } });
+    worker.say({ type: "done", id: 1, result: summary });
+  };
 
   it("Model returns several continuations, each with its seed", async () => {
     const { worker, model } = make();
     const prompts: unknown[] = [];
     const completion = model.complete("p", { onPrompt: (event) => prompts.push(event) });
     worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
-    for (const event of [token(1), token(2, 1), token(3)])
-      worker.say({ type: "event", id: 1, event: { tokens: [event] } });
-    worker.say({ type: "done", id: 1, result: summary as never });
+    answering(worker, token(1), token(2, 1), token(3));
     expect(await completion).toEqual({
       ...summary,
       text: "1 3 ",
@@ -218,7 +198,7 @@ describe("Model makes", () => {
     worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
     worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
     expect(await first).toEqual({ done: false, value: token(1) });
-    worker.say({ type: "done", id: 1, result: summary as never });
+    answering(worker);
     expect(await stream.next()).toEqual({ done: true, value: summary });
     expect(prompts).toEqual([{ done: 1, total: 2 }]);
   });
@@ -227,31 +207,20 @@ describe("Model makes", () => {
     const { worker, model } = make();
     const summaries: unknown[] = [];
     const stream = model.stream("p", { topK: 1, onSummary: (result) => summaries.push(result) });
-    for (const text of ["a", "", "é"])
-      worker.say({ type: "event", id: 1, event: { tokens: [{ ...token(1), text }] } });
-    worker.say({ type: "done", id: 1, result: summary as never });
-    const texts: string[] = [];
-    for await (const text of stream) texts.push(text);
-    expect(texts).toEqual(["a", "é"]);
+    const response = new Response(stream.pipeThrough(new TextEncoderStream())); // as a server's
+    answering(worker, ...["a", "", "é"].map((text) => ({ ...token(1), text })));
+    expect(await response.text()).toBe("aé");
     expect(summaries).toEqual([summary]);
     expect(worker.all("request")[0]?.args).toEqual({ prompt: "p", options: { topK: 1 }, ahead: 256 });
-  });
-
-  it("the text stream of a Model can be piped into a Response", async () => {
-    const { worker, model } = make();
-    const response = new Response(model.stream("p").pipeThrough(new TextEncoderStream()));
-    worker.say({ type: "event", id: 1, event: { tokens: [{ ...token(1), text: "é" }] } });
-    worker.say({ type: "done", id: 1, result: summary as never });
-    expect(await response.text()).toBe("é");
   });
 
   it("the model does not run far ahead of its text stream", async () => {
     const { worker, model } = make();
     const reader = model.stream("p").getReader();
     for (let id = 0; id < 256; ++id) worker.say({ type: "event", id: 1, event: { tokens: [token(id)] } });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let id = 0; id < 63; ++id) await reader.read();
     expect(worker.all("read")).toEqual([]);
-    for (let id = 0; id < 64; ++id) await reader.read();
+    await reader.read();
     expect(worker.all("read")).toEqual([{ type: "read", id: 1, tokens: 64 }]);
   });
 
@@ -273,11 +242,8 @@ describe("Model makes", () => {
     const failing = model.stream("p").getReader().read();
     worker.say({ type: "failed", id: 2, error: { code: "invalid-argument", message: "topK" } });
     await expect(failing).rejects.toEqual(refusal("topK"));
-    expect(() => model.stream("p", { n: 2 })).toThrow(
-      refusal(
-        "n is 2, but a stream is one text; use generate, whose tokens name their continuation",
-      ) as never,
-    );
+    const why = "n is 2, but a stream is one text; use generate, whose tokens name their continuation";
+    expect(() => model.stream("p", { n: 2 })).toThrow(refusal(why) as never);
   });
 
   it("Model reports the progress of scoring", async () => {
@@ -313,20 +279,17 @@ describe("errors in callbacks", () => {
     ["inspect's onProgress", (model, onProgress) => model.inspect("t", { onProgress }), progress],
   ];
 
-  it.each(calls)(
-    "an error thrown by a callback rejects its call and no other: %s",
-    async (_, start, message) => {
-      for (const callback of callbacks) {
-        const { worker, model } = make();
-        const failing = start(model, callback);
-        worker.say(message);
-        await expect(failing).rejects.toBe(mine);
-        const next = model.detokenize([1]);
-        worker.say({ type: "done", id: 2, result: "one" });
-        expect(await next).toBe("one");
-      }
-    },
-  );
+  it.each(calls)("an error thrown by %s rejects its call and no other", async (_, start, message) => {
+    for (const callback of callbacks) {
+      const { worker, model } = make();
+      const failing = start(model, callback);
+      worker.say(message);
+      await expect(failing).rejects.toBe(mine);
+      const next = model.detokenize([1]);
+      worker.say({ type: "done", id: 2, result: "one" });
+      expect(await next).toBe("one");
+    }
+  });
 });
 
 describe("every call can be aborted", () => {
@@ -359,82 +322,62 @@ describe("every call can be aborted", () => {
 });
 
 describe("garbage collection", () => {
-  /** The registry must hold only the function that disposes of a model, and no reference to the model. */
-  it("garbage collection disposes of an unreferenced model", async () => {
-    const collect = (globalThis as { gc?: () => void }).gc;
-    expect(collect, "tests run with --expose-gc").toBeDefined();
-    const { worker, connection } = connect();
-    let model: Model | undefined = new Model(connection, {} as ModelInfo);
-    const busy = model.tokenize("t"); // keeps the model alive while it waits
-    // eslint-disable-next-line no-useless-assignment -- it drops the last reference to the model
-    model = undefined;
+  const collect = (globalThis as unknown as { gc: () => void }).gc; // tests run with --expose-gc
+  /** Collects what can be collected, and runs the callbacks that follow. */
+  async function collectAll() {
     for (let i = 0; i < 5; ++i) {
-      collect?.();
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      collect();
+      await new Promise((resolve) => setTimeout(resolve));
     }
+  }
+  const untilEnded = (worker: FakeWorker) =>
+    vi.waitFor(() => {
+      collect();
+      expect(worker.all("end").length).toBe(1);
+    });
+
+  // The registry must hold only the function that disposes of a model, and no reference to the model.
+  it("garbage collection disposes of an unreferenced model, once its request is answered", async () => {
+    const { worker, connection } = connect();
+    const busy = new Model(connection, {} as ModelInfo).tokenize("t");
+    await collectAll();
     expect(worker.all("end")).toEqual([]);
     worker.say({ type: "done", id: 1, result: [1] });
     await busy;
-    await vi.waitFor(() => {
-      collect?.();
-      expect(worker.all("end").length).toBe(1);
-    });
+    await untilEnded(worker);
   });
 
-  it("garbage collection disposes of a model whose generation is no longer read", async () => {
+  it("garbage collection disposes of a model when its generation is no longer read", async () => {
     const { worker, connection } = connect();
     await (async () => {
       const stream = new Model(connection, {} as ModelInfo).generate("p");
       const first = stream.next();
+      await collectAll();
+      expect(worker.all("end")).toEqual([]);
       worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
-      await first;
+      expect((await first).value).toEqual(token(1));
     })();
-    await vi.waitFor(() => {
-      (globalThis as { gc?: () => void }).gc?.();
-      expect(worker.all("end").length).toBe(1);
-    });
-  });
-
-  it("garbage collection does not dispose of a model whose generation is being read", async () => {
-    const { worker, connection } = connect();
-    const stream = new Model(connection, {} as ModelInfo).generate("p");
-    const first = stream.next();
-    for (let i = 0; i < 5; ++i) {
-      (globalThis as { gc?: () => void }).gc?.();
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    expect(worker.all("end")).toEqual([]);
-    worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
-    expect((await first).value).toEqual(token(1));
+    await untilEnded(worker);
   });
 });
 
 describe("TokenQueue", () => {
-  it("TokenQueue returns the waiting tokens before it ends", async () => {
-    for (const fails of [false, true]) {
-      const queue = new TokenQueue(() => {}, 64);
-      queue.push(token(1));
-      queue.push(token(2));
-      if (fails) queue.fail(new Error("over"));
-      else queue.finish();
-      expect([await queue.next(), await queue.next()]).toEqual([token(1), token(2)]);
-      if (fails) await expect(queue.next()).rejects.toThrow("over");
-      else expect(await queue.next()).toBeUndefined();
-    }
-  });
-
-  it("TokenQueue wakes a waiting reader for a token and for the end", async () => {
+  it.each([true, false])("TokenQueue returns its tokens, and then ends or fails: %s", async (fails) => {
+    const end = (queue: TokenQueue) => (fails ? queue.fail(new Error("over")) : queue.finish());
+    const ended = async (next: Promise<Token | undefined>) =>
+      fails ? expect(next).rejects.toThrow("over") : expect(await next).toBeUndefined();
     const queue = new TokenQueue(() => {}, 64);
-    const first = queue.next();
+    const first = queue.next(); // it waits
     queue.push(token(1));
     expect(await first).toEqual(token(1));
-    const second = queue.next();
-    queue.finish();
-    expect(await second).toBeUndefined();
-    const failing = new TokenQueue(() => {}, 64);
-    const third = failing.next();
-    failing.fail(new Error("over"));
-    await expect(third).rejects.toThrow("over");
+    queue.push(token(2));
+    const [second, third] = [queue.next(), queue.next()];
+    end(queue);
+    expect(await second).toEqual(token(2));
+    await ended(third);
+    queue.push(token(3));
+    expect(await queue.next()).toEqual(token(3));
+    await ended(queue.next());
   });
 
   it("TokenQueue reports what was read, batch by batch", async () => {

@@ -1,5 +1,5 @@
 // The worker's side alone: its answers to messages, and the events of a generation.
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { FromWorker, RequestName } from "../../web/src/shared/protocol.js";
 import type { GenerateSummary, Token } from "../../web/src/shared/types.js";
 import { generate } from "../../web/src/worker/generate.js";
@@ -42,52 +42,45 @@ const request = { prompt: "p", options: { maxNewTokens: 2, seed: 1 }, ahead: Inf
 
 describe("the best thread count", () => {
   const infos = (sent: FromWorker[]) => sent.filter(({ type }) => type === "info");
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+  const idle = () => vi.advanceTimersByTimeAsync(500);
 
-  it("thread counts are measured after a text while the model is idle, and reported", async () => {
+  it("thread counts are measured once after a text while the model is idle, and reported", async () => {
     const engine = new FakeEngine();
     const { ask, answer, sent, server } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
     await answer(ask("load", {}));
     await answer(ask("tokenize", { text: "ab", allowSpecial: false }));
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await idle();
     expect(engine.measurements).toBe(0); // a measurement would delay the first token
     const slow = ask("generate", { ...request, ahead: 0 });
     await answer(ask("generate", request));
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await idle();
     expect(engine.measurements).toBe(0); // one generation is paused until its reader continues
     server.receive({ type: "read", id: slow, tokens: 100 });
     await answer(slow);
-    await vi.waitFor(() => expect(infos(sent).length).toBe(1), { timeout: 5000 });
+    await idle();
     expect(infos(sent)).toEqual([
       { type: "info", info: { threads: 2, notice: null }, threadChoice: { key: "k", threads: 2 } },
     ]);
     expect(engine.measurements).toBe(3);
     await answer(ask("generate", request));
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(engine.measurements).toBe(3); // only once
+    await idle();
+    expect(engine.measurements).toBe(3);
   });
 
-  it("the best thread count is not stored if threads are missing, and not measured if it is known", async () => {
+  it.each([
+    ["is reported but not stored if threads are missing", { measureAs: undefined }, false, 1],
+    ["is not measured if it is known", undefined, false, 0],
+    ["is not measured after the end of the worker", { measureAs: "k" }, true, 0],
+  ])("the best thread count %s", async (_, measure, ends, reports) => {
     const engine = new FakeEngine();
-    const { ask, answer, sent } = serve(engine, loadsAtOnce(engine, { measureAs: undefined }));
+    const { ask, answer, server, sent } = serve(engine, loadsAtOnce(engine, measure));
     await answer(ask("load", {}));
     await answer(ask("generate", request));
-    await vi.waitFor(() => expect(infos(sent).length).toBe(1), { timeout: 5000 });
-    expect(infos(sent)).toEqual([{ type: "info", info: { threads: 2, notice: null } }]);
-    const known = serve();
-    await known.answer(known.ask("load", {}));
-    await known.answer(known.ask("generate", request));
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(known.engine.measurements).toBe(0);
-  });
-
-  it("a measurement ends with the worker", async () => {
-    const engine = new FakeEngine();
-    const { ask, answer, server, sent } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
-    await answer(ask("load", {}));
-    await answer(ask("generate", request));
-    server.receive({ type: "end" });
-    await new Promise((resolve) => setTimeout(resolve, 150)); // an unhandled rejection would fail the run
-    expect(infos(sent)).toEqual([]);
+    if (ends) server.receive({ type: "end" });
+    await idle(); // an unhandled rejection would fail the run, too
+    expect(infos(sent)).toEqual(Array(reports).fill({ type: "info", info: { threads: 2, notice: null } }));
   });
 });
 
@@ -137,31 +130,22 @@ describe("the speed of a known thread count", () => {
 });
 
 describe("Server", () => {
-  it.each(["generate", "prefill", "inspect", "score", "tokenize", "detokenize"] as const)(
-    "the server refuses %s before a model is loaded",
-    async (name) => {
-      const { ask, answer } = serve();
-      const text = { prompt: "p", text: "p", allowSpecial: false };
-      const args = { generate: request, detokenize: [1] }[name as string] ?? text;
-      expect(await answer(ask(name, args))).toMatchObject({
-        type: "failed",
-        error: { code: "invalid-argument", message: "no model is loaded" },
-      });
-    },
-  );
-
-  it("the server refuses requests after a failed load, too", async () => {
+  it("the server refuses all requests before a model is loaded, and after a failed load", async () => {
     const engine = new FakeEngine();
     const { ask, answer } = serve(engine, async (_, { onEngine }) => {
       onEngine(asEngine(engine));
       throw new Error("odd");
     });
+    const text = { prompt: "p", text: "p", allowSpecial: false };
+    const error = { code: "invalid-argument", message: "no model is loaded" };
+    for (const name of ["generate", "prefill", "inspect", "score", "tokenize", "detokenize"] as const) {
+      const args = { generate: request, detokenize: [1] }[name as string] ?? text;
+      expect(await answer(ask(name, args)), name).toMatchObject({ type: "failed", error });
+    }
     expect(await answer(ask("load", {}))).toMatchObject({
       error: { code: "worker-died", message: expect.stringContaining("odd") },
     });
-    expect(await answer(ask("tokenize", { text: "", allowSpecial: false }))).toMatchObject({
-      error: { message: "no model is loaded" },
-    });
+    expect(await answer(ask("tokenize", text))).toMatchObject({ error });
   });
 
   it("the server loads only one model", async () => {
@@ -175,9 +159,8 @@ describe("Server", () => {
   it("the server answers each kind of request", async () => {
     const { engine, ask, answer, sent } = serve();
     await answer(ask("load", {}));
-    expect(await answer(ask("tokenize", { text: "ab", allowSpecial: false }))).toMatchObject({
-      result: [97, 98],
-    });
+    const tokens = await answer(ask("tokenize", { text: "ab", allowSpecial: false }));
+    expect(tokens).toMatchObject({ result: [97, 98] });
     expect(await answer(ask("detokenize", [1]))).toMatchObject({ result: "text of [1]" });
     expect(await answer(ask("score", { prompt: "p", stride: 3, start: 0 }))).toMatchObject({
       result: {
@@ -189,15 +172,12 @@ describe("Server", () => {
         perplexity: Math.E,
       },
     });
-    for (const [done, id] of [
-      [1, 7],
-      [2, 8],
-    ])
-      expect(sent).toContainEqual({
-        type: "event",
-        id: 4,
-        event: { done, total: 2, tokens: [expect.objectContaining({ id })] },
-      });
+    const scored = (done: number) => ({
+      done,
+      total: 2,
+      tokens: [expect.objectContaining({ id: done + 6 })],
+    });
+    for (const done of [1, 2]) expect(sent).toContainEqual({ type: "event", id: 4, event: scored(done) });
     expect(await answer(ask("generate", request))).toMatchObject({
       result: { finishReason: "length", seed: 1 },
     });
@@ -256,35 +236,27 @@ describe("Server", () => {
     await answer(ask("load", {}));
     expect(failed).toBe(1);
     expect(sent.map(({ type }) => type)).toEqual(["done"]);
+    const notice = (threads: number, helpers: string) =>
+      `Running on ${threads} of 4 threads: ${helpers} could not be started, or failed.`;
     server.loseThread();
-    expect(sent.at(-1)).toEqual({
-      type: "info",
-      info: {
-        threads: 3,
-        notice: "Running on 3 of 4 threads: a helper thread could not be started, or failed.",
-      },
-    });
+    const one = { threads: 3, notice: notice(3, "a helper thread") };
+    expect(sent.at(-1)).toEqual({ type: "info", info: one });
+    for (let i = 0; i < 5; ++i) server.loseThread();
+    const all = { threads: 1, notice: notice(1, "helper threads") };
+    expect(sent.at(-1)).toEqual({ type: "info", info: all });
   });
 });
 
 describe("invalid messages", () => {
-  const limitsOf = (stop: unknown) => ({ prompt: "p", options: { stop }, ahead: 1 });
+  const stops = (stop: unknown) => ({ prompt: "p", options: { stop }, ahead: 1 });
   it.each([
     ["generate", null, "message.args is null, expected an object"],
     ["generate", { prompt: 5, options: {}, ahead: 1 }, "message.args.prompt is 5, expected text"],
     ["generate", { prompt: "p", options: {}, ahead: NaN }, "message.args.ahead is NaN, expected a number"],
-    [
-      "generate",
-      limitsOf(Array(1e6).fill("x")),
-      "message.args.options.stop has 1000000 elements, expected at most 256",
-    ],
-    [
-      "generate",
-      limitsOf(["x".repeat(1e6)]),
-      "options.stop[0] has 1000000 characters, expected at most 1024",
-    ],
-    ["generate", limitsOf(["a", 5]), "message.args.options.stop[1] is 5, expected text"],
-    ["generate", limitsOf({ a: 1 }), "message.args.options.stop is an object, expected a number"],
+    ["generate", stops(Array(1e6).fill("x")), "options.stop has 1000000 elements, expected at most 256"],
+    ["generate", stops(["x".repeat(1e6)]), "options.stop[0] has 1000000 characters, expected at most 1024"],
+    ["generate", stops(["a", 5]), "message.args.options.stop[1] is 5, expected text"],
+    ["generate", stops({ a: 1 }), "message.args.options.stop is an object, expected a number"],
     ["score", { prompt: "p", odd: Array(1e6).fill("x") }, "message.args.odd has 1000000 elements"],
     ["tokenize", { text: ["a"], allowSpecial: false }, "message.args.text is an array, expected text"],
     ["detokenize", [1, -1], "message.args[1] is -1, expected a whole number from 0"],
@@ -298,13 +270,8 @@ describe("invalid messages", () => {
       const { engine, server, sent } = serve();
       server.receive({ type: "request", id: 7, name, args });
       await new Promise((resolve) => setImmediate(resolve));
-      expect(sent).toEqual([
-        {
-          type: "failed",
-          id: 7,
-          error: { code: "invalid-argument", message: expect.stringContaining(message) as string },
-        },
-      ]);
+      const error = { code: "invalid-argument", message: expect.stringContaining(message) as string };
+      expect(sent).toEqual([{ type: "failed", id: 7, error }]);
       expect(engine.calls).toEqual([]);
     },
   );
@@ -420,21 +387,16 @@ describe("generate", () => {
     pause: async (ready: Promise<void>) => ready,
   });
 
+  /** Runs a generation of so many tokens on `engine`. */
+  const write = (maxNewTokens: number, engine = new FakeEngine(), surroundings = around()) =>
+    generate(asEngine(engine), { ...request, options: { maxNewTokens } }, surroundings);
+
   it("generate draws a seed if none is given, and reports it", async () => {
     const engine = new FakeEngine();
-    const { seed } = await generate(
-      asEngine(engine),
-      { prompt: "p", options: { maxNewTokens: 1 }, ahead: 1 },
-      around(),
-    );
+    const { seed } = await write(1, engine);
     expect(Number.isInteger(seed)).toBe(true);
     expect(engine.requests[0]).toEqual({ prompt: "p", options: { maxNewTokens: 1, seed } });
-    const again = await generate(
-      asEngine(engine),
-      { prompt: "p", options: { maxNewTokens: 1 }, ahead: 1 },
-      around(),
-    );
-    expect(again.seed).not.toBe(seed);
+    expect((await write(1)).seed).not.toBe(seed);
   });
 
   it("generate reports the progress of the prompt until the first token", async () => {
@@ -482,11 +444,7 @@ describe("generate", () => {
 
   it("generate sends the first token at once, and later tokens in batches of a few milliseconds", async () => {
     const events: { tokens: Token[] }[] = [];
-    await generate(
-      asEngine(new FakeEngine()),
-      { ...request, options: { maxNewTokens: 200 } },
-      around(events),
-    );
+    await write(200, undefined, around(events));
     expect(events[0]?.tokens).toHaveLength(1);
     expect(events.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual(
       Array.from({ length: 200 }, (_, id) => id),
@@ -502,8 +460,7 @@ describe("generate", () => {
       if (engine.steps === 3) throw new Error("broken");
       return step(name);
     };
-    const long = { ...request, options: { maxNewTokens: 9 } };
-    await expect(generate(asEngine(engine), long, around(events))).rejects.toThrow("broken");
+    await expect(write(9, engine, around(events))).rejects.toThrow("broken");
     expect(events.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual([0, 1, 2]);
   });
 
@@ -513,36 +470,15 @@ describe("generate", () => {
     onTestFinished(() => void vi.useRealTimers());
     const pause = () => Promise.resolve(void vi.advanceTimersByTime(300));
     const paused = { ...around(), readAhead: new ReadAhead(1), pause };
-    const { timings } = await generate(
-      asEngine(engine),
-      { ...request, options: { maxNewTokens: 2 } },
-      paused,
-    );
+    const { timings } = await write(2, engine, paused);
     expect(timings.totalMs).toBe(0);
-    expect(engine.calls).toEqual([
-      "_gpt2_generate",
-      "_gpt2_step",
-      "_gpt2_suspend",
-      "resume",
-      "_gpt2_step",
-      "_gpt2_summary",
-    ]);
-  });
-
-  it("generate does not pause after its last token", async () => {
-    const engine = new FakeEngine();
-    const spent = { ...around(), readAhead: new ReadAhead(2) };
-    await generate(asEngine(engine), { ...request, options: { maxNewTokens: 2 } }, spent);
-    expect(engine.calls).not.toContain("_gpt2_suspend");
+    const steps = ["_gpt2_step", "_gpt2_suspend", "resume", "_gpt2_step"]; // it does not pause after its last token
+    expect(engine.calls).toEqual(["_gpt2_generate", ...steps, "_gpt2_summary"]);
   });
 
   it("generate writes no text if no tokens are requested", async () => {
     const engine = new FakeEngine();
-    const { timings, finishReason } = await generate(
-      asEngine(engine),
-      { ...request, options: { maxNewTokens: 0 } },
-      around(),
-    );
+    const { timings, finishReason } = await write(0, engine);
     expect(engine.steps).toBe(0);
     expect(finishReason).toBe("length");
     expect(timings).toMatchObject({ decodedTokens: 0, decodedTokensPerSecond: 0 });
