@@ -1,6 +1,4 @@
 // OpenAI's /v1/completions on top of a fake model.
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it, vi } from "vitest";
 import type { Completion, GenerateCall, Model, Token } from "../../web/src/client/index.js";
 import { CapacityError } from "../../web/src/shared/errors.js";
@@ -8,6 +6,7 @@ import {
   completions,
   completionsFetch,
   type CompletionChunk,
+  type CompletionOptions,
   type CompletionResult,
 } from "../../web/src/openai/index.js";
 
@@ -61,7 +60,6 @@ function fakeModel(texts = [[" b", " c"], [" d"]]) {
     fetch: completionsFetch(model as unknown as Model),
   };
 }
-const call = (mock: ReturnType<typeof fakeModel>["model"]) => mock.complete.mock.calls[0]?.[1];
 
 describe("completions.create", () => {
   it("completions.create has the API's shape and defaults", async () => {
@@ -76,39 +74,21 @@ describe("completions.create", () => {
       choices: [{ text: " b c", index: 0, logprobs: null, finish_reason: "length" }],
       usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
     });
-    expect(call(model)).toMatchObject({
-      maxNewTokens: 16,
-      temperature: 1,
-      topP: 1,
-      topK: 0,
-      n: 1,
-      strict: true,
-    });
+    const initial = { maxNewTokens: 16, temperature: 1, topP: 1, topK: 0, n: 1, strict: true };
+    expect(model.complete.mock.calls[0]?.[1]).toMatchObject(initial);
   });
 
   it("completions.create passes on its options, except null", async () => {
     const { client, model } = fakeModel();
     const stop = ["\n"];
-    await client.create({
-      max_tokens: 5,
-      temperature: 0,
-      top_p: 0.5,
-      seed: 7,
-      stop,
-      user: "me",
-      logit_bias: {},
-    });
-    expect(model.complete.mock.calls[0]?.[0]).toBe("");
-    expect(call(model)).toMatchObject({ maxNewTokens: 5, temperature: 0, topP: 0.5, seed: 7, stop });
-    await client.create({
-      max_tokens: null,
-      n: null,
-      stop: null,
-      frequency_penalty: 0,
-      suffix: null,
-      stream: null,
-    });
-    expect(model.complete.mock.calls[1]?.[1]).toMatchObject({ maxNewTokens: 16, n: 1 });
+    const set = { max_tokens: 5, temperature: 0, top_p: 0.5, seed: 7, stop };
+    await client.create({ ...set, user: "me", logit_bias: {} });
+    const neutral = { frequency_penalty: 0, suffix: null, stream: null };
+    await client.create({ max_tokens: null, n: null, stop: null, ...neutral });
+    expect(model.complete.mock.calls).toMatchObject([
+      ["", { maxNewTokens: 5, temperature: 0, topP: 0.5, seed: 7, stop }],
+      ["", { maxNewTokens: 16, n: 1 }],
+    ]);
   });
 
   it("completions.create numbers the choices of several prompts in sequence", async () => {
@@ -145,8 +125,6 @@ describe("completions.create", () => {
       ],
       text_offset: [2, 4],
     });
-    const none = await client.create({ prompt: "ab", logprobs: 0 });
-    expect(none.choices[0]?.logprobs?.top_logprobs).toBeNull();
   });
 
   it("each token has its own text and place, also if a stop text or a character that is not complete is held back", async () => {
@@ -175,7 +153,8 @@ describe("completions.create", () => {
     const decode = model.detokenize;
     model.detokenize = async (ids) => (await decode(ids)).replace(/^ /, "");
     const { choices } = await client.create({ prompt: "ab", logprobs: 0 });
-    expect(choices[0]?.logprobs).toMatchObject({ tokens: [" b", " c"], text_offset: [2, 4] });
+    const logprobs = { tokens: [" b", " c"], top_logprobs: null, text_offset: [2, 4] };
+    expect(choices[0]?.logprobs).toMatchObject(logprobs);
   });
 
   it("a token whose bytes join into a character after itself has its own text", async () => {
@@ -212,65 +191,38 @@ describe("completions.create", () => {
     expect((await client.create({ prompt: "ab", echo: true })).choices[0]?.text).toBe("ab b c");
   });
 
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  const prompts = "prompt is an array, expected text, an array of token ids, or an array of these";
   it.each([
-    [
-      { frequency_penalty: 0.5 },
-      "frequency_penalty is 0.5, but the engine has no such penalty; repetition_penalty is similar",
-    ],
-    [
-      { logit_bias: { "50256": -100 } },
-      "logit_bias is an object, but the engine cannot change the probability of single tokens",
-    ],
-    [{ suffix: "." }, 'suffix is ".", but GPT-2 only continues a text: it cannot use a text that follows'],
+    [{ frequency_penalty: 0.5 }, "frequency_penalty is 0.5, but the engine has no such penalty; repetition"],
+    [{ logit_bias: { "50256": -100 } }, "logit_bias is an object, but the engine cannot change the"],
+    [{ suffix: "x".repeat(1e6) }, `suffix is "${"x".repeat(40)}…", but GPT-2 only continues a text`],
     [{ max_tokens: 1.5 }, "max_tokens is 1.5, expected a whole number from 0 to 16777216"],
     [{ top_p: 2 }, "top_p is 2, expected a number from 0 to 1"],
+    [{ temperature: NaN }, "temperature is NaN, expected a number from 0 to 100"],
+    [{ seed: 5n }, "seed is 5n, expected a whole number from 0 to 9007199254740991"],
     [{ n: 3, best_of: 2 }, "best_of is 2, expected at least n, which is 3"],
-    [
-      { best_of: 2, stream: true },
-      "best_of is 2: the best text is known only at the end, so it cannot be streamed",
-    ],
+    [{ best_of: 2, stream: true }, "best_of is 2: the best text is known only at the end, so it cannot be"],
     [{ echo: 1 }, "echo is 1, expected true or false"],
-    [{ prompt: [] }, "prompt is an array, expected text, an array of token ids, or an array of these"],
-    [{ prompt: ["a", 1] }, "prompt is an array, expected text, an array of token ids, or an array of these"],
+    [{ prompt: [] }, prompts],
+    [{ prompt: ["a", 1] }, prompts],
+    [{ prompt: [1n] }, prompts],
     [{ stop: [1] }, "stop is an array, expected text or an array of texts"],
-    [{ model: { name: "a" } }, "model is an object, expected a name"],
+    [{ stop: () => 1 }, "stop is a function, expected text"],
+    [{ model: circular }, "model is an object, expected a name"],
     [
       { messages: [] },
       'a completion request has the unknown member "messages", expected model, prompt, stop,',
     ],
-    ["text", 'a completion request is "text", expected an object'],
-  ])("completions.create refuses %j", async (request, message) => {
-    const { client, model } = fakeModel();
-    await expect(client.create(request as object)).rejects.toMatchObject({
-      code: "invalid-argument",
-      message: expect.stringContaining(message),
-    });
-    expect(model.complete).not.toHaveBeenCalled();
-  });
-});
-
-describe("values that JSON cannot express", () => {
-  const circular: Record<string, unknown> = {};
-  circular.self = circular;
-  it.each([
-    [{ temperature: NaN }, "temperature is NaN, expected a number from 0 to 100"],
-    [{ top_p: Infinity }, "top_p is Infinity, expected a number from 0 to 1"],
-    [{ seed: 5n }, "seed is 5n, expected a whole number from 0 to 9007199254740991"],
-    [{ prompt: [1n] }, "prompt is an array, expected text"],
-    [{ model: circular }, "model is an object, expected a name"],
-    [{ logit_bias: circular }, "logit_bias is an object, but the engine"],
-    [{ stop: () => 1 }, "stop is a function, expected text"],
-    [{ echo: Symbol("e") }, "echo is a symbol, expected true or false"],
-    [{ suffix: "x".repeat(1e6) }, `suffix is "${"x".repeat(40)}…", but GPT-2`],
     [{ ["x".repeat(1e6)]: 1 }, `a completion request has the unknown member "${"x".repeat(40)}…"`],
-  ])("a value that JSON cannot express is refused with a short message", async (request, message) => {
-    const { client } = fakeModel();
-    const error: unknown = await client.create(request as object).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({
-      code: "invalid-argument",
-      message: expect.stringContaining(message) as string,
-    });
-    expect((error as Error).message.length).toBeLessThan(500);
+    ["text", 'a completion request is "text", expected an object'],
+  ])("completions.create refuses %o with a short message", async (request, message) => {
+    const { client, model } = fakeModel();
+    const error = (await client.create(request as object).catch((thrown: unknown) => thrown)) as Error;
+    expect(error).toMatchObject({ code: "invalid-argument", message: expect.stringContaining(message) });
+    expect(error.message.length).toBeLessThan(500);
+    expect(model.complete).not.toHaveBeenCalled();
   });
 });
 
@@ -280,17 +232,14 @@ describe("a stream", () => {
     for await (const chunk of stream) chunks.push(chunk);
     return chunks;
   };
+  /** A new stream of two tokens. */
+  const start = (options: CompletionOptions = {}) =>
+    fakeModel().client.create({ prompt: "ab", stream: true }, options);
 
   it("a stream gives each choice token by token, its end, and the usage if requested", async () => {
     const { client } = fakeModel();
-    const request = {
-      prompt: "ab",
-      n: 2,
-      echo: true,
-      stream: true,
-      stream_options: { include_usage: true },
-    } as const;
-    const chunks = await read(await client.create(request));
+    const request = { prompt: "ab", n: 2, echo: true, logprobs: 1, stream_options: { include_usage: true } };
+    const chunks = await read(await client.create({ ...request, stream: true }));
     expect(new Set(chunks.map(({ id, object }) => `${id} ${object}`)).size).toBe(1);
     expect(
       chunks.flatMap(({ choices }) => choices.map((each) => [each.index, each.text, each.finish_reason])),
@@ -308,70 +257,47 @@ describe("a stream", () => {
       usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 },
     });
     expect(chunks[0]).not.toHaveProperty("usage");
-  });
-
-  it("a stream has the offset of each token", async () => {
-    const { client } = fakeModel();
-    const chunks = await read(await client.create({ prompt: "ab", logprobs: 1, stream: true }));
-    expect(chunks.slice(0, 2).map(({ choices }) => choices[0]?.logprobs?.text_offset)).toEqual([[2], [4]]);
+    const offsets = chunks.slice(2, 5).map(({ choices }) => choices[0]?.logprobs?.text_offset);
+    expect(offsets).toEqual([[2], [4], [2]]);
   });
 
   it("a stream ends quietly when its controller or the caller's signal aborts it, as OpenAI's client does", async () => {
-    const { client } = fakeModel();
-    const stream = await client.create({ prompt: "ab", stream: true });
+    const stream = await start();
     stream.controller.abort();
     expect(await read(stream)).toEqual([]);
     const caller = new AbortController();
-    const mine = await client.create({ prompt: "ab", stream: true }, { signal: caller.signal });
-    for await (const { choices } of mine) {
-      expect(choices).toHaveLength(1);
+    let chunks = 0;
+    for await (const _ of await start({ signal: caller.signal })) {
+      chunks += 1;
       caller.abort();
     }
-    const early = client.create({ stream: true }, { signal: AbortSignal.abort() });
-    await expect(early).rejects.toThrow(/abort/);
-  });
-
-  it("an aborted stream throws the abort's reason", async () => {
-    const { client } = fakeModel();
-    const stream = await client.create({ prompt: "ab", stream: true });
-    stream.controller.abort(new Error("enough"));
-    await expect(read(stream)).rejects.toThrow("enough");
+    expect(chunks).toBe(1);
+    await expect(start({ signal: AbortSignal.abort() })).rejects.toThrow(/abort/);
+    const reasoned = await start();
+    reasoned.controller.abort(new Error("enough"));
+    await expect(read(reasoned)).rejects.toThrow("enough");
   });
 
   it("a stream can be read twice after tee, and as lines of JSON", async () => {
-    const { client } = fakeModel();
-    const [one, two] = (await client.create({ prompt: "ab", stream: true })).tee();
+    const stream = await start();
+    const [one, two] = stream.tee();
     const chunks = await read(one);
     expect(chunks.length).toBeGreaterThan(1);
     expect(await read(two)).toEqual(chunks);
-    const bytes = (await client.create({ prompt: "ab", stream: true })).toReadableStream();
-    const lines = (await new Response(bytes).text()).trimEnd().split("\n");
+    await expect(read(stream)).rejects.toThrow("use `.tee()`");
+    const lines = (await new Response((await start()).toReadableStream()).text()).trimEnd().split("\n");
     const textOf = (all: CompletionChunk[]) => all.map(({ choices }) => choices[0]?.text);
     expect(textOf(lines.map((line) => JSON.parse(line) as CompletionChunk))).toEqual(textOf(chunks));
   });
 
-  it("leaving the loop stops a stream and aborts its controller", async () => {
-    const { client } = fakeModel();
-    const stream = await client.create({ prompt: "ab", stream: true });
-    for await (const { choices } of stream) {
-      expect(choices).toHaveLength(1);
-      break;
-    }
-    expect(stream.controller.signal.aborted).toBe(true);
-    const whole = await client.create({ prompt: "ab", stream: true });
+  it("a stream is read once; leaving its loop aborts its controller", async () => {
+    const left = await start();
+    for await (const _ of left) break;
+    expect(left.controller.signal.aborted).toBe(true);
+    const whole = await start();
     await read(whole);
     expect(whole.controller.signal.aborted).toBe(false);
-  });
-
-  it("reading a stream twice, or beside its tee, is an error that names tee", async () => {
-    const { client } = fakeModel();
-    const stream = await client.create({ prompt: "ab", stream: true });
-    await read(stream);
-    await expect(read(stream)).rejects.toThrow("use `.tee()`");
-    const other = await client.create({ prompt: "ab", stream: true });
-    const [one] = other.tee();
-    expect((await read(one)).length).toBeGreaterThan(1);
-    await expect(read(other)).rejects.toThrow("use `.tee()`");
+    await expect(read(whole)).rejects.toThrow("use `.tee()`");
   });
 
   it("a stream comes with a Response, whose body is read only on demand", async () => {
@@ -387,90 +313,69 @@ describe("a stream", () => {
 });
 
 describe("completionsFetch", () => {
-  const post = (body: string, url = "https://any.example/v1/completions") =>
-    [url, { method: "POST", body }] as const;
+  const completionsUrl = "https://any.example/v1/completions";
+  const post = (body: string, signal: AbortSignal | null = null) => ({ method: "POST", body, signal });
+  const streaming = '{"prompt":"ab","stream":true}';
 
-  it("completionsFetch answers like a server: with a result, a stream of events, or an error", async () => {
+  it("completionsFetch answers like a server: with a result, or a stream of events", async () => {
     const { fetch } = fakeModel();
-    const whole = await fetch(...post(JSON.stringify({ prompt: "ab", model: "mine" })));
+    const whole = await fetch(completionsUrl, post(JSON.stringify({ prompt: "ab", model: "mine" })));
     expect(await whole.json()).toMatchObject({ object: "text_completion", model: "mine" });
-    const stream = await fetch(...post(JSON.stringify({ prompt: "ab", stream: true })));
+    const stream = await fetch(completionsUrl, post(streaming));
     expect(stream.headers.get("content-type")).toBe("text/event-stream");
     const events = (await stream.text()).split("\n\n");
     expect(events.at(-2)).toBe("data: [DONE]");
     expect(JSON.parse(events[0]?.replace("data: ", "") ?? "")).toMatchObject({ object: "text_completion" });
-    for (const [request, status, message] of [
-      [post("{"), 400, "the request's body is not JSON"],
-      [post('{"best_of":-1}'), 400, "best_of"],
-      [post('{"stream_options":"yes"}'), 400, 'stream_options is "yes", expected an object'],
-      [
-        post("{}", "https://any.example/v1/chat/completions"),
-        404,
-        "unknown address POST /v1/chat/completions",
-      ],
-      [["https://any.example/v1/completions", {}] as const, 404, "unknown address GET /v1/completions"],
-    ] as const) {
-      const response = await fetch(request[0], request[1]);
-      expect(response.status).toBe(status);
-      const { error } = (await response.json()) as { error: { message: string } };
-      expect(error.message).toContain(message);
-    }
   });
 
-  it("a prompt that does not fit is answered with 400, so that clients do not repeat it", async () => {
-    const { fetch, model } = fakeModel();
-    model.complete.mockRejectedValue(new CapacityError("capacity", "too long"));
-    const response = await fetch(...post('{"prompt":"ab"}'));
-    expect(response.status).toBe(400);
-    const error = { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" };
+  it.each([
+    [completionsUrl, post("{"), 400, "the request's body is not JSON"],
+    [completionsUrl, post('{"best_of":-1}'), 400, "best_of"],
+    [completionsUrl, post('{"stream_options":"yes"}'), 400, 'stream_options is "yes", expected an object'],
+    ["https://any.example/v1/chat/completions", post("{}"), 404, "address POST /v1/chat/completions"],
+    [completionsUrl, {}, 404, "unknown address GET /v1/completions"],
+  ])("completionsFetch answers %s with %o by the error %i %s", async (url, init, status, message) => {
+    const response = await fakeModel().fetch(url, init);
+    expect(response.status).toBe(status);
+    const error = { message: expect.stringContaining(message) as string };
     expect(await response.json()).toMatchObject({ error });
   });
 
-  it.each(['{"prompt":"ab","stream":true}', '{"prompt":"ab","stream":true,"echo":true}'])(
-    "a prompt that does not fit is answered with 400 also as a stream: %s",
+  it.each(['{"prompt":"ab"}', streaming, '{"prompt":"ab","stream":true,"echo":true}'])(
+    "a prompt that does not fit is answered with 400, so that clients do not repeat it: %s",
     async (body) => {
       const { fetch, model } = fakeModel();
+      const tooLong = new CapacityError("capacity", "too long");
+      model.complete.mockRejectedValue(tooLong);
       model.generate.mockImplementation(() => {
-        throw new CapacityError("capacity", "too long");
+        throw tooLong;
       });
-      const response = await fetch(...post(body));
+      const response = await fetch(completionsUrl, post(body));
       expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({ error: { code: "context_length_exceeded" } });
+      const error = { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" };
+      expect(await response.json()).toMatchObject({ error });
     },
   );
 
-  it("completionsFetch rejects when it is aborted before the first chunk of a stream", async () => {
+  it("completionsFetch rejects when it is aborted before it begins, or before the first chunk", async () => {
     const { fetch, model } = fakeModel();
-    const [url, init] = post('{"prompt":"ab","stream":true}');
+    const aborted = fetch(completionsUrl, post('{"prompt":"ab"}', AbortSignal.abort()));
+    await expect(aborted).rejects.toThrow(/abort/);
     const stopped = new AbortController();
     model.generate.mockImplementation((_prompt, { signal }) => {
       stopped.abort();
       throw signal?.reason as Error;
     });
-    await expect(fetch(url, { ...init, signal: stopped.signal })).rejects.toThrow(/abort/);
+    await expect(fetch(completionsUrl, post(streaming, stopped.signal))).rejects.toThrow(/abort/);
   });
 
-  it("completionsFetch rejects when it is aborted", async () => {
-    const { fetch } = fakeModel();
-    const [url, init] = post('{"prompt":"ab"}');
-    await expect(fetch(url, { ...init, signal: AbortSignal.abort() })).rejects.toThrow(/abort/);
-    const stopped = new AbortController();
-    const body = '{"prompt":"ab","stream":true}';
-    const response = await fetch(url, { method: "POST", body, signal: stopped.signal });
-    stopped.abort();
-    await expect(response.text()).rejects.toThrow(/abort/); // a truncated text must not pass as complete
-  });
-
-  it("completionsFetch follows its caller's signal also after a garbage collection", async () => {
+  it("an aborted answer is an error also after a garbage collection: a cut text must not pass as complete", async () => {
     const { fetch } = fakeModel();
     const stopped = new AbortController();
-    const [url, init] = post('{"prompt":"ab","stream":true}');
-    const reader = (await fetch(url, { ...init, signal: stopped.signal })).body?.getReader();
+    const reader = (await fetch(completionsUrl, post(streaming, stopped.signal))).body?.getReader();
     await reader?.read();
-    setFlagsFromString("--expose-gc");
-    const collect = runInNewContext("gc") as () => void;
     for (let i = 0; i < 10; ++i) {
-      collect();
+      (globalThis as unknown as { gc: () => void }).gc(); // tests run with --expose-gc
       await new Promise((later) => setTimeout(later));
     }
     stopped.abort();
