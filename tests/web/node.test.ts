@@ -62,7 +62,10 @@ vi.mock("../../web/src/client/load-model.js", async (original) => ({
 const lastThread = () => threads.Worker.all.at(-1) as InstanceType<typeof threads.Worker>;
 
 const folder = mkdtempSync(join(tmpdir(), "gpt2-node-"));
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
 
 describe("fetch", async () => {
   const { fetchFileToo } = await import("../../web/src/node/fetch-file.js");
@@ -84,10 +87,8 @@ describe("fetch", async () => {
   ])("fetch reads %s as %s", async (name, type, size) => {
     const response = await fetch(address(name));
     expect([response.status, await response.text()]).toEqual([200, `of ${name}`]);
-    expect(Object.fromEntries(response.headers)).toEqual({
-      "content-type": type,
-      "content-length": String(size),
-    });
+    const headers = { "content-type": type, "content-length": String(size) };
+    expect(Object.fromEntries(response.headers)).toEqual(headers);
     expect(await (await fetch(new Request(address(name)))).text()).toBe(`of ${name}`);
     expect(other).not.toHaveBeenCalled();
   });
@@ -137,42 +138,38 @@ describe("the thread of the engine", async () => {
     const port = portOf(connection);
     const heard: unknown[] = [];
     port.onmessage = ({ data }) => heard.push(data);
+    const send = (message: object, ...transfer: object[]) =>
+      port.postMessage(message as never, ...(transfer as []));
+    const hear = (message: object) => thread.say("message", message);
+    const request = (id: number) => ({ type: "request", id, name: "summary" });
+    const ofTwo = { type: "request", id: 3, name: "generate", args: { ahead: 2 } };
+    const writes = { type: "event", id: 3, event: { tokens: [{}] } };
     expect(thread.isReferenced).toBe(false);
-    const request = (id: number) => ({ type: "request", id, name: "summary" }) as never;
-    port.postMessage(request(1));
-    port.postMessage(request(2), ["moved"] as never);
-    expect(thread.posted.at(-1)).toEqual([request(2), ["moved"]]);
-    expect(thread.posted[0]).toEqual([request(1), []]);
-    expect(thread.isReferenced).toBe(true);
-    thread.say("message", { type: "tokens", id: 1 });
-    thread.say("message", { type: "done", id: 1 });
-    expect(thread.isReferenced).toBe(true);
-    thread.say("message", { type: "tokens", id: 2 });
-    expect(thread.isReferenced).toBe(true);
-    thread.say("message", { type: "failed", id: 2 });
-    expect(thread.isReferenced).toBe(false);
-    expect(heard).toHaveLength(4);
-    port.postMessage(request(3));
-    port.postMessage({ type: "credit", id: 3 } as never);
-    expect(thread.isReferenced).toBe(true);
-    port.postMessage({ type: "cancel", id: 3 } as never);
-    expect(thread.isReferenced).toBe(false);
-  });
-
-  it("a generation that waits for its reader does not keep the process alive", () => {
-    const { connection, thread } = start();
-    const port = portOf(connection);
-    port.postMessage({ type: "request", id: 1, name: "generate", args: { ahead: 2 } } as never);
-    const write = () => thread.say("message", { type: "event", id: 1, event: { tokens: [{}] } });
-    write();
-    expect(thread.isReferenced).toBe(true);
-    write();
-    expect(thread.isReferenced).toBe(false);
-    port.postMessage({ type: "read", id: 1, tokens: 1 });
-    expect(thread.isReferenced).toBe(true);
-    thread.say("message", { type: "done", id: 1 });
-    port.postMessage({ type: "read", id: 1, tokens: 1 });
-    expect(thread.isReferenced).toBe(false);
+    const steps: [() => void, boolean][] = [
+      [() => send(request(1)), true],
+      [() => send(request(2), ["moved"]), true],
+      [() => hear({ type: "tokens", id: 1 }), true],
+      [() => hear({ type: "done", id: 1 }), true],
+      [() => hear({ type: "failed", id: 2 }), false],
+      [() => send(ofTwo), true],
+      [() => hear(writes), true],
+      [() => hear(writes), false], // it waits for its reader
+      [() => send({ type: "read", id: 3, tokens: 1 }), true],
+      [() => hear({ type: "done", id: 3 }), false],
+      [() => send({ type: "read", id: 3, tokens: 1 }), false],
+      [() => send(request(4)), true],
+      [() => send({ type: "credit", id: 4 }), true],
+      [() => send({ type: "cancel", id: 4 }), false],
+    ];
+    for (const [i, [step, isReferenced]] of steps.entries()) {
+      step();
+      expect(thread.isReferenced, `after step ${i}`).toBe(isReferenced);
+    }
+    expect(thread.posted.slice(0, 2)).toEqual([
+      [request(1), []],
+      [request(2), ["moved"]],
+    ]);
+    expect(heard).toHaveLength(6);
   });
 
   it("the engine's thread reports its end like a worker, and ends with it", () => {
@@ -202,10 +199,8 @@ describe("a worker within the engine's thread", async () => {
   it("a worker within the engine's thread is a thread with the same script, which does not keep the process alive", () => {
     const { worker, thread } = start({ name: "gpt2-thread" });
     expect(thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
-    expect(thread.options).toEqual({
-      workerData: { script: "file:///engine.js", name: "gpt2-thread" },
-      execArgv: [],
-    });
+    const workerData = { script: "file:///engine.js", name: "gpt2-thread" };
+    expect(thread.options).toEqual({ workerData, execArgv: [] });
     expect(start().thread.options).toMatchObject({ workerData: { name: "" } });
     expect(thread.isReferenced).toBe(false);
     const code = { memory: 1 };
@@ -225,20 +220,10 @@ describe("a worker within the engine's thread", async () => {
 });
 
 describe("the script of a thread", () => {
-  const names = [
-    "self",
-    "name",
-    "origin",
-    "location",
-    "isSecureContext",
-    "crossOriginIsolated",
-    "fetch",
-    "postMessage",
-    "close",
-    "Worker",
-    "navigator",
-    "seen",
-  ];
+  const names =
+    "self name origin location isSecureContext crossOriginIsolated fetch postMessage close Worker navigator seen".split(
+      " ",
+    );
   const seen = () => (globalThis as { seen?: Record<string, unknown> }).seen ?? {};
   /** Runs worker.ts, which makes a worker's scope of this one, as often as a test is run. */
   async function run(workerData: unknown, navigator: unknown = { hardwareConcurrency: 99 }) {
@@ -282,7 +267,6 @@ describe("the script of a thread", () => {
     const exit = vi.spyOn(process, "exit").mockImplementation((() => {}) as never);
     close();
     expect(exit).toHaveBeenCalledTimes(1);
-    exit.mockRestore();
     writeFileSync(join(tmpdir(), "gpt2-node.json"), "{}");
     expect(await (await fetch(pathToFileURL(join(tmpdir(), "gpt2-node.json")))).json()).toEqual({});
   });
@@ -293,7 +277,6 @@ describe("the script of a thread", () => {
     const { signal } = new AbortController();
     for (let file = 0; file < 20; ++file) signal.addEventListener("abort", () => {});
     expect(warn).not.toHaveBeenCalled();
-    warn.mockRestore();
     setMaxListeners(10); // the default
   });
 
@@ -325,7 +308,6 @@ describe("the script of a thread", () => {
   it("the script of a thread is the engine's worker by default", async () => {
     await expect(run(undefined)).rejects.toThrow(/gpt2-worker\.js/);
     expect((globalThis as { name?: string }).name).toBe("gpt2");
-    vi.restoreAllMocks();
   });
 });
 
@@ -340,40 +322,9 @@ describe("model sources", () => {
   };
   const fileUrl = (path: string) => pathToFileURL(resolve(path)).href;
 
-  it.each(["https://h.example/m/", "hf:a/b", "blob:x", "x+y.z-1:w"])(
-    "%s is read as an address",
-    async (source) => {
-      expect(await asked(source)).toEqual([source, {}]);
-    },
-  );
-
-  it("adapters are read as paths, too: one, one with a weight, or several", async () => {
-    const file = new File([], "adapter_config.json");
-    for (const [adapter, expected] of [
-      ["./lora", fileUrl("lora")],
-      ["user/lora", "hf:user/lora"],
-      [
-        { source: "./lora", weight: 2 },
-        { source: fileUrl("lora"), weight: 2 },
-      ],
-      [
-        ["./a", { source: "hf:b/c" }],
-        [fileUrl("a"), { source: "hf:b/c" }],
-      ],
-      [[file], [file]],
-    ] as const)
-      expect(await asked("hf:a/b", { adapter })).toEqual(["hf:a/b", { adapter: expected }]);
-    expect(await asked("a/b", { hub: "https://hub.example", adapter: "c/d" })).toEqual([
-      "a/b",
-      { hub: "https://hub.example", adapter: "c/d" },
-    ]);
-  });
-
-  it.each(["models/gpt2", "a-b.c/d_e.f@v1.0", "a/b@x:y"])("%s is read as a Hub id", async (source) => {
-    expect(await asked(source)).toEqual([`hf:${source}`, {}]);
-  });
-
-  it.each([
+  const addresses = ["https://h.example/m/", "hf:a/b", "blob:x", "x+y.z-1:w"];
+  const ids = ["models/gpt2", "a-b.c/d_e.f@v1.0", "a/b@x:y"];
+  const paths = [
     "a/b@",
     "a/b/c",
     "gpt2",
@@ -385,20 +336,41 @@ describe("model sources", () => {
     "C:x",
     "x/https://y",
     "a/b@c d",
-  ])("%s is read as a path", async (source) => {
-    expect(await asked(source)).toEqual([fileUrl(source), {}]);
+  ];
+  it.each([
+    ...addresses.map((address) => [address, "an address", address] as const),
+    ...ids.map((id) => [id, "a Hub id", `hf:${id}`] as const),
+    ...paths.map((path) => [path, "a path", fileUrl(path)] as const),
+  ])("%s is read as %s", async (source, _, expected) => {
+    expect(await asked(source)).toEqual([expected, {}]);
+  });
+
+  const file = new File([], "adapter_config.json");
+  it.each([
+    ["./lora", fileUrl("lora")],
+    ["user/lora", "hf:user/lora"],
+    [
+      { source: "./lora", weight: 2 },
+      { source: fileUrl("lora"), weight: 2 },
+    ],
+    [
+      ["./a", { source: "hf:b/c" }],
+      [fileUrl("a"), { source: "hf:b/c" }],
+    ],
+    [[file], [file]],
+  ])("the adapter %o is read as %o", async (adapter, expected) => {
+    expect(await asked("hf:a/b", { adapter })).toEqual(["hf:a/b", { adapter: expected }]);
   });
 
   it("an id is read as a path if such a folder exists", async () => {
     vi.spyOn(process, "cwd").mockReturnValue(join(import.meta.dirname, "../.."));
     expect(await asked("tests/web")).toEqual([pathToFileURL(import.meta.dirname).href, {}]);
-    vi.restoreAllMocks();
   });
 
   it("other values, and ids of the Hub, are passed on unchanged", async () => {
     const url = new URL("file:///x");
     expect(await asked(url)).toEqual([url, {}]);
-    const options = { hub: "https://hub.example" } as never;
+    const options = { hub: "https://hub.example", adapter: "c/d" };
     expect(await asked("gpt2", options)).toEqual(["gpt2", options]);
     expect((await asked("gpt2", { hub: undefined }))[0]).toBe(fileUrl("gpt2"));
     expect((await asked("gpt2", null as never))[0]).toBe(fileUrl("gpt2"));
@@ -406,16 +378,14 @@ describe("model sources", () => {
 
   it("an old Node.js version gets an error that names the required version", async () => {
     const { loadModel } = await import("../../web/src/node/index.js");
-    const versions = (node: string) =>
-      vi.spyOn(process, "versions", "get").mockReturnValue({ ...process.versions, node });
-    versions("18.20.1");
+    const versions = vi.spyOn(process, "versions", "get");
+    const found = process.versions;
+    versions.mockReturnValue({ ...found, node: "18.20.1" });
     await expect(loadModel("x")).rejects.toMatchObject({
       code: "unsupported",
       message: "this is Node.js 18.20.1, but 20 or newer is needed",
     });
-    vi.restoreAllMocks();
-    versions("20.0.0");
+    versions.mockReturnValue({ ...found, node: "20.0.0" });
     expect(await loadModel("x")).toBe("a model");
-    vi.restoreAllMocks();
   });
 });
