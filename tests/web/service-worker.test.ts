@@ -4,15 +4,10 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeCaches } from "./support/fake-caches.js";
 
 const here = "https://page.example/app/service-worker.js";
+const notBrand = { brand: "Not A Brand", version: "99" };
 const chromium = (version: string, mobile = false) => ({
   userAgent: "Mozilla/5.0 Chrome/1 Safari/1",
-  userAgentData: {
-    mobile,
-    brands: [
-      { brand: "Not A Brand", version: "99" },
-      { brand: "Chromium", version },
-    ],
-  },
+  userAgentData: { mobile, brands: [notBrand, { brand: "Chromium", version }] },
 });
 const firefox = { userAgent: "Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/140.0" };
 const androidFirefox = { userAgent: "Mozilla/5.0 (Android 14; Mobile) Gecko/140.0 Firefox/140.0" };
@@ -94,34 +89,26 @@ function requestOf(url: string, { destination = "", mode = "cors", method = "GET
 
 describe("isolation", () => {
   const load = () => import("../../web/src/service-worker/isolate.js");
-  const own = "Document-Isolation-Policy";
-  const opener = "Cross-Origin-Opener-Policy";
-  const embedder = "Cross-Origin-Embedder-Policy";
+  const own = "document-isolation-policy";
+  const embedder = "cross-origin-embedder-policy";
+  const forAll = (policy: string) => ({ "cross-origin-opener-policy": "same-origin", [embedder]: policy });
 
   it.each([
     ["a new Chromium", chromium("137"), { [own]: "isolate-and-credentialless" }],
-    ["Chromium on a phone", chromium("137", true), { [opener]: "same-origin", [embedder]: "credentialless" }],
-    ["an older Chromium", chromium("136"), { [opener]: "same-origin", [embedder]: "credentialless" }],
-    [
-      "the first that may leave cookies out",
-      chromium("96"),
-      { [opener]: "same-origin", [embedder]: "credentialless" },
-    ],
-    ["one before it", chromium("95"), { [opener]: "same-origin", [embedder]: "require-corp" }],
-    ["Firefox", firefox, { [opener]: "same-origin", [embedder]: "credentialless" }],
-    ["Firefox on Android", androidFirefox, { [opener]: "same-origin", [embedder]: "require-corp" }],
-    ["Safari", safari, { [opener]: "same-origin", [embedder]: "require-corp" }],
+    ["Chromium on a phone", chromium("137", true), forAll("credentialless")],
+    ["an older Chromium", chromium("136"), forAll("credentialless")],
+    ["the first that may leave cookies out", chromium("96"), forAll("credentialless")],
+    ["one before it", chromium("95"), forAll("require-corp")],
+    ["Firefox", firefox, forAll("credentialless")],
+    ["Firefox on Android", androidFirefox, forAll("require-corp")],
+    ["Safari", safari, forAll("require-corp")],
   ])("%s gets isolation in the mildest way that it supports", async (_, navigator, expected) => {
     vi.stubGlobal("navigator", navigator);
     const { isolate } = await load();
-    const response = isolate(
-      new Response("body", { status: 203, statusText: "so so", headers: { "X-Own": "1" } }),
-    );
-    expect(Object.fromEntries(response.headers)).toEqual({
-      "content-type": "text/plain;charset=UTF-8",
-      "x-own": "1",
-      ...Object.fromEntries(Object.entries(expected).map(([name, value]) => [name.toLowerCase(), value])),
-    });
+    const init = { status: 203, statusText: "so so", headers: { "X-Own": "1" } };
+    const response = isolate(new Response("body", init));
+    const unchanged = { "content-type": "text/plain;charset=UTF-8", "x-own": "1" };
+    expect(Object.fromEntries(response.headers)).toEqual({ ...unchanged, ...expected });
     expect([response.status, response.statusText, await response.text()]).toEqual([203, "so so", "body"]);
   });
 
@@ -135,32 +122,30 @@ describe("isolation", () => {
     expect(isolate(opaque)).toBe(opaque);
   });
 
-  it("requests to other hosts are made without credentials if nothing else would be shown", async () => {
+  it("pictures and ranges of other hosts are requested without credentials if else nothing would be shown", async () => {
     vi.stubGlobal("navigator", safari);
     const { fetchShared } = await load();
-    serve("https://other.example/picture.png", "picture");
-    const picture = requestOf("https://other.example/picture.png", { mode: "no-cors" });
-    expect(await (await fetchShared(picture))?.text()).toBe("picture");
-    expect(fetched.map(({ url, mode, credentials }) => [url, mode, credentials])).toEqual([
-      ["https://other.example/picture.png", "cors", "omit"],
-    ]);
-    expect(fetchShared(requestOf("picture.png", { mode: "no-cors" }))).toBeUndefined();
-    expect(fetchShared(requestOf("https://other.example/x", { mode: "cors" }))).toBeUndefined();
+    const url = "https://other.example/film.mp4";
+    serve(url, "film");
+    const film = (range: HeadersInit = {}) => {
+      const request = requestOf(url, { mode: "no-cors" });
+      for (const [name, value] of new Headers(range)) request.headers.set(name, value);
+      return request;
+    };
+    expect(await (await fetchShared(film()))?.text()).toBe("film");
+    await fetchShared(film({ range: "bytes=100-" }));
     expect(
-      fetchShared(requestOf("https://other.example/x", { mode: "no-cors", method: "POST" })),
-    ).toBeUndefined();
+      fetched.map(({ mode, credentials, headers }) => [mode, credentials, headers.get("range")]),
+    ).toEqual([
+      ["cors", "omit", null],
+      ["cors", "omit", "bytes=100-"],
+    ]);
+    expect(fetched[0]?.url).toBe(url);
+    expect(fetchShared(requestOf("picture.png", { mode: "no-cors" }))).toBeUndefined();
+    expect(fetchShared(requestOf(url, { mode: "cors" }))).toBeUndefined();
+    expect(fetchShared(requestOf(url, { mode: "no-cors", method: "POST" }))).toBeUndefined();
     vi.stubGlobal("navigator", firefox);
-    expect(fetchShared(picture)).toBeUndefined();
-  });
-
-  it("a range request for a video of another host stays a range request", async () => {
-    vi.stubGlobal("navigator", safari);
-    const { fetchShared } = await load();
-    serve("https://other.example/film.mp4", "film");
-    const film = requestOf("https://other.example/film.mp4", { mode: "no-cors" });
-    film.headers.set("Range", "bytes=100-");
-    await fetchShared(film);
-    expect(fetched.map(({ headers }) => headers.get("range"))).toEqual(["bytes=100-"]);
+    expect(fetchShared(film())).toBeUndefined();
   });
 
   it("answers of hosts that share nothing are passed on", async () => {
@@ -188,27 +173,25 @@ describe("isolate.js", () => {
     expect(claim).toHaveBeenCalledTimes(1);
   });
 
+  const ask = async (url: string, more: Parameters<typeof requestOf>[1]) =>
+    (await dispatch("fetch", { request: requestOf(url, more) })).answer;
+
   it.each(["document", "iframe", "frame", "worker", "sharedworker"])(
     "isolate.js isolates each %s",
     async (destination) => {
       serve("x", "it");
-      const { answer } = await dispatch("fetch", { request: requestOf("x", { destination }) });
-      expect((await answer)?.headers.get("Document-Isolation-Policy")).toBe("isolate-and-credentialless");
+      const answer = await ask("x", { destination });
+      expect(answer?.headers.get("Document-Isolation-Policy")).toBe("isolate-and-credentialless");
     },
   );
 
   it("isolate.js leaves other requests to the browser, except those that isolation would block", async () => {
-    const quiet = {
-      request: requestOf("https://other.example/p", { destination: "image", mode: "no-cors" }),
-    };
-    expect((await dispatch("fetch", quiet)).answer).toBeUndefined();
+    const picture = ["https://other.example/p", { destination: "image", mode: "no-cors" }] as const;
+    expect(await ask(...picture)).toBeUndefined();
     vi.stubGlobal("navigator", safari);
     serve("https://other.example/p", "picture");
-    const { answer } = await dispatch("fetch", quiet);
-    expect(await (await answer)?.text()).toBe("picture");
-    expect(
-      (await dispatch("fetch", { request: requestOf("x", { destination: "script" }) })).answer,
-    ).toBeUndefined();
+    expect(await (await ask(...picture))?.text()).toBe("picture");
+    expect(await ask("x", { destination: "script" })).toBeUndefined();
   });
 });
 
@@ -265,10 +248,8 @@ describe("the page's service worker", () => {
     const script = await ask("app.js?x", { destination: "script" });
     expect(await script?.text()).toBe("app");
     expect(script?.headers.has("Document-Isolation-Policy")).toBe(false);
-    expect(kept()["app"]?.sort()).toEqual([
-      `?__WB_REVISION__=${hash(page)}`,
-      `app.js?__WB_REVISION__=${hash("app")}`,
-    ]);
+    const keys = [`?__WB_REVISION__=${hash(page)}`, `app.js?__WB_REVISION__=${hash("app")}`];
+    expect(kept()["app"]?.sort()).toEqual(keys);
   });
 
   it("a file of another release is served but not stored", async () => {
@@ -282,42 +263,24 @@ describe("the page's service worker", () => {
     await expect(ask("app.js")).rejects.toThrow();
   });
 
-  const damage = async (change: (bytes: Uint8Array) => Uint8Array<ArrayBuffer>) => {
-    for (const { entries } of caches.all.values()) {
-      for (const entry of entries.values()) entry.bytes = change(new Uint8Array(entry.bytes)).buffer;
-    }
-  };
-  const damages: [string, (bytes: Uint8Array) => Uint8Array<ArrayBuffer>][] = [
+  it.each<[string, (bytes: Uint8Array) => Uint8Array<ArrayBuffer>]>([
     ["a bit that flipped", (bytes) => bytes.map((byte, place) => (place === 1 ? byte ^ 1 : byte))],
     ["a missing end", (bytes) => bytes.slice(0, 2)],
     ["no bytes", () => new Uint8Array()],
-  ];
-
-  it.each(damages)("a damaged stored file is replaced: %s", async (_, change) => {
+  ])("a damaged stored file is never served, and is replaced: %s", async (_, change) => {
     await start();
     serveRelease();
     await keep(true);
-    await damage(change);
-    for (const [url, text] of [
-      ["model/weights", "weights"],
-      ["app.js?release=x", "app"],
-    ] as const) {
-      expect(await (await ask(url))?.text()).toBe(text);
-    }
-    await keep(true);
+    for (const { entries } of caches.all.values())
+      for (const entry of entries.values()) entry.bytes = change(new Uint8Array(entry.bytes)).buffer;
+    const files = { "model/weights": "weights", "app.js?release=x": "app" };
     served.clear(); // offline
-    expect(await (await ask("model/weights"))?.text()).toBe("weights");
-    expect(await (await ask("app.js"))?.text()).toBe("app");
-  });
-
-  it("a damaged file is never served, not even offline", async () => {
-    await start();
+    for (const url of Object.keys(files)) await expect(ask(url)).rejects.toThrow();
     serveRelease();
+    for (const [url, text] of Object.entries(files)) expect(await (await ask(url))?.text()).toBe(text);
     await keep(true);
-    await damage((bytes) => bytes.slice(1));
     served.clear();
-    await expect(ask("model/weights")).rejects.toThrow();
-    await expect(ask("app.js")).rejects.toThrow();
+    for (const [url, text] of Object.entries(files)) expect(await (await ask(url))?.text()).toBe(text);
   });
 
   it.each([
@@ -340,9 +303,8 @@ describe("the page's service worker", () => {
     expect(await ask("other.js", { destination: "script" })).toBeUndefined();
     expect(await ask("app.js", { method: "POST" })).toBeUndefined();
     serve("other", "frame");
-    expect((await ask("other", { destination: "iframe" }))?.headers.has("Document-Isolation-Policy")).toBe(
-      true,
-    );
+    const frame = await ask("other", { destination: "iframe" });
+    expect(frame?.headers.has("Document-Isolation-Policy")).toBe(true);
     vi.stubGlobal("navigator", safari);
     serve("https://other.example/p", "picture");
     const shared = await ask("https://other.example/p", { destination: "image", mode: "no-cors" });
