@@ -34,43 +34,36 @@ describe("fetchBuild", () => {
       code,
     });
   });
-
-  it.each(["importScript", "compile"] as const)("fetchBuild passes on the error of %s", async (part) => {
-    const source = {
-      importScript: async () => script,
-      compile: async () => code,
-      [part]: async () => Promise.reject(new LoadError("network", "broke")),
-    };
-    await expect(fetchBuild(source, "simd", signal, patience)).rejects.toMatchObject({ code: "network" });
-  });
 });
 
 describe("findBuild", () => {
-  const fetchable = (...variants: Variant[]) => {
+  const fetchable = (compiling: Variant) => {
     const asked: Variant[] = [];
     const fetch = async (variant: Variant) => {
       asked.push(variant);
-      return variants.includes(variant) ? { ...script, variant, code } : unsupported();
+      return variant === compiling ? { ...script, variant, code } : unsupported();
     };
     return { asked, fetch };
   };
 
-  it("findBuild takes the requested build", async () => {
-    const { fetch, asked } = fetchable("threads-relaxed", "threads");
-    const { build, notice } = await findBuild("threads-relaxed", fetch);
-    expect([build.variant, notice, asked]).toEqual(["threads-relaxed", null, ["threads-relaxed"]]);
-  });
-
+  const noRelaxed = /^Running without relaxed SIMD: this browser cannot run/;
+  const oneThread = /^Running on one thread: this browser cannot run/;
   it.each([
-    ["threads-relaxed", ["threads"], /^Running without relaxed SIMD: this browser cannot run/],
-    ["threads-relaxed", ["simd"], /^Running on one thread: this browser cannot run/],
-    ["simd-relaxed", ["simd"], /^Running without relaxed SIMD/],
-    ["threads", ["simd"], /^Running on one thread/],
-  ] as const)("if %s does not compile, findBuild takes the next of %j", async (wanted, compiling, notice) => {
-    const found = await findBuild(wanted, fetchable(...compiling).fetch);
-    expect(found.build.variant).toBe(compiling[0]);
-    expect(found.notice).toMatch(notice);
-  });
+    ["threads-relaxed", "threads-relaxed", ["threads-relaxed"], null],
+    ["threads-relaxed", "threads", ["threads-relaxed", "threads"], noRelaxed],
+    ["threads-relaxed", "simd", ["threads-relaxed", "threads", "simd"], oneThread],
+    ["simd-relaxed", "simd", ["simd-relaxed", "simd"], noRelaxed],
+    ["threads", "simd", ["threads", "simd"], oneThread],
+  ] as const)(
+    "for %s, findBuild takes %s, the first that compiles",
+    async (wanted, compiling, tried, notice) => {
+      const { asked, fetch } = fetchable(compiling);
+      const found = await findBuild(wanted, fetch);
+      expect([found.build.variant, asked]).toEqual([compiling, tried]);
+      if (notice) expect(found.notice).toMatch(notice);
+      else expect(found.notice).toBeNull();
+    },
+  );
 
   it("findBuild fails if no build compiles, and at once if the error is not the browser's", async () => {
     await expect(findBuild("threads-relaxed", unsupported)).rejects.toThrow("no such instruction");
@@ -114,23 +107,21 @@ describe("makeMemory", () => {
     expect(asked.map(({ maximum }) => maximum)).toEqual([501, 300, 200, 100]);
   });
 
-  it("makeMemory's error states how much memory was needed", () => {
-    grant(99, []);
-    expect(() => makeMemory({ initial: 100, maximum: 500 }, true)).toThrow(
-      expect.objectContaining({
-        code: "out-of-memory",
-        message: "this browser does not provide the 7 MB that the model needs",
-      }),
-    );
-  });
-
-  it("makeMemory does not retry after another error", () => {
+  it.each([
+    [99, undefined, "out-of-memory", "this browser does not provide the 7 MB that the model needs", 4],
+    [
+      1,
+      new TypeError("shared memory"),
+      "worker-died",
+      "the engine's worker failed (TypeError: shared memory)",
+      1,
+    ],
+  ])("if %i pages are granted, makeMemory fails: %s", (most, error, code, message, tries) => {
     const asked: WebAssembly.MemoryDescriptor[] = [];
-    grant(1, asked, new TypeError("shared memory"));
-    expect(() => makeMemory({ initial: 100, maximum: 500 }, true)).toThrow(
-      expect.objectContaining({ code: "worker-died" }),
-    );
-    expect(asked.length).toBe(1);
+    grant(most, asked, error);
+    const run = () => makeMemory({ initial: 100, maximum: 500 }, true);
+    expect(run).toThrow(expect.objectContaining({ code, message }) as Error);
+    expect(asked.length).toBe(tries);
   });
 });
 
@@ -169,29 +160,23 @@ describe("startEngine", () => {
     ["threads-relaxed", "threads", "without relaxed SIMD"],
     ["simd-relaxed", "simd", "without relaxed SIMD"],
     ["threads", "simd", "on one thread"],
-  ] as const)(
-    "startEngine replaces %s, which computes wrong results, by %s",
-    async (variant, plain, notice) => {
-      const log: string[] = [];
-      const fetchOther = async (other: Variant) => build(other, true, log);
-      const started = await startEngine(first(variant, false, log), plan, 4, fetchOther, noThread);
-      expect(started.variant).toBe(plain);
-      expect(started.notice).toBe(`Running ${notice}: this browser computes wrong results with it.`);
-      const steps = (name: string) =>
-        name.startsWith("threads") ? [`${name} shared`, "threads 4"] : [`${name} own`, "threads 1"];
-      expect(log).toEqual([...steps(variant), `destroy ${variant}`, ...steps(plain)]);
-    },
-  );
+  ] as const)("startEngine replaces %s, whose results are wrong, by %s", async (variant, plain, how) => {
+    const log: string[] = [];
+    const fetchOther = async (other: Variant) => build(other, true, log);
+    const started = await startEngine(first(variant, false, log), plan, 4, fetchOther, noThread);
+    const notice = `Running ${how}: this browser computes wrong results with it.`;
+    expect(started).toMatchObject({ variant: plain, notice });
+    const steps = (name: string) =>
+      name.startsWith("threads") ? [`${name} shared`, "threads 4"] : [`${name} own`, "threads 1"];
+    expect(log).toEqual([...steps(variant), `destroy ${variant}`, ...steps(plain)]);
+  });
 
   it("startEngine fails if every build computes wrong results", async () => {
     const log: string[] = [];
     const fetchOther = async (other: Variant) => build(other, false, log);
-    await expect(
-      startEngine(first("simd-relaxed", false, log), plan, 4, fetchOther, noThread),
-    ).rejects.toMatchObject({
-      code: "unsupported",
-      message: "this browser computes wrong results with WebAssembly SIMD",
-    });
+    const starting = startEngine(first("simd-relaxed", false, log), plan, 4, fetchOther, noThread);
+    const message = "this browser computes wrong results with WebAssembly SIMD";
+    await expect(starting).rejects.toMatchObject({ code: "unsupported", message });
     expect(log.at(-1)).toBe("destroy simd");
   });
 });

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ThreadChoices } from "../../web/src/shared/protocol.js";
-import { planMemory } from "../../web/src/worker/memory-plan.js";
 import { chooseThreads, chooseVariant, detectFeatures } from "../../web/src/worker/variants.js";
 
 const all = {
@@ -17,49 +16,33 @@ afterEach(() => vi.unstubAllGlobals());
 describe("detectFeatures", () => {
   const isolated = (crossOriginIsolated: boolean) =>
     vi.stubGlobal("self", { crossOriginIsolated, isSecureContext: true });
-  /** WebAssembly whose validator refuses everything that `has` does not. */
-  const validateOnly = (has: boolean) =>
-    vi.stubGlobal("WebAssembly", { ...WebAssembly, validate: () => has });
-
-  it("detectFeatures finds the features of this Node.js", async () => {
-    isolated(true);
-    expect(await detectFeatures()).toMatchObject({
-      webAssembly: true,
-      simd: true,
-      threads: true,
-      isIsolated: true,
-    });
-  });
-
-  it("detectFeatures finds no threads if the page is not isolated", async () => {
-    isolated(false);
-    expect(await detectFeatures()).toMatchObject({ simd: true, threads: false, isIsolated: false });
-  });
-
-  it("detectFeatures finds no threads without SharedArrayBuffer", async () => {
-    isolated(true);
-    vi.stubGlobal("SharedArrayBuffer", undefined);
-    expect(await detectFeatures()).toMatchObject({ simd: true, threads: false, isIsolated: true });
-  });
-
-  it("detectFeatures finds no SIMD if the validator rejects it", async () => {
-    isolated(true);
-    validateOnly(false);
-    expect(await detectFeatures()).toEqual({ ...all, simd: false, relaxedSimd: false, threads: false });
+  it.each([
+    ["the features of this Node.js", true, () => {}, { webAssembly: true, simd: true, threads: true }],
+    ["no threads if the page is not isolated", false, () => {}, { simd: true, threads: false }],
+    [
+      "no threads without SharedArrayBuffer",
+      true,
+      () => vi.stubGlobal("SharedArrayBuffer", undefined),
+      { simd: true, threads: false },
+    ],
+    [
+      "no SIMD if the validator rejects it",
+      true,
+      () => vi.stubGlobal("WebAssembly", { ...WebAssembly, validate: () => false }),
+      { ...all, simd: false, relaxedSimd: false, threads: false },
+    ],
+  ])("detectFeatures finds %s", async (_, isIsolated, spoil, expected) => {
+    isolated(isIsolated);
+    spoil();
+    expect(await detectFeatures()).toMatchObject({ ...expected, isIsolated, isSecure: true });
   });
 
   it("detectFeatures detects that WebAssembly is turned off", async () => {
     isolated(true);
     vi.stubGlobal("WebAssembly", undefined);
     const features = await detectFeatures();
-    expect(features).toEqual({
-      webAssembly: false,
-      simd: false,
-      relaxedSimd: false,
-      threads: false,
-      isIsolated: true,
-      isSecure: true,
-    });
+    const none = { webAssembly: false, simd: false, relaxedSimd: false, threads: false };
+    expect(features).toEqual({ ...none, isIsolated: true, isSecure: true });
     expect(() => chooseVariant(features, undefined)).toThrow(
       expect.objectContaining({
         code: "unsupported",
@@ -70,50 +53,46 @@ describe("detectFeatures", () => {
 });
 
 describe("chooseVariant", () => {
-  it("chooseVariant takes the fastest build that the browser can run", () => {
-    expect(chooseVariant(all, undefined)).toEqual({ variant: "threads-relaxed", notice: null });
-    expect(chooseVariant({ ...all, relaxedSimd: false }, undefined).variant).toBe("threads");
+  const notIsolated = { threads: false, isIsolated: false };
+  const oneThread = "Running on one thread: ";
+  it.each([
+    [{}, undefined, "threads-relaxed", null],
+    [{ relaxedSimd: false }, undefined, "threads", null],
+    [
+      notIsolated,
+      undefined,
+      "simd-relaxed",
+      `${oneThread}the page is not cross-origin isolated (COOP and COEP headers).`,
+    ],
+    [
+      { ...notIsolated, isSecure: false },
+      undefined,
+      "simd-relaxed",
+      expect.stringMatching(/^Running on one thread: .* http.*https/),
+    ],
+    [
+      { threads: false, relaxedSimd: false },
+      undefined,
+      "simd",
+      `${oneThread}this browser has no WebAssembly threads.`,
+    ],
+    [{}, "threads-relaxed", "threads-relaxed", null],
+    [{ threads: false }, "simd-relaxed", "simd-relaxed", null],
+    [{ relaxedSimd: false }, "threads", "threads", null],
+    [{}, "simd", "simd", null],
+  ] as const)("with %o and the wish %s, chooseVariant takes %s", (lacks, wanted, variant, notice) => {
+    expect(chooseVariant({ ...all, ...lacks }, wanted)).toEqual({ variant, notice });
   });
 
-  it("chooseVariant explains why there is one thread", () => {
-    const choice = chooseVariant({ ...all, threads: false, isIsolated: false }, undefined);
-    expect(choice.variant).toBe("simd-relaxed");
-    expect(choice.notice).toBe(
-      "Running on one thread: the page is not cross-origin isolated (COOP and COEP headers).",
-    );
-    const insecure = { ...all, threads: false, isIsolated: false, isSecure: false };
-    expect(chooseVariant(insecure, undefined).notice).toMatch(/^Running on one thread: .* http.*https/);
-    const plain = chooseVariant({ ...all, threads: false, relaxedSimd: false }, undefined);
-    expect(plain).toEqual({
-      variant: "simd",
-      notice: "Running on one thread: this browser has no WebAssembly threads.",
-    });
-  });
-
-  it("chooseVariant refuses browsers without SIMD, and requested builds that cannot run", () => {
-    const refusal = (features: typeof all, wanted?: "threads" | "simd-relaxed") => {
-      try {
-        return chooseVariant(features, wanted);
-      } catch (error) {
-        return error;
-      }
-    };
-    expect(refusal({ ...all, simd: false })).toMatchObject({
-      code: "unsupported",
-      message: expect.stringMatching(/no WebAssembly SIMD: Chrome .* 100, Firefox 114, Safari 16.4/),
-    });
-    expect(refusal({ ...all, threads: false }, "threads")).toMatchObject({
-      code: "unsupported",
-      message: 'the engine build "threads" needs a cross-origin isolated page',
-    });
-    expect(refusal({ ...all, relaxedSimd: false }, "simd-relaxed")).toMatchObject({
-      code: "unsupported",
-      message: 'the engine build "simd-relaxed" needs relaxed SIMD, which this browser lacks',
-    });
-    expect(chooseVariant(all, "threads-relaxed")).toEqual({ variant: "threads-relaxed", notice: null });
-    expect(chooseVariant({ ...all, threads: false }, "simd-relaxed").variant).toBe("simd-relaxed");
-    expect(chooseVariant({ ...all, relaxedSimd: false }, "threads").variant).toBe("threads");
-    expect(chooseVariant(all, "simd").variant).toBe("simd");
+  const needs = (build: string, what: string) => `the engine build "${build}" needs ${what}`;
+  it.each([
+    [{ simd: false }, undefined, /no WebAssembly SIMD: Chrome .* 100, Firefox 114, Safari 16.4/],
+    [{ threads: false }, "threads", needs("threads", "a cross-origin isolated page")],
+    [{ relaxedSimd: false }, "simd-relaxed", needs("simd-relaxed", "relaxed SIMD, which this browser lacks")],
+  ] as const)("with %o, chooseVariant refuses the build %s", (lacks, wanted, why) => {
+    const message = typeof why === "string" ? why : (expect.stringMatching(why) as string);
+    const error = expect.objectContaining({ code: "unsupported", message }) as Error;
+    expect(() => chooseVariant({ ...all, ...lacks }, wanted)).toThrow(error);
   });
 });
 
@@ -155,31 +134,5 @@ describe("chooseThreads", () => {
     expect(ask({}, 2)).toMatchObject({ threads: 2, measureAs: expect.stringContaining("2 cores") });
     // A number stored by another build, on a machine that now has fewer cores.
     expect(ask({ threadChoices: { [String(measureAs)]: { threads: 99 } } }).threads).toBe(8);
-  });
-});
-
-describe("planMemory", () => {
-  const gpt2 = {
-    n_embd: 768,
-    n_layer: 12,
-    n_positions: 1024,
-    vocab_size: 50257,
-    quantization_config: { weights: "q8" },
-  };
-  const pages = (bytes: number) => bytes / 65536;
-
-  it("planMemory fits GPT-2 124M in q8 into 1.3 times its weights plus 80 MB", () => {
-    const plan = planMemory(gpt2, 133_329_032, undefined);
-    expect(plan.initial).toBeLessThan(pages(1.3 * 133e6 + 80e6));
-    expect(plan.initial).toBeGreaterThan(pages(133e6));
-    expect(plan.maximum).toBeGreaterThan(plan.initial);
-  });
-
-  it("planMemory stays within 4 GiB for any input", () => {
-    for (const config of [null, 3, {}, { n_embd: 1e30 }, { n_embd: "x" }, { quantization_config: null }]) {
-      const plan = planMemory(config, 1e15, "f32");
-      expect(plan.maximum).toBeLessThanOrEqual(65536);
-      expect(plan.initial).toBeLessThanOrEqual(plan.maximum);
-    }
   });
 });
