@@ -11,23 +11,13 @@ import {
   readText,
 } from "../../web/src/client/arguments.js";
 import { readCallback, readOptions, readSignal, readTokenIds } from "../../web/src/shared/arguments.js";
-import { readCount, refuse, describeValue } from "../../web/src/shared/refuse.js";
+import { readCount, describeValue } from "../../web/src/shared/refuse.js";
 
-const error = (message: string) =>
-  expect.objectContaining({ name: "InvalidArgumentError", code: "invalid-argument", message });
-function caught(run: () => unknown): unknown {
-  try {
-    run();
-  } catch (reason) {
-    return reason;
-  }
-  return "nothing was thrown";
+/** Expects that `run` refuses its arguments with this message. */
+function expectRefusal(run: () => unknown, message: string): void {
+  const error = { name: "InvalidArgumentError", code: "invalid-argument", message };
+  expect(run).toThrow(expect.objectContaining(error) as Error);
 }
-
-it("refuse throws an error that programs can recognize", () => {
-  expect(caught(() => refuse("no"))).toEqual(error("no"));
-});
-
 it.each([
   [NaN, "NaN"],
   [-Infinity, "-Infinity"],
@@ -46,126 +36,89 @@ it.each([
   expect(describeValue(value)).toBe(text);
 });
 
-describe("readOptions", () => {
-  it("readOptions copies the given options", () => {
-    const options = { a: 1, b: false, c: 0, d: "", e: undefined, f: null };
-    const names = Object.keys(options);
-    expect(readOptions("call", options, names)).toStrictEqual({ a: 1, b: false, c: 0, d: "" });
-    expect(readOptions("call", new Proxy(options, {}), names)).toStrictEqual({ a: 1, b: false, c: 0, d: "" });
-    expect(readOptions("call", undefined, ["a"])).toEqual({});
-    expect(readOptions("call", null, ["a"])).toEqual({});
-  });
+const { signal } = new AbortController();
+const run = () => {};
+const kinds = ["q8", "f32"];
+const pairs = [["x-a", "1"]];
+const fields = { a: 1, b: false, c: 0, d: "", e: undefined, f: null };
+const given = { a: 1, b: false, c: 0, d: "" };
 
-  it.each([3, "text", () => 1, [], Symbol("s")])("readOptions refuses %s", (value) => {
-    expect(caught(() => readOptions("score", value, []))).toEqual(
-      error(`the options of score are ${describeValue(value)}, expected an object`),
-    );
-  });
-
-  it("an unknown option is refused by name, with the list of known ones", () => {
-    expect(caught(() => readOptions("score", { stride: 1, strid: 2 }, ["stride", "signal"]))).toEqual(
-      error('unknown option "strid" of score: did you mean stride? Expected one of stride, signal'),
-    );
-    expect(caught(() => readOptions("score", { quality: null }, ["stride", "signal"]))).toEqual(
-      error('unknown option "quality" of score, expected one of stride, signal'),
-    );
-  });
+it.each<[string, () => unknown, unknown]>([
+  [
+    "options without those that are undefined or null",
+    () => readOptions("f", fields, Object.keys(fields)),
+    given,
+  ],
+  ["a proxy of options", () => readOptions("f", new Proxy(fields, {}), Object.keys(fields)), given],
+  ["no options", () => [undefined, null].map((none) => readOptions("f", none, ["a"])), [{}, {}]],
+  ["signals", () => [signal, undefined, null].map(readSignal), [signal, undefined, undefined]],
+  ["functions", () => [run, undefined].map((value) => readCallback("f", value)), [run, undefined]],
+  ["flags", () => [undefined, true, false].map((value) => readFlag("f", value)), [false, true, false]],
+  ["whole numbers", () => [1, 3, undefined].map((value) => readCount("c", value, 1, 3)), [1, 3, undefined]],
+  ["choices", () => ["q8", undefined].map((value) => readChoice("kv", value, kinds)), ["q8", undefined]],
+  ["an object of headers", () => readHeaders("h", { "X-A": "1" }), pairs],
+  ["pairs of headers", () => readHeaders("h", [["X-A", "1"]]), pairs],
+  ["Headers", () => readHeaders("h", new Headers({ "X-A": "1" })), pairs],
+  ["no headers", () => readHeaders("h", undefined), []],
+  ["text", () => readText("text", ""), ""],
+  ["a prompt of text", () => readPrompt("prompt", "text"), "text"],
+])("%s are accepted", (_, read, expected) => {
+  expect(read()).toStrictEqual(expected);
 });
 
-describe("single values", () => {
-  it("readSignal accepts signals and refuses other values", () => {
-    const { signal } = new AbortController();
-    expect(readSignal(signal)).toBe(signal);
-    expect(readSignal(undefined)).toBeUndefined();
-    expect(readSignal(null)).toBeUndefined();
-    for (const value of [3, {}, { aborted: false }, { addEventListener() {} }, "s"]) {
-      expect(caught(() => readSignal(value))).toEqual(
-        error(`signal is ${describeValue(value)}, expected an AbortSignal`),
-      );
-    }
-  });
+const names = ["stride", "signal"];
+it.each<[unknown[], (value: unknown) => unknown, string, string]>([
+  [
+    [3, "text", run, [], Symbol("s")],
+    (value) => readOptions("f", value, []),
+    "the options of f are",
+    "an object",
+  ],
+  [[3, {}, { aborted: false }, { addEventListener() {} }, "s"], readSignal, "signal is", "an AbortSignal"],
+  [[3, null], (value) => readCallback("onPrompt", value), "onPrompt is", "a function"],
+  [[1], (value) => readFlag("f", value), "f is", "true or false"],
+  [[0, 4, 1.5, NaN, "2", null], (value) => readCount("c", value, 1, 3), "c is", "a whole number from 1 to 3"],
+  [[0], (value) => readCount("c", value, 1), "c is", "a whole number from 1 or more"],
+  [["q4"], (value) => readChoice("kv", value, kinds), "kv is", 'one of "q8", "f32"'],
+  [[3], (value) => readText("text", value), "text is", "text"],
+])("%o are refused", (values, read, what, expected) => {
+  for (const value of values)
+    expectRefusal(() => read(value), `${what} ${describeValue(value)}, expected ${expected}`);
+});
 
-  it("readFunction accepts functions and refuses other values", () => {
-    const run = () => {};
-    expect(readCallback("onPrompt", run)).toBe(run);
-    expect(readCallback("onPrompt", undefined)).toBeUndefined();
-    expect(caught(() => readCallback("onPrompt", 3))).toEqual(error("onPrompt is 3, expected a function"));
-    expect(caught(() => readCallback("onPrompt", null))).toEqual(
-      error("onPrompt is null, expected a function"),
-    );
-  });
+it("invalid headers are refused with the reason of the browser", () => {
+  const why = /^headers is an object, expected headers \(TypeError: .*a b/;
+  expectRefusal(() => readHeaders("headers", { "a b": "1" }), expect.stringMatching(why) as never);
+});
 
-  it("readFlag accepts booleans and refuses other values", () => {
-    expect([readFlag("f", undefined), readFlag("f", true), readFlag("f", false)]).toEqual([
-      false,
-      true,
-      false,
-    ]);
-    expect(caught(() => readFlag("f", 1))).toEqual(error("f is 1, expected true or false"));
-  });
-
-  it("readCount accepts whole numbers in a range and refuses other values", () => {
-    expect([readCount("c", 1, 1, 3), readCount("c", 3, 1, 3), readCount("c", undefined, 1)]).toEqual([
-      1,
-      3,
-      undefined,
-    ]);
-    for (const value of [0, 4, 1.5, NaN, "2", null]) {
-      expect(caught(() => readCount("c", value, 1, 3))).toEqual(
-        error(`c is ${describeValue(value)}, expected a whole number from 1 to 3`),
-      );
-    }
-    expect(caught(() => readCount("c", 0, 1))).toEqual(
-      error("c is 0, expected a whole number from 1 or more"),
-    );
-  });
-
-  it("readChoice accepts one of the listed values and refuses others", () => {
-    expect(readChoice("kv", "q8", ["q8", "f32"])).toBe("q8");
-    expect(readChoice("kv", undefined, ["q8"])).toBeUndefined();
-    expect(caught(() => readChoice("kv", "q4", ["q8", "f32"]))).toEqual(
-      error('kv is "q4", expected one of "q8", "f32"'),
-    );
-  });
-
-  it("readHeaders accepts headers and refuses other values", () => {
-    const pairs = [["x-a", "1"]];
-    for (const value of [{ "X-A": "1" }, [["X-A", "1"]], new Headers({ "X-A": "1" })])
-      expect(readHeaders("headers", value)).toEqual(pairs);
-    expect(readHeaders("headers", undefined)).toEqual([]);
-    expect(caught(() => readHeaders("headers", { "a b": "1" }))).toEqual(
-      error(expect.stringMatching(/^headers is an object, expected headers \(TypeError: .*a b/) as never),
-    );
-  });
-
-  it("readText accepts text and refuses other values", () => {
-    expect(readText("text", "")).toBe("");
-    expect(caught(() => readText("text", 3))).toEqual(error("text is 3, expected text"));
-  });
+it.each([
+  [{ stride: 1, strid: 2 }, '"strid" of score: did you mean stride? Expected one of stride, signal'],
+  [{ quality: null }, '"quality" of score, expected one of stride, signal'],
+])("an unknown option of %o is refused by name, with the list of known ones", (options, message) => {
+  expectRefusal(() => readOptions("score", options, names), `unknown option ${message}`);
 });
 
 describe("token ids", () => {
-  it("token ids are accepted in any kind of array", () => {
-    const arrays = [
-      [1, 2],
-      [1n, 2],
-      new Proxy([1, 2], {}),
-      Uint32Array.of(1, 2),
-      Uint8Array.of(1, 2),
-      Float64Array.of(1, 2),
-      BigInt64Array.of(1n, 2n),
-      BigUint64Array.of(1n, 2n),
-    ];
-    for (const ids of arrays) {
-      expect(readTokenIds("ids", ids)).toEqual([1, 2]);
-      expect(readPrompt("prompt", ids)).toEqual([1, 2]);
-    }
-    expect(readTokenIds("ids", [0, 0xffffffff])).toEqual([0, 0xffffffff]);
-    expect(readTokenIds("ids", [])).toEqual([]);
-    expect(readPrompt("prompt", "text")).toBe("text");
+  it.each<[string, ArrayLike<unknown>]>([
+    ["array", [1, 2]],
+    ["array of big integers", [1n, 2]],
+    ["proxy", new Proxy([1, 2], {})],
+    ["Uint32Array", Uint32Array.of(1, 2)],
+    ["Uint8Array", Uint8Array.of(1, 2)],
+    ["Float64Array", Float64Array.of(1, 2)],
+    ["BigInt64Array", BigInt64Array.of(1n, 2n)],
+    ["BigUint64Array", BigUint64Array.of(1n, 2n)],
+  ])("token ids are accepted in any kind of array: %s", (_, ids) => {
+    expect(readTokenIds("ids", ids)).toEqual([1, 2]);
+    expect(readPrompt("prompt", ids)).toEqual([1, 2]);
   });
 
-  it.each([
+  it("token ids reach from 0 to the largest number of 32 bits", () => {
+    expect(readTokenIds("ids", [0, 0xffffffff])).toEqual([0, 0xffffffff]);
+    expect(readTokenIds("ids", [])).toEqual([]);
+  });
+
+  const noIds = [
     NaN,
     -1,
     1.5,
@@ -177,52 +130,36 @@ describe("token ids", () => {
     2n ** 32n,
     10n ** 400n,
     Symbol("s"),
-    () => 1,
+    run,
     [1],
-  ])("token ids are refused as %s", (id) => {
-    expect(caught(() => readTokenIds("ids", [5, id]))).toEqual(
-      error(`ids[1] is ${describeValue(id)}, expected a token id`),
-    );
-    expect(caught(() => readPrompt("prompt", [id]))).toEqual(
-      error(`prompt[0] is ${describeValue(id)}, expected a token id`),
-    );
+  ];
+  it.each(noIds)("token ids are refused as %s", (id) => {
+    const why = `${describeValue(id)}, expected a token id`;
+    expectRefusal(() => readTokenIds("ids", [5, id]), `ids[1] is ${why}`);
+    expectRefusal(() => readPrompt("prompt", [id]), `prompt[0] is ${why}`);
   });
 
   it("an array of token ids with a hole is refused", () => {
     const ids = [1];
     ids[2] = 3;
-    expect(caught(() => readTokenIds("ids", ids))).toEqual(error("ids[1] is undefined, expected a token id"));
+    expectRefusal(() => readTokenIds("ids", ids), "ids[1] is undefined, expected a token id");
   });
 
-  it.each([
-    undefined,
-    null,
-    3,
-    {},
-    { length: 1 },
-    "1 2",
-    new ArrayBuffer(8),
-    new DataView(new ArrayBuffer(8)),
-    Symbol("s"),
-  ])("token ids must be an array, not %s", (value) => {
-    expect(caught(() => readTokenIds("ids", value))).toEqual(
-      error(`ids is ${describeValue(value)}, expected an array of token ids`),
-    );
-    if (typeof value === "string") return;
-    expect(caught(() => readPrompt("prompt", value))).toEqual(
-      error(`prompt is ${describeValue(value)}, expected text or an array of token ids`),
-    );
-  });
+  const bytes = new ArrayBuffer(8);
+  it.each([undefined, null, 3, {}, { length: 1 }, bytes, new DataView(bytes), Symbol("s"), "1 2"])(
+    "token ids must be an array, not %s",
+    (value) => {
+      const what = describeValue(value);
+      expectRefusal(() => readTokenIds("ids", value), `ids is ${what}, expected an array of token ids`);
+      const why = `prompt is ${what}, expected text or an array of token ids`;
+      if (typeof value !== "string") expectRefusal(() => readPrompt("prompt", value), why);
+    },
+  );
 });
 
 describe("readGenerateOptions", () => {
   it("readGenerateOptions passes on any JSON value under any name, because the engine checks names", () => {
-    const options = {
-      temperature: 0.5,
-      lookup: false,
-      stop: ["a", "b"],
-      top_p: "x",
-    };
+    const options = { temperature: 0.5, lookup: false, stop: ["a", "b"], top_p: "x" };
     expect(readGenerateOptions(options)).toEqual(options);
     expect(readGenerateOptions({ seed: 42n, stop: new Proxy(["a"], {}) })).toEqual({ seed: 42, stop: ["a"] });
   });
@@ -243,6 +180,6 @@ describe("readGenerateOptions", () => {
     [{ stop: ["a", () => 1] }, "stop[1] is a function, expected text"],
     [{ stop: ["a", NaN] }, "stop[1] is NaN, expected text"],
   ])("readGenerateOptions refuses %s", (options, message) => {
-    expect(caught(() => readGenerateOptions(options))).toEqual(error(message));
+    expectRefusal(() => readGenerateOptions(options), message);
   });
 });
