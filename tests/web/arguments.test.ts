@@ -18,6 +18,7 @@ function expectRefusal(run: () => unknown, message: string): void {
   const error = { name: "InvalidArgumentError", code: "invalid-argument", message };
   expect(run).toThrow(expect.objectContaining(error) as Error);
 }
+
 it.each([
   [NaN, "NaN"],
   [-Infinity, "-Infinity"],

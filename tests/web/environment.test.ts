@@ -37,40 +37,30 @@ describe("describeEnvironment", () => {
     expect(environment.memory.mostBytes).toBe(2 ** 32);
   });
 
+  const isolation = ["threads", "isolation"] as const;
+  const coop = /^Cross-Origin-Opener-Policy: same-origin\n/;
   it.each([
-    [
-      "threads",
-      "isolation",
-      { isIsolated: false },
-      /COOP and COEP/,
-      /^Cross-Origin-Opener-Policy: same-origin\n/,
-    ],
-    ["threads", "isolation", { isIsolated: false, isSecure: false }, /http/, /^serve the page over https$/],
-    [
-      "threads",
-      "isolation",
-      { isIsolated: false, isFramed: true },
-      /in a frame/,
-      /<iframe allow="cross-origin/,
-    ],
-    ["threads", "threads", { sharedMemory: false }, /no WebAssembly threads/, null],
-    ["simd", "simd", { webAssembly: "missing" }, /no WebAssembly/, /Safari 16\.4/],
-    ["simd", "simd", { webAssembly: "forbidden" }, /security policy/, /'wasm-unsafe-eval' to the script-src/],
-    ["simd", "simd", { simd: false }, /no WebAssembly SIMD/, /Chrome or Edge/],
-    ["relaxedSimd", "relaxedSimd", { relaxedSimd: false }, /the results are the same, but slower/, null],
-    ["storage", "storage", { storage: undefined }, /stores nothing/, null],
-    ["storage", "storage", { storage: undefined, isSecure: false }, /over http/, /https/],
-    ["memory", "memory", { mostBytes: 64e6 }, /64 MB/, /smaller model/],
+    [isolation, { isIsolated: false }, /COOP and COEP/, coop],
+    [isolation, { isIsolated: false, isSecure: false }, /http/, /^serve the page over https$/],
+    [isolation, { isIsolated: false, isFramed: true }, /in a frame/, /<iframe allow="cross-origin/],
+    [["threads"], { sharedMemory: false }, /no WebAssembly threads/, null],
+    [["simd"], { webAssembly: "missing" }, /no WebAssembly/, /Safari 16\.4/],
+    [["simd"], { webAssembly: "forbidden" }, /security policy/, /'wasm-unsafe-eval' to the script-src/],
+    [["simd"], { simd: false }, /no WebAssembly SIMD/, /Chrome or Edge/],
+    [["relaxedSimd"], { relaxedSimd: false }, /the results are the same, but slower/, null],
+    [["storage"], { storage: undefined }, /stores nothing/, null],
+    [["storage"], { storage: undefined, isSecure: false }, /over http/, /https/],
+    [["memory"], { mostBytes: 64e6 }, /64 MB/, /smaller model/],
   ] as const)(
-    "describeEnvironment says of %s and %s, with %j, why and what would help",
-    (one, other, facts, reason, remedy) => {
+    "describeEnvironment says of %j, with %j, why and what would help",
+    (names, facts, reason, remedy) => {
       const environment = describeWithout(facts);
-      for (const capability of [environment[one], environment[other]]) {
-        expect(capability.has).toBe(false);
-        expect(capability.reason).toMatch(reason);
-        expect(capability.reason).toMatch(/^[A-Z].*\.$/);
-        if (remedy) expect(capability.remedy).toMatch(remedy);
-        else expect(capability.remedy).toBeNull();
+      for (const name of names) {
+        expect(environment[name].has).toBe(false);
+        expect(environment[name].reason).toMatch(reason);
+        expect(environment[name].reason).toMatch(/^[A-Z].*\.$/);
+        if (remedy) expect(environment[name].remedy).toMatch(remedy);
+        else expect(environment[name].remedy).toBeNull();
       }
     },
   );
@@ -114,11 +104,8 @@ describe("explainSpeed", () => {
 
   it("explainSpeed says which build runs, and that nothing would speed it up", () => {
     const { speed, threads } = explainSpeed(info({}), describeEnvironment(everything));
-    expect(speed).toEqual({
-      has: true,
-      reason: 'The engine runs as "threads-relaxed" on 4 threads.',
-      remedy: null,
-    });
+    const reason = 'The engine runs as "threads-relaxed" on 4 threads.';
+    expect(speed).toEqual({ has: true, reason, remedy: null });
     expect(threads.has).toBe(true);
   });
 

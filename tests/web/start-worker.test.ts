@@ -49,46 +49,40 @@ beforeEach(() => {
     vi.restoreAllMocks();
   };
 });
+const cannotStart = "the engine needs a worker, and cannot start one: ";
 const addresses = () => made.map(({ address }) => address);
 
 describe("the worker of a folder", () => {
-  it("the worker of a folder is a module of that folder, started once", () => {
-    startWorker("https://page.example/gpt2/");
-    expect(addresses()).toEqual(["https://page.example/gpt2/gpt2-worker.js"]);
+  const page = "https://page.example/gpt2/";
+  const cdn = "https://cdn.example/gpt2/";
+  it.each([
+    ["is a module of that folder", page, 0, [`${page}gpt2-worker.js`]],
+    ["at another origin is imported by a local script", cdn, 0, ["blob:1"]],
+    ["that does not start is imported by a local script", page, 1, [`${page}gpt2-worker.js`, "blob:1"]],
+  ])("the worker of a folder %s", async (_, folder, failures, expected) => {
+    startWorker(folder);
+    for (let i = 0; i < failures; ++i) made[i]?.fail();
+    expect(addresses()).toEqual(expected);
     expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
-  });
-
-  it("the worker of a folder at another origin is imported by a local script", async () => {
-    startWorker("https://cdn.example/gpt2/");
-    expect(addresses()).toEqual(["blob:1"]);
-    expect(await blobs[0]?.text()).toContain('import("https://cdn.example/gpt2/gpt2-worker.js")');
-  });
-
-  it("the worker of a folder is imported by a local script also if the browser refuses to start it", async () => {
-    startWorker("https://page.example/gpt2/");
-    made[0]?.fail();
-    expect(addresses()).toEqual(["https://page.example/gpt2/gpt2-worker.js", "blob:1"]);
-    expect(await blobs[0]?.text()).toContain('import("https://page.example/gpt2/gpt2-worker.js")');
+    if (blobs[0]) expect(await blobs[0].text()).toContain(`import("${folder}gpt2-worker.js")`);
   });
 
   it("a worker of another release is started again past the browser's cache", async () => {
-    const renewed = `gpt2/gpt2-worker.js?release=${release}`;
-    startWorker("https://page.example/gpt2/");
+    const renewed = `gpt2-worker.js?release=${release}`;
+    startWorker(page);
     made[0]?.say({ type: "started", release: "old" });
-    expect(addresses()[1]).toBe(`https://page.example/${renewed}`);
-    startWorker("https://cdn.example/gpt2/");
+    expect(addresses()[1]).toBe(page + renewed);
+    startWorker(cdn);
     made[2]?.say({ type: "started", release: "old" });
     expect(addresses().slice(2)).toEqual(["blob:1", "blob:2"]);
-    expect(await blobs[1]?.text()).toContain(`import("https://cdn.example/${renewed}")`);
+    expect(await blobs[1]?.text()).toContain(`import("${cdn}${renewed}")`);
   });
 
   it("if no worker can be started, the error has the reason", () => {
     refuses = () => true;
-    expect(() => startWorker("https://page.example/gpt2/")).toThrow(
-      "the engine needs a worker, and cannot start one: blob:1 is refused",
-    );
+    expect(() => startWorker(page)).toThrow(`${cannotStart}blob:1 is refused`);
     vi.stubGlobal("Worker", undefined);
-    expect(() => startWorker("https://page.example/gpt2/")).toThrow(/cannot start one: ./);
+    expect(() => startWorker(page)).toThrow(/cannot start one: ./);
   });
 });
 
@@ -145,7 +139,7 @@ describe("the worker of one file", () => {
     );
     await startPacked.prepare();
     refuses = () => true;
-    expect(() => startPacked()).toThrow("the engine needs a worker, and cannot start one: blob:1 is refused");
+    expect(() => startPacked()).toThrow(`${cannotStart}blob:1 is refused`);
   });
 });
 
@@ -164,17 +158,10 @@ describe("the builds of one file", () => {
 
   it("the builds of the single file are unpacked once, each from its own data and its delta", async () => {
     const builds = make();
-    const unpacked = vi.fn();
     const native = DecompressionStream;
-    vi.stubGlobal(
-      "DecompressionStream",
-      class extends native {
-        constructor(format: "deflate-raw") {
-          super(format);
-          unpacked(format);
-        }
-      },
-    );
+    const unpacked = vi.spyOn(globalThis, "DecompressionStream").mockImplementation(function (format) {
+      return new native(format);
+    });
     expect(await builds.compile("simd")).toBeInstanceOf(WebAssembly.Module);
     const module = await builds.compile("threads");
     expect(WebAssembly.Module.customSections(module, "mine")).toHaveLength(1);
@@ -201,14 +188,11 @@ describe("the builds of one file", () => {
 
 describe("parts that are loaded on demand", () => {
   it("a part loaded on demand shares the module's state", async () => {
-    const { listModels, removeModel, keepModel, storage } =
-      await import("../../web/src/client/stored-models.js");
-    expect([
-      await listModels(),
-      await removeModel("m"),
-      await keepModel("m", false),
-      await storage(),
-    ]).toEqual([["a model"], true, false, "a disk"]);
+    const stored = await import("../../web/src/client/stored-models.js");
+    expect(await stored.listModels()).toEqual(["a model"]);
+    expect(await stored.removeModel("m")).toBe(true);
+    expect(await stored.keepModel("m", false)).toBe(false);
+    expect(await stored.storage()).toBe("a disk");
     expect(cache.removeModel).toHaveBeenCalledWith("m");
     expect(cache.keepModel).toHaveBeenCalledWith("m", false);
     const { explainEnvironment } = await import("../../web/src/client/explain-environment.js");
