@@ -126,7 +126,6 @@ describe("dispose", () => {
     const paused = model.generate("p", { maxNewTokens: 2000 });
     await paused.next();
     await vi.waitFor(() => expect(engine.suspended).toBe(1));
-    engine.stepMs = 0.5;
     const calls = [
       model.complete("p", { maxNewTokens: 1e9 }),
       model.tokenize("p"),

@@ -17,10 +17,6 @@ export class FakeEngine {
   isDestroyed = false;
   /** The number of measurements of the best thread count. */
   measurements = 0;
-  /** The error that the next step throws. */
-  trouble: unknown;
-  /** How long a step takes. */
-  stepMs = 0;
   private current: Generation | undefined;
   private latest: Output = { tokens: [], done: 0, total: 0, isDone: true };
   private readonly aside = new Map<number, Generation>();
@@ -74,12 +70,8 @@ export class FakeEngine {
   step(name: string): Output {
     this.enter(name);
     if (name === "_gpt2_score_step") {
-      return {
-        done: 2,
-        total: 2,
-        isDone: true,
-        tokens: [{ index: 0, id: 8, text: "b", logprob: -1, rank: 3 }],
-      };
+      const tokens = [{ index: 0, id: 8, text: "b", logprob: -1, rank: 3 }];
+      return { done: 2, total: 2, isDone: true, tokens };
     }
     if (name === "_gpt2_prefill_step") {
       const done = this.latest.done + 1;
@@ -88,10 +80,6 @@ export class FakeEngine {
     const current = this.current;
     if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");
     this.steps += 1;
-    for (const until = performance.now() + this.stepMs; performance.now() < until;);
-    const trouble = this.trouble;
-    this.trouble = undefined;
-    if (trouble !== undefined) throw trouble as Error;
     const id = current.written++;
     const tokens = [{ index: 0, id, text: `${id} `, logprob: -1, rank: 1 }];
     return { tokens, done: 5, total: 5, isDone: current.written === current.most };
