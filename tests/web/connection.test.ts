@@ -126,28 +126,23 @@ describe("Connection, with invalid messages from the worker", () => {
     ["info", { type: "info" }, "message.info is undefined, expected an object"],
     ["alive", { type: "alive", lock: 5 }, "message.lock is 5, expected text"],
     ["started", { type: "started" }, "message.release is undefined, expected text"],
-  ])(
-    "an invalid message with a bad %s ends the connection, and the error names the field",
-    async (_, data, message) => {
-      const { worker, connection } = connect();
-      const request = connection.request("detokenize", [1]);
-      worker.onmessage?.({ data } as MessageEvent<unknown>);
-      await expect(request).rejects.toMatchObject({ code: "worker-died" });
-      await expect(request).rejects.toThrow(message);
-      expect(worker.terminations).toBe(1);
-    },
-  );
+  ])("an invalid %s ends the connection, and the error names the field", async (_, data, message) => {
+    const { worker, connection } = connect();
+    const request = connection.request("detokenize", [1]);
+    worker.onmessage?.({ data } as MessageEvent<unknown>);
+    await expect(request).rejects.toMatchObject({ code: "worker-died" });
+    await expect(request).rejects.toThrow(message);
+    expect(worker.terminations).toBe(1);
+  });
 
-  it.each([null, 5, "done", {}, { type: "toString" }, { type: "webpackOk" }, []])(
-    "an invalid message ends only its own request: %j",
-    async (data) => {
-      const { worker, connection } = connect();
-      const request = connection.request("detokenize", [1]);
-      worker.onmessage?.({ data } as MessageEvent<unknown>);
-      worker.say({ type: "done", id: 1, result: "one" });
-      expect(await request).toBe("one");
-    },
-  );
+  const others = [null, 5, "done", {}, { type: "toString" }, { type: "webpackOk" }, []];
+  it.each(others)("a message of another script is ignored: %j", async (data) => {
+    const { worker, connection } = connect();
+    const request = connection.request("detokenize", [1]);
+    worker.onmessage?.({ data } as MessageEvent<unknown>);
+    worker.say({ type: "done", id: 1, result: "one" });
+    expect(await request).toBe("one");
+  });
 });
 
 describe("Connection, aborted", () => {
@@ -269,29 +264,26 @@ describe("Connection, whose worker dies", () => {
     ],
   ];
 
-  it.each(deaths)(
-    "a worker that %s ends all requests and is ended; later requests say so",
-    async (_, die, error) => {
-      const made = connect();
-      const { worker, connection } = made;
-      const requests = [1, 2].map((id) => connection.request("detokenize", [id]));
-      const caught = requests.map((request) => request.catch((reason: Error) => reason));
-      die(made);
-      const [first, second] = (await Promise.all(caught)) as Error[];
-      expect(first).toMatchObject(error);
-      expect(second).toMatchObject(error);
-      expect(worker.terminations).toBeGreaterThan(0);
-      const sent = worker.received.length;
-      await expect(connection.request("detokenize", [3])).rejects.toMatchObject({
-        name: "WorkerError",
-        code: "worker-died",
-        message: `${first?.message}; the model must be loaded again`,
-      });
-      expect(worker.received.length).toBe(sent);
-      await connection.dispose();
-      expect(worker.all("end")).toEqual([]);
-    },
-  );
+  it.each(deaths)("a worker that %s ends all requests; later ones say so", async (_, die, error) => {
+    const made = connect();
+    const { worker, connection } = made;
+    const requests = [1, 2].map((id) => connection.request("detokenize", [id]));
+    const caught = requests.map((request) => request.catch((reason: Error) => reason));
+    die(made);
+    const [first, second] = (await Promise.all(caught)) as Error[];
+    expect(first).toMatchObject(error);
+    expect(second).toMatchObject(error);
+    expect(worker.terminations).toBeGreaterThan(0);
+    const sent = worker.received.length;
+    await expect(connection.request("detokenize", [3])).rejects.toMatchObject({
+      name: "WorkerError",
+      code: "worker-died",
+      message: `${first?.message}; the model must be loaded again`,
+    });
+    expect(worker.received.length).toBe(sent);
+    await connection.dispose();
+    expect(worker.all("end")).toEqual([]);
+  });
 
   it("a connection accepts a worker of its own release", async () => {
     const { worker, connection } = connect();

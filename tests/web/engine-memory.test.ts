@@ -68,26 +68,23 @@ describe.skipIf(!existsSync(file))("the engine", () => {
     expect(engine.tokenize("aaaaa", {})).toEqual([128, 97]);
   });
 
-  it.each(["q8", "f32"] as const)(
-    "the engine needs as much memory as estimated, or slightly less: kv %s",
-    async (kv) => {
-      const demo = resolve(root, "web/models/demo");
-      const read = (file: string) => readFileSync(resolve(demo, file));
-      const engine = await Engine.create(createModule, code, small(256 * megabyte), 1);
-      const text = (file: string) => read(file).toString();
-      engine.loadBegin(text("config.json"), text("vocab.json"), text("merges.txt"), { kv });
-      const index = parseWeightsIndex(text("weights.json"));
-      for (const { path } of index.pieces) engine.loadWeights(read(path));
-      const info = engine.call("_gpt2_load_end") as { weightBytes: number; contextBytes: number };
-      const estimate = estimateMemory(JSON.parse(text("config.json")), index.size, kv);
-      const expectCloseBelow = (bytes: number, estimated: number) => {
-        expect(bytes).toBeLessThanOrEqual(estimated);
-        expect(bytes).toBeGreaterThan(estimated * 0.75);
-      };
-      expectCloseBelow(info.weightBytes, estimate.weights);
-      expectCloseBelow(info.contextBytes, estimate.cache + estimate.activations + estimate.logits);
-    },
-  );
+  it.each(["q8", "f32"] as const)("the engine needs about the estimated memory: kv %s", async (kv) => {
+    const demo = resolve(root, "web/models/demo");
+    const read = (file: string) => readFileSync(resolve(demo, file));
+    const engine = await Engine.create(createModule, code, small(256 * megabyte), 1);
+    const text = (file: string) => read(file).toString();
+    engine.loadBegin(text("config.json"), text("vocab.json"), text("merges.txt"), { kv });
+    const index = parseWeightsIndex(text("weights.json"));
+    for (const { path } of index.pieces) engine.loadWeights(read(path));
+    const info = engine.call("_gpt2_load_end") as { weightBytes: number; contextBytes: number };
+    const estimate = estimateMemory(JSON.parse(text("config.json")), index.size, kv);
+    const expectCloseBelow = (bytes: number, estimated: number) => {
+      expect(bytes).toBeLessThanOrEqual(estimated);
+      expect(bytes).toBeGreaterThan(estimated * 0.75);
+    };
+    expectCloseBelow(info.weightBytes, estimate.weights);
+    expectCloseBelow(info.contextBytes, estimate.cache + estimate.activations + estimate.logits);
+  });
 
   it.each([
     [{ n_layer: 1e9 }, /"n_layer" is 1000000000/],
@@ -95,21 +92,18 @@ describe.skipIf(!existsSync(file))("the engine", () => {
     [{ n_embd: 1e9 }, /"n_embd" is 1000000000/],
     [{ vocab_size: 1e9 }, /"vocab_size" is 1000000000/],
     [{ n_layer: 1024, n_positions: 2 ** 20 }, /a matrix of \d+ values, more than this build can address/],
-  ])(
-    "the engine explains what is wrong with a config that claims %o, within the planned memory",
-    async (claims, why) => {
-      const config = JSON.parse(readFileSync(resolve(folder, "config.json"), "utf8")) as object;
-      const wrong = { ...config, ...claims };
-      const { initial } = planMemory(wrong, 1e6, undefined);
-      expect(initial).toBeLessThan(pages(32 * megabyte));
-      const memory = new WebAssembly.Memory({ initial, maximum: initial });
-      const engine = await Engine.create(createModule, code, memory, 1);
-      const { vocab, merges } = vocabulary();
-      expect(() => engine.loadBegin(JSON.stringify(wrong), vocab, merges, {})).toThrow(
-        expect.objectContaining({ code: "unsupported", message: expect.stringMatching(why) as string }),
-      );
-    },
-  );
+  ])("within the planned memory, the engine refuses a config with %o", async (claims, why) => {
+    const config = JSON.parse(readFileSync(resolve(folder, "config.json"), "utf8")) as object;
+    const wrong = { ...config, ...claims };
+    const { initial } = planMemory(wrong, 1e6, undefined);
+    expect(initial).toBeLessThan(pages(32 * megabyte));
+    const memory = new WebAssembly.Memory({ initial, maximum: initial });
+    const engine = await Engine.create(createModule, code, memory, 1);
+    const { vocab, merges } = vocabulary();
+    expect(() => engine.loadBegin(JSON.stringify(wrong), vocab, merges, {})).toThrow(
+      expect.objectContaining({ code: "unsupported", message: expect.stringMatching(why) as string }),
+    );
+  });
 
   it("tokenizing 3 MB needs at most four times that and a megabyte", async () => {
     const engine = await start(small(4 * 3 * megabyte + 3 * megabyte)); // and the engine itself with its model

@@ -51,19 +51,16 @@ describe("describeEnvironment", () => {
     [["storage"], { storage: undefined }, /stores nothing/, null],
     [["storage"], { storage: undefined, isSecure: false }, /over http/, /https/],
     [["memory"], { mostBytes: 64e6 }, /64 MB/, /smaller model/],
-  ] as const)(
-    "describeEnvironment says of %j, with %j, why and what would help",
-    (names, facts, reason, remedy) => {
-      const environment = describeWithout(facts);
-      for (const name of names) {
-        expect(environment[name].has).toBe(false);
-        expect(environment[name].reason).toMatch(reason);
-        expect(environment[name].reason).toMatch(/^[A-Z].*\.$/);
-        if (remedy) expect(environment[name].remedy).toMatch(remedy);
-        else expect(environment[name].remedy).toBeNull();
-      }
-    },
-  );
+  ] as const)("describeEnvironment explains %j with %j", (names, facts, reason, remedy) => {
+    const environment = describeWithout(facts);
+    for (const name of names) {
+      expect(environment[name].has).toBe(false);
+      expect(environment[name].reason).toMatch(reason);
+      expect(environment[name].reason).toMatch(/^[A-Z].*\.$/);
+      if (remedy) expect(environment[name].remedy).toMatch(remedy);
+      else expect(environment[name].remedy).toBeNull();
+    }
+  });
 });
 
 describe("explainEnvironment", () => {

@@ -110,26 +110,20 @@ describe("workerFailure", () => {
     ["", false, false, "network", noNetwork],
     [silentWorker, false, true, "network", silent],
     ["SyntaxError", false, true, "unsupported", "this browser cannot run s.js (SyntaxError): Chrome"],
-  ])(
-    "workerFailure turns %s (has run: %s, is online: %s) into %s",
-    (message, hasRun, onLine, code, sentence) => {
-      vi.stubGlobal("navigator", { onLine });
-      const failure = workerFailure(message, hasRun, "s.js");
-      expect(failure.code).toBe(code);
-      expect(failure.message.startsWith(sentence), failure.message).toBe(true);
-    },
-  );
+  ])("workerFailure turns %s (ran: %s, online: %s) into %s", (message, hasRun, onLine, code, sentence) => {
+    vi.stubGlobal("navigator", { onLine });
+    const failure = workerFailure(message, hasRun, "s.js");
+    expect(failure.code).toBe(code);
+    expect(failure.message.startsWith(sentence), failure.message).toBe(true);
+  });
 
   it.each([
     ["SecurityError", "file://", /^the engine needs a worker, and cannot start one: file:\/\/$/],
     ["TypeError", "This document requires 'TrustedScriptURL' assignment.", /trusted-types gpt2-wasm/],
-  ])(
-    "the error for a worker that cannot be created says what to allow: %s: %s",
-    (name, message, expected) => {
-      expect(noWorkerFailure(thrown(name, message))).toMatchObject({
-        code: "unsupported",
-        message: expect.stringMatching(expected),
-      });
-    },
-  );
+  ])("the error for a worker after %s: %s says what to allow", (name, message, expected) => {
+    expect(noWorkerFailure(thrown(name, message))).toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(expected),
+    });
+  });
 });

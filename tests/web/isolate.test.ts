@@ -56,23 +56,20 @@ describe("isolate", () => {
   it.each([
     ["does not come", never],
     ["never gets ready", Promise.resolve()],
-  ])(
-    "isolate waits as long as its option says, at most three seconds: the script %s",
-    async (_, registered) => {
-      register.mockReturnValue(registered);
-      vi.stubGlobal("navigator", { serviceWorker: { register, ready: never } });
-      const controller = new AbortController();
-      const isolating = isolate("isolate.js", { signal: controller.signal });
-      await vi.waitFor(() => expect(register).toHaveBeenCalled());
-      controller.abort(new Error("enough"));
-      await expect(isolating).rejects.toThrow("enough");
-      items.clear();
-      vi.useFakeTimers();
-      const patient = isolate();
-      await vi.advanceTimersByTimeAsync(3000);
-      expect(await patient).toBe(false);
-      vi.useRealTimers();
-      expect(reload).not.toHaveBeenCalled();
-    },
-  );
+  ])("isolate waits until an abort, or for three seconds: the script %s", async (_, registered) => {
+    register.mockReturnValue(registered);
+    vi.stubGlobal("navigator", { serviceWorker: { register, ready: never } });
+    const controller = new AbortController();
+    const isolating = isolate("isolate.js", { signal: controller.signal });
+    await vi.waitFor(() => expect(register).toHaveBeenCalled());
+    controller.abort(new Error("enough"));
+    await expect(isolating).rejects.toThrow("enough");
+    items.clear();
+    vi.useFakeTimers();
+    const patient = isolate();
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(await patient).toBe(false);
+    vi.useRealTimers();
+    expect(reload).not.toHaveBeenCalled();
+  });
 });

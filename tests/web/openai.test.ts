@@ -341,8 +341,9 @@ describe("completionsFetch", () => {
     expect(await response.json()).toMatchObject({ error });
   });
 
-  it.each(['{"prompt":"ab"}', streaming, '{"prompt":"ab","stream":true,"echo":true}'])(
-    "a prompt that does not fit is answered with 400, so that clients do not repeat it: %s",
+  const bodies = ['{"prompt":"ab"}', streaming, '{"prompt":"ab","stream":true,"echo":true}'];
+  it.each(bodies)(
+    "a prompt that does not fit gets status 400, which clients do not repeat: %s",
     async (body) => {
       const { fetch, model } = fakeModel();
       const tooLong = new CapacityError("capacity", "too long");

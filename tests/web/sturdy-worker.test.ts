@@ -66,17 +66,14 @@ describe("a worker that does not start", () => {
       [started("old")],
       0,
     ],
-  ] as const)(
-    "a worker that %s is replaced once, and its messages are sent again",
-    (_, happens, ways, heardLast, failuresLast) => {
-      const { made, heard, failures } = begin(ways as Ways);
-      happens(made[0]);
-      expect([made.length, made[0]?.terminations, heard, failures.mock.calls]).toEqual([2, 1, [], []]);
-      expect(made[1]?.received).toEqual([cancel(1)]);
-      happens(made[1]);
-      expect([made.length, heard, failures.mock.calls.length]).toEqual([2, heardLast, failuresLast]);
-    },
-  );
+  ] as const)("a worker that %s is replaced once", (_, happens, ways, heardLast, failuresLast) => {
+    const { made, heard, failures } = begin(ways as Ways);
+    happens(made[0]);
+    expect([made.length, made[0]?.terminations, heard, failures.mock.calls]).toEqual([2, 1, [], []]);
+    expect(made[1]?.received).toEqual([cancel(1)]);
+    happens(made[1]);
+    expect([made.length, heard, failures.mock.calls.length]).toEqual([2, heardLast, failuresLast]);
+  });
 
   it("a silent worker is replaced after its time, and the failure says that it was silent", () => {
     const { made, failures } = begin({ renews: true });
@@ -147,19 +144,16 @@ it("SturdyWorker holds back transferred messages, and those after them, until th
 });
 
 describe("SturdyWorker without a script", () => {
-  it.each([[[]], [[0]]])(
-    "without a script the last worker receives all messages: ways that throw %j",
-    async (throwing) => {
-      const inlined = new FakeWorker();
-      const { worker, made, heard } = begin({ throwing, last: async () => asWorker(inlined) });
-      made[0]?.fail();
-      worker.postMessage(cancel(2));
-      await vi.advanceTimersByTimeAsync(0);
-      expect(inlined.received).toEqual([cancel(1), cancel(2)]);
-      inlined.say(started());
-      expect(heard).toEqual([started()]);
-    },
-  );
+  it.each([[[]], [[0]]])("without a script the last worker gets all messages: %j", async (throwing) => {
+    const inlined = new FakeWorker();
+    const { worker, made, heard } = begin({ throwing, last: async () => asWorker(inlined) });
+    made[0]?.fail();
+    worker.postMessage(cancel(2));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(inlined.received).toEqual([cancel(1), cancel(2)]);
+    inlined.say(started());
+    expect(heard).toEqual([started()]);
+  });
 
   it("the page's onerror receives the error of a worker that is not replaced, and of no other", async () => {
     const inlined = new FakeWorker();

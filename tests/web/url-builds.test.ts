@@ -95,19 +95,17 @@ describe("UrlBuilds", () => {
     ["that the browser cannot compile", () => invalid, "unsupported", /^this browser cannot run the engine/],
     ["whose connection breaks", broken, "network", /^the connection broke while reading .*reset/],
   ];
-  it.each(faults.flatMap((fault) => [wasm, {}].map((type) => [...fault, type] as const)))(
-    "code %s is fetched once more, past every cache, if that can help",
-    async (_, body, code, message, type) => {
-      withoutPauses();
-      expect(WebAssembly.validate(flipped)).toBe(true);
-      const { compile } = builds(() => new Response(body(), type));
-      await expect(compile()).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
-      if (code === "unsupported") return;
-      const healed = builds((count) => new Response(count > 1 ? empty : body(), type));
-      expect(await healed.compile()).toBeInstanceOf(WebAssembly.Module);
-      expect(healed.asked.map(([, cache]) => cache)).toEqual([undefined, "reload"]);
-    },
-  );
+  const cases = faults.flatMap((fault) => [wasm, {}].map((type) => [...fault, type] as const));
+  it.each(cases)("code %s is fetched once more, if that can help", async (_, body, code, message, type) => {
+    withoutPauses();
+    expect(WebAssembly.validate(flipped)).toBe(true);
+    const { compile } = builds(() => new Response(body(), type));
+    await expect(compile()).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+    if (code === "unsupported") return;
+    const healed = builds((count) => new Response(count > 1 ? empty : body(), type));
+    expect(await healed.compile()).toBeInstanceOf(WebAssembly.Module);
+    expect(healed.asked.map(([, cache]) => cache)).toEqual([undefined, "reload"]);
+  });
 
   it("UrlBuilds reports an abort, not the broken connection", async () => {
     const aborted = AbortSignal.abort(new Error("enough"));
@@ -158,15 +156,12 @@ describe("UrlBuilds with scripts", () => {
   });
 
   const hashed = hashedScript("export default 42;");
-  it.each([hashed, "export default 42;"])(
-    "a script with its hash, or without one, is imported",
-    async (text) => {
-      page("null");
-      const { importScript, asked } = builds(() => new Response(text, script), here);
-      expect(await importScript()).toMatchObject({ createModule: 42 });
-      expect(asked).toHaveLength(1);
-    },
-  );
+  it.each([hashed, "export default 42;"])("the script %s is imported", async (text) => {
+    page("null");
+    const { importScript, asked } = builds(() => new Response(text, script), here);
+    expect(await importScript()).toMatchObject({ createModule: 42 });
+    expect(asked).toHaveLength(1);
+  });
 
   const octets = { headers: { "content-type": "application/octet-stream" } };
   it.each([

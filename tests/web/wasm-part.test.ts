@@ -13,15 +13,12 @@ it("a WebAssembly part is compiled unchanged", async () => {
   expect(WebAssembly.Module.exports(module).map(({ name }) => name)).toContain("gpt2_converter_create");
 });
 
-it.each([0, 0.25, 0.5, 0.75, 1])(
-  "a WebAssembly part with one changed character is refused: %s of the text",
-  async (share) => {
-    const at = Math.floor((packed.text.length - 10) * share);
-    const other = packed.text[at] === "a" ? "b" : "a";
-    const text = packed.text.slice(0, at) + other + packed.text.slice(at + 1);
-    await expect(compilePart("part.js", { ...packed, text })).rejects.toMatchObject(corrupt);
-  },
-);
+it.each([0, 0.25, 0.5, 0.75, 1])("a part with another character at %s is refused", async (share) => {
+  const at = Math.floor((packed.text.length - 10) * share);
+  const other = packed.text[at] === "a" ? "b" : "a";
+  const text = packed.text.slice(0, at) + other + packed.text.slice(at + 1);
+  await expect(compilePart("part.js", { ...packed, text })).rejects.toMatchObject(corrupt);
+});
 
 it("a WebAssembly part that is cut short or has no hash is refused", async () => {
   const size = packed.size - 1000;
