@@ -20,13 +20,8 @@ function make() {
     ],
     inspect(layer: number, top: number, size: number) {
       asked.push({ layer, top, size });
-      const tokens = [0, 0, 1, 1, 2, 2].map((index, id) => ({
-        index,
-        id,
-        text: `${id}`,
-        logprob: -id,
-        rank: 0,
-      }));
+      const tokenOf = (index: number, id: number) => ({ index, id, text: `${id}`, logprob: -id, rank: 0 });
+      const tokens = [0, 0, 1, 1, 2, 2].map(tokenOf);
       const scoreOf = (i: number) => Math.log(shares[i % 5] ?? 0) + (i < 5 ? 0 : 700);
       return { tokens, scores: Float32Array.from({ length: size }, (_, i) => scoreOf(i)) };
     },
@@ -58,9 +53,8 @@ describe("inspect", () => {
     const { engine, look } = make();
     const events: unknown[] = [];
     const prompt = Array.from({ length: 80 }, (_, id) => id);
-    await inspect(look, { ...config, nPositions: 100 }, { prompt }, signal, (progress) =>
-      events.push(progress),
-    );
+    const tell = (progress: unknown) => void events.push(progress);
+    await inspect(look, { ...config, nPositions: 100 }, { prompt }, signal, tell);
     expect(engine.requests).toEqual([
       { prompt, options: { maxNewTokens: 0, n: 1, strict: false } },
       { prompt: prompt.slice(0, 79), options: { maxNewTokens: 1, temperature: 0, n: 1, strict: false } },
@@ -74,13 +68,8 @@ describe("inspect", () => {
 
   it("inspect returns the attention of one head", async () => {
     const { look } = make();
-    const { heads, attention, layer } = await inspect(
-      look,
-      config,
-      { prompt: [9, 9, 9, 9, 9], layer: 0, head: 2 },
-      signal,
-      ignore,
-    );
+    const request = { prompt: [9, 9, 9, 9, 9], layer: 0, head: 2 };
+    const { heads, attention, layer } = await inspect(look, config, request, signal, ignore);
     expect({ heads, layer, size: attention.length }).toEqual({ heads: 1, layer: 0, size: 5 });
     expect(attention.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 6);
     expect(attention[4]).toBeCloseTo(5 / 16, 4);
@@ -95,10 +84,8 @@ describe("inspect", () => {
     [{ prompt: "ab", top: 1.5 }, "top is 1.5, expected a whole number from 0 to 100"],
   ])("inspect refuses %o", async (request, message) => {
     const { engine, look } = make();
-    await expect(inspect(look, config, request, signal, ignore)).rejects.toMatchObject({
-      code: "invalid-argument",
-      message,
-    });
+    const inspecting = inspect(look, config, request, signal, ignore);
+    await expect(inspecting).rejects.toMatchObject({ code: "invalid-argument", message });
     expect(engine.calls).toEqual([]);
   });
 

@@ -1,7 +1,6 @@
 // The message about a host that is busy for a long time.
 import { expect, it } from "vitest";
 import { fetchFile } from "../../web/src/loader/model-source.js";
-import { steadyFetch } from "../../web/src/loader/steady-fetch.js";
 
 const { signal } = new AbortController();
 const date = "Sun, 22 Nov 2026 00:00:00 GMT";
@@ -22,20 +21,4 @@ it.each([
     code: "network",
     message: `cannot fetch http://host/f: the host answered ${status} No${advice}`,
   });
-});
-
-it("the advice also appears if the host becomes busy in the middle of a file", async () => {
-  const half = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(new Uint8Array(10)),
-    pull: (controller) => controller.error(new TypeError("reset")),
-  });
-  const answers = [
-    new Response(half, { headers: { "content-length": "100" } }),
-    new Response(null, { status: 503, headers: { "retry-after": "600" } }),
-  ];
-  const ask = async () => answers.shift() ?? Response.error();
-  const response = await steadyFetch(ask, { stallMs: 1000, onRetry: () => {} })("http://host/f");
-  await expect(response.arrayBuffer()).rejects.toThrow(
-    "the host does not send the rest of http://host/f: 503: try again in 10 minutes",
-  );
 });

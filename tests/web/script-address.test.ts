@@ -7,9 +7,17 @@ afterEach(() => vi.unstubAllGlobals());
 const load = () => import("../../web/src/shared/script-address.js");
 
 describe("trusted", () => {
-  it("trustedScriptUrl returns the address itself without Trusted Types", async () => {
-    const { trustedScriptUrl } = await load();
-    expect(trustedScriptUrl("http://host/a.js")).toBe("http://host/a.js");
+  const refusing = {
+    createPolicy() {
+      throw new TypeError("not in the list");
+    },
+  };
+  it.each([
+    ["without Trusted Types", undefined],
+    ["if the page does not allow the policy", refusing],
+  ])("trustedScriptUrl returns the address itself %s", async (_, trustedTypes) => {
+    vi.stubGlobal("trustedTypes", trustedTypes);
+    expect((await load()).trustedScriptUrl("http://host/a.js")).toBe("http://host/a.js");
   });
 
   it("trustedScriptUrl uses the policy gpt2-wasm, which is created once on first use", async () => {
@@ -19,16 +27,6 @@ describe("trusted", () => {
     expect(createPolicy).not.toHaveBeenCalled();
     expect([trustedScriptUrl("a"), trustedScriptUrl("b")]).toEqual(["a", "b"]);
     expect(createPolicy.mock.calls.map(([name]) => name)).toEqual(["gpt2-wasm"]);
-  });
-
-  it("trustedScriptUrl returns the address itself if the page does not allow the policy", async () => {
-    vi.stubGlobal("trustedTypes", {
-      createPolicy() {
-        throw new TypeError("not in the list");
-      },
-    });
-    const { trustedScriptUrl } = await load();
-    expect(trustedScriptUrl("a")).toBe("a");
   });
 });
 

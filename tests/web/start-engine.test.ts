@@ -86,33 +86,20 @@ describe("makeMemory", () => {
     vi.stubGlobal("WebAssembly", { Memory });
   }
 
-  it("makeMemory allocates the planned memory if the browser grants it", () => {
+  it.each([
+    [1e9, true, 500, [500]],
+    [1e9, false, 500, [500]],
+    [100, true, 501, [501, 300, 200, 100]],
+  ])("of %i pages, makeMemory gets the planned ones or fewer", (most, shared, maximum, tried) => {
     const asked: WebAssembly.MemoryDescriptor[] = [];
-    grant(1e9, asked);
-    makeMemory({ initial: 100, maximum: 500 }, true);
-    makeMemory({ initial: 100, maximum: 500 }, false);
-    expect(asked).toEqual([
-      { initial: 100, maximum: 500, shared: true },
-      { initial: 100, maximum: 500, shared: false },
-    ]);
-  });
-
-  it("makeMemory allocates with less room to grow if necessary, down to none", () => {
-    const asked: WebAssembly.MemoryDescriptor[] = [];
-    grant(100, asked);
-    makeMemory({ initial: 100, maximum: 501 }, true);
-    expect(asked.map(({ maximum }) => maximum)).toEqual([501, 300, 200, 100]);
+    grant(most, asked);
+    makeMemory({ initial: 100, maximum }, shared);
+    expect(asked).toEqual(tried.map((each) => ({ initial: 100, maximum: each, shared })));
   });
 
   it.each([
     [99, undefined, "out-of-memory", "this browser does not provide the 7 MB that the model needs", 4],
-    [
-      1,
-      new TypeError("shared memory"),
-      "worker-died",
-      "the engine's worker failed (TypeError: shared memory)",
-      1,
-    ],
+    [1, new TypeError("odd"), "worker-died", "the engine's worker failed (TypeError: odd)", 1],
   ])("if %i pages are granted, makeMemory fails: %s", (most, error, code, message, tries) => {
     const asked: WebAssembly.MemoryDescriptor[] = [];
     grant(most, asked, error);

@@ -163,6 +163,12 @@ type Fatal = [name: string, answers: Answer[], message: string, requests: number
 const fatal: Fatal[] = [
   ["fails four times without a byte in between", [() => whole(30, "breaks"), fails], "Failed to fetch", 4],
   ["sends the same bytes again and again", [() => whole(30, "breaks")], "reset", 4],
+  [
+    "becomes busy in the middle of the file",
+    [() => whole(30, "breaks"), () => status(503, { "retry-after": "600" })],
+    `${noRest}503: try again in 10 minutes`,
+    2,
+  ],
   ...wrongParts.map(([name, answer]): Fatal => [
     `sends only ${name}`,
     [() => whole(30, "breaks"), answer],
