@@ -17,7 +17,7 @@ const token = (id: number, index = 0): Token => ({ index, id, text: `${id} `, lo
 describe("Model sends", () => {
   it("Model requests a generation that is read token by token, or as a whole", () => {
     const { worker, model } = make();
-    const signal = new AbortController().signal;
+    const { signal } = new AbortController();
     model.generate("nothing is requested before the first token is");
     void model.generate("p", { topK: 3, signal, onPrompt: () => {}, onSummary: () => {} }).next();
     void model.complete(Uint32Array.of(1, 2), { n: 2 });
@@ -27,26 +27,19 @@ describe("Model sends", () => {
     ]);
   });
 
-  it("Model requests tokens, texts and scores", () => {
+  it.each<[string, (model: Model) => Promise<unknown>, unknown]>([
+    ["tokenize", (model) => model.tokenize("t"), { text: "t", allowSpecial: false }],
+    ["tokenize", (model) => model.tokenize("t", { allowSpecial: true }), { text: "t", allowSpecial: true }],
+    ["detokenize", (model) => model.detokenize(Uint32Array.of(3)), [3]],
+    ["prefill", (model) => model.prefill("f"), { prompt: "f", allowSpecial: false }],
+    ["prefill", (model) => model.prefill([4], { allowSpecial: true }), { prompt: [4], allowSpecial: true }],
+    ["inspect", (model) => model.inspect("i", { layer: 1, head: null }), { prompt: "i", layer: 1 }],
+    ["score", (model) => model.score("s", { stride: 2, start: 0 }), { prompt: "s", stride: 2, start: 0 }],
+    ["score", (model) => model.score([1]), { prompt: [1] }],
+  ])("Model requests %s with its arguments", (name, call, args) => {
     const { worker, model } = make();
-    void model.tokenize("t");
-    void model.tokenize("t", { allowSpecial: true });
-    void model.detokenize(Uint32Array.of(3));
-    void model.prefill("f");
-    void model.prefill([4], { allowSpecial: true });
-    void model.inspect("i", { layer: 1, head: null });
-    void model.score("s", { stride: 2, start: 0 });
-    void model.score([1]);
-    expect(worker.all("request").map(({ name, args }) => [name, args])).toEqual([
-      ["tokenize", { text: "t", allowSpecial: false }],
-      ["tokenize", { text: "t", allowSpecial: true }],
-      ["detokenize", [3]],
-      ["prefill", { prompt: "f", allowSpecial: false }],
-      ["prefill", { prompt: [4], allowSpecial: true }],
-      ["inspect", { prompt: "i", layer: 1 }],
-      ["score", { prompt: "s", stride: 2, start: 0 }],
-      ["score", { prompt: [1] }],
-    ]);
+    void call(model);
+    expect(worker.all("request")).toEqual([{ type: "request", id: 1, name, args }]);
   });
 
   it("fill asks for the three tokens of a gap, and reads its texts without special tokens", async () => {
@@ -253,67 +246,73 @@ describe("Model makes", () => {
   });
 });
 
+const calls: Record<string, (model: Model, options: object) => Promise<unknown>> = {
+  tokenize: (model, options) => model.tokenize("t", options),
+  detokenize: (model, options) => model.detokenize([1], options),
+  score: (model, options) => model.score("t", options),
+  complete: (model, options) => model.complete("t", options),
+  generate: (model, options) => model.generate("t", options).next(),
+  stream: (model, options) => model.stream("t", options).getReader().read(),
+  prefill: (model, options) => model.prefill("t", options),
+  inspect: (model, options) => model.inspect("t", options),
+};
+
 describe("errors in callbacks", () => {
-  const mine = new Error("mine");
-  const call = () => {
-    throw mine;
-  };
-  type Callback = () => unknown;
-  const callbacks: Callback[] = [call, async () => Promise.reject(mine)];
-  const prompt = { type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } } as const;
-  const progress = { type: "event", id: 1, event: { done: 1, total: 2 } } as const;
+  const progress = { done: 1, total: 2 };
+  const prompt: FromWorker = { type: "event", id: 1, event: { prompt: progress } };
   const summary = { finishReasons: [], seed: 1 } as unknown as GenerateSummary;
-  const done = { type: "done", id: 1, result: summary } as const;
-  const calls: [string, (model: Model, callback: Callback) => Promise<unknown>, FromWorker][] = [
-    ["complete's onPrompt", (model, onPrompt) => model.complete("t", { onPrompt }), prompt],
-    ["generate's onPrompt", (model, onPrompt) => model.generate("t", { onPrompt }).next(), prompt],
-    ["stream's onPrompt", (model, onPrompt) => model.stream("t", { onPrompt }).getReader().read(), prompt],
-    ["complete's onSummary", (model, onSummary) => model.complete("t", { onSummary }), done],
-    ["generate's onSummary", (model, onSummary) => model.generate("t", { onSummary }).next(), done],
-    ["stream's onSummary", (model, onSummary) => model.stream("t", { onSummary }).getReader().read(), done],
-    ["score's onProgress", (model, onProgress) => model.score("t", { onProgress }), progress],
-    ["prefill's onProgress", (model, onProgress) => model.prefill("t", { onProgress }), progress],
-    ["inspect's onProgress", (model, onProgress) => model.inspect("t", { onProgress }), progress],
+  const callbacks: [option: string, names: string[], FromWorker][] = [
+    ["onPrompt", ["complete", "generate", "stream"], prompt],
+    ["onSummary", ["complete", "generate", "stream"], { type: "done", id: 1, result: summary }],
+    ["onProgress", ["score", "prefill", "inspect"], { type: "event", id: 1, event: progress }],
   ];
 
-  it.each(calls)("an error thrown by %s rejects its call and no other", async (_, start, message) => {
-    for (const callback of callbacks) {
-      const { worker, model } = make();
-      const failing = start(model, callback);
-      worker.say(message);
-      await expect(failing).rejects.toBe(mine);
-      const next = model.detokenize([1]);
-      worker.say({ type: "done", id: 2, result: "one" });
-      expect(await next).toBe("one");
-    }
+  it.each(callbacks)(
+    "an error thrown by %s of %j rejects its call and no other",
+    async (option, names, message) => {
+      const mine = new Error("mine");
+      const thrower = () => {
+        throw mine;
+      };
+      for (const name of names)
+        for (const callback of [thrower, async () => Promise.reject(mine)]) {
+          const { worker, model } = make();
+          const failing = calls[name]?.(model, { [option]: callback });
+          worker.say(message);
+          await expect(failing, name).rejects.toBe(mine);
+          const next = model.detokenize([1]);
+          worker.say({ type: "done", id: 2, result: "one" });
+          expect(await next).toBe("one");
+        }
+    },
+  );
+
+  it("an event without a callback is no error", () => {
+    for (const [, names, message] of callbacks)
+      for (const name of names) {
+        const { worker, model } = make();
+        void calls[name]?.(model, {});
+        expect(() => worker.say(message), name).not.toThrow();
+      }
   });
 });
 
 describe("every call can be aborted", () => {
-  const calls: [string, (model: Model, signal: AbortSignal) => Promise<unknown>][] = [
-    ["tokenize", (model, signal) => model.tokenize("t", { signal })],
-    ["detokenize", (model, signal) => model.detokenize([1], { signal })],
-    ["score", (model, signal) => model.score("t", { signal })],
-    ["complete", (model, signal) => model.complete("t", { signal })],
-    ["generate", (model, signal) => model.generate("t", { signal }).next()],
-    ["stream", (model, signal) => model.stream("t", { signal }).getReader().read()],
-    ["prefill", (model, signal) => model.prefill("t", { signal })],
-    ["inspect", (model, signal) => model.inspect("t", { signal })],
-  ];
   it("every call of Model is in the list of calls that can be aborted", () => {
     const takeNone = ["constructor", "read", "fill", "explain", "dispose"];
     const names = Object.getOwnPropertyNames(Model.prototype).filter((name) => !takeNone.includes(name));
-    expect(calls.map(([name]) => name).sort()).toEqual(names.sort());
+    expect(Object.keys(calls).sort()).toEqual(names.sort());
   });
 
-  it.each(calls)("an abort rejects the call: %s", async (_, call) => {
+  it.each(Object.entries(calls))("an abort rejects the call: %s", async (_, call) => {
     const { worker, model } = make();
     const controller = new AbortController();
-    const waiting = call(model, controller.signal);
+    const waiting = call(model, { signal: controller.signal });
     controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     expect(worker.received.map(({ type }) => type)).toEqual(["request", "cancel"]);
-    await expect(call(model, AbortSignal.abort(new Error("before")))).rejects.toThrow("before");
+    const late = call(model, { signal: AbortSignal.abort(new Error("before")) });
+    await expect(late).rejects.toThrow("before");
     expect(worker.all("request").length).toBe(1);
   });
 });
