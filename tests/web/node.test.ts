@@ -8,50 +8,34 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Connection, WorkerPort } from "../../web/src/client/connection.js";
 
 /** A thread whose messages the test sets. */
-const threads = vi.hoisted(() => {
-  class FakeThread {
+const threads = await vi.hoisted(async () => {
+  const { EventEmitter } = await import("node:events");
+  class FakeThread extends EventEmitter {
     static all: FakeThread[] = [];
-    readonly listeners = new Map<string, (what: unknown) => void>();
     readonly posted: unknown[][] = [];
     isReferenced = true;
     isTerminated = false;
     readonly address: URL;
     readonly options: unknown;
     constructor(address: URL, options: unknown) {
+      super();
       this.address = address;
       this.options = options;
       FakeThread.all.push(this);
     }
-    on(type: string, run: (what: unknown) => void) {
-      this.listeners.set(type, run);
-    }
-    say(type: string, what: unknown) {
-      this.listeners.get(type)?.(what);
-    }
-    ref() {
-      this.isReferenced = true;
-    }
-    unref() {
-      this.isReferenced = false;
-    }
-    postMessage(...message: unknown[]) {
-      this.posted.push(message);
-    }
-    async terminate() {
-      this.isTerminated = true;
-    }
+    ref = () => (this.isReferenced = true);
+    unref = () => (this.isReferenced = false);
+    postMessage = (...message: unknown[]) => this.posted.push(message);
+    terminate = async () => (this.isTerminated = true);
   }
   const parentPort = { on: vi.fn(), postMessage: vi.fn() };
-  const scope: { workerData?: unknown } = {};
-  return { Worker: FakeThread, parentPort, scope };
+  return { Worker: FakeThread, parentPort, workerData: undefined as unknown };
 });
 vi.mock("node:worker_threads", () => ({
   Worker: threads.Worker,
-  get parentPort() {
-    return threads.parentPort;
-  },
+  parentPort: threads.parentPort,
   get workerData() {
-    return threads.scope.workerData;
+    return threads.workerData;
   },
 }));
 const loadThrough = vi.hoisted(() => vi.fn(async () => "a model"));
@@ -140,7 +124,7 @@ describe("the thread of the engine", async () => {
     port.onmessage = ({ data }) => heard.push(data);
     const send = (message: object, ...transfer: object[]) =>
       port.postMessage(message as never, ...(transfer as []));
-    const hear = (message: object) => thread.say("message", message);
+    const hear = (message: object) => thread.emit("message", message);
     const request = (id: number) => ({ type: "request", id, name: "summary" });
     const ofTwo = { type: "request", id: 3, name: "generate", args: { ahead: 2 } };
     const writes = { type: "event", id: 3, event: { tokens: [{}] } };
@@ -177,15 +161,15 @@ describe("the thread of the engine", async () => {
     const port = portOf(connection);
     const onerror = (port.onerror = vi.fn());
     const onmessageerror = (port.onmessageerror = vi.fn());
-    thread.say("error", new Error("it broke"));
+    thread.emit("error", new Error("it broke"));
     expect(onerror).toHaveBeenCalledWith({ message: "Error: it broke" });
-    thread.say("messageerror", "what");
+    thread.emit("messageerror", "what");
     expect(onmessageerror).toHaveBeenCalledWith({ data: "what" });
     expect(thread.isTerminated).toBe(false);
     port.terminate();
     expect(thread.isTerminated).toBe(true);
     port.onmessage = port.onerror = port.onmessageerror = null;
-    for (const type of ["message", "error", "messageerror"]) thread.say(type, { type });
+    for (const type of ["message", "error", "messageerror"]) thread.emit(type, { type });
   });
 });
 
@@ -210,10 +194,10 @@ describe("a worker within the engine's thread", async () => {
 
   it("a worker within the engine's thread reports its error to its listeners", () => {
     const { worker, thread } = start();
-    thread.say("error", new Error("nobody listens"));
+    thread.emit("error", new Error("nobody listens"));
     const onError = vi.fn<(event: Event) => void>();
     worker.addEventListener("error", onError);
-    thread.say("error", new Error("it broke"));
+    thread.emit("error", new Error("it broke"));
     expect(onError).toHaveBeenCalledTimes(1);
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ message: "Error: it broke", cancelable: true });
   });
@@ -227,7 +211,7 @@ describe("the script of a thread", () => {
   const seen = () => (globalThis as { seen?: Record<string, unknown> }).seen ?? {};
   /** Runs worker.ts, which makes a worker's scope of this one, as often as a test is run. */
   async function run(workerData: unknown, navigator: unknown = { hardwareConcurrency: 99 }) {
-    threads.scope.workerData = workerData;
+    threads.workerData = workerData;
     threads.parentPort.on.mockReset();
     threads.parentPort.postMessage.mockReset();
     for (const name of names) vi.stubGlobal(name, (globalThis as Record<string, unknown>)[name]);
