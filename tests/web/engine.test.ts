@@ -81,9 +81,7 @@ describe("Engine", () => {
     await expect(Engine.create(link, code, memory, 1)).rejects.toMatchObject({ code: "unsupported" });
     const abort: ModuleFactory = async () =>
       Promise.reject(new WebAssembly.RuntimeError("Aborted(x). Build with -sASSERTIONS for more info."));
-    await expect(Engine.create(abort, code, memory, 1)).rejects.toMatchObject({
-      message: "the engine failed (x)",
-    });
+    await expect(Engine.create(abort, code, memory, 1)).rejects.toThrow(/^the engine failed \(x\)$/);
   });
 
   it("the engine object passes on the engine's errors with their code, and continues", async () => {
@@ -96,16 +94,9 @@ describe("Engine", () => {
 
   it("the engine object passes numbers and suspended generations to the engine", async () => {
     const seen: [string, number[]][] = [];
-    const answers = {
-      create: 7,
-      is_exact: 1,
-      started_threads: 2,
-      drop_unstarted_threads: 0,
-      resume: 0,
-      discard: 0,
-      destroy: 0,
-    };
-    const record = Object.entries(answers).map(([name, answer]) => [
+    const answers = { create: 7, is_exact: 1, started_threads: 2 };
+    const silent = { drop_unstarted_threads: 0, resume: 0, discard: 0, destroy: 0 };
+    const record = Object.entries({ ...answers, ...silent }).map(([name, answer]) => [
       `_gpt2_${name}`,
       (...args: number[]) => (seen.push([name, args]), answer),
     ]);
