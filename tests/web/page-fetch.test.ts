@@ -1,5 +1,5 @@
 // A model's files by way of the page's own `fetch`, both threads' ends in one process.
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { servePageFetch } from "../../web/src/client/page-fetch.js";
 import { UrlSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
@@ -67,8 +67,8 @@ it("the page's fetch is called with range, headers and credentials, and returns 
 
 it("an adapter at another origin gets no headers and credentials, and one at the model's origin gets them", async () => {
   const sent = new Set<string>();
-  const fetchPort = portOf(async (url: string, { headers, credentials = "none" }: RequestInit) => {
-    sent.add(`${new URL(url).host} ${new Headers(headers).get("authorization")} ${credentials}`);
+  const fetchPort = portOf(async (url: string, { headers, credentials }: RequestInit) => {
+    sent.add(`${new URL(url).host} ${new Headers(headers).get("authorization")} ${credentials ?? "none"}`);
     return new Response("{}");
   });
   const folder = (url: string) => ({ kind: "folder", url }) as const;

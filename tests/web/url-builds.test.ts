@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashedCode, hashedScript } from "../../web/scripts/hash-files.mjs";
+import type { RetryOptions } from "../../web/src/loader/steady-fetch.js";
 import type { Variant } from "../../web/src/shared/types.js";
 import type { BuildAddresses } from "../../web/src/worker/addresses.js";
 import { UrlBuilds } from "../../web/src/worker/url-builds.js";
 
 const { signal } = new AbortController();
-const patience = { stallMs: 10_000, onRetry: () => {} };
+const patience: RetryOptions = { stallMs: 10_000, onRetry: () => {} };
 const empty = Uint8Array.from(hashedCode(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)));
 const wasm = { headers: { "content-type": "application/wasm" } };
 const script = { headers: { "content-type": "text/javascript" } };
@@ -124,6 +125,8 @@ describe("UrlBuilds with scripts", () => {
     page("null"); // the origin of files
     const { importScript } = builds(() => new Response(), here);
     expect(await importScript()).toEqual({ createModule: 42, threadScript: `${here}x.mjs` });
+    const inBlob = builds(() => new Response(), here, true); // on a page without an origin, there are no blobs
+    expect((await inBlob.importScript()).threadScript).toMatch(/^data:/);
   });
 
   it.each([
