@@ -42,8 +42,8 @@ function begin({ ways = 1, throwing = [], renews = false, last }: Ways) {
 }
 
 const silence = () => void vi.advanceTimersByTime(silentMs);
-const fail = (message?: string) => (worker: FakeWorker | undefined) => void worker?.fail(message);
-const say = (message: FromWorker) => (worker: FakeWorker | undefined) => void worker?.say(message);
+const fail = (message?: string) => (worker: FakeWorker | undefined) => worker?.fail(message);
+const say = (message: FromWorker) => (worker: FakeWorker | undefined) => worker?.say(message);
 
 describe("a worker that does not start", () => {
   it.each([
