@@ -1,55 +1,12 @@
 // Page and worker together, with an engine that only counts.
 import { describe, expect, it, vi } from "vitest";
-import { Connection, type WorkerPort } from "../../web/src/client/connection.js";
 import { loadThrough } from "../../web/src/client/load-model.js";
-import type { FromWorker, ToWorker } from "../../web/src/shared/protocol.js";
-import { Server } from "../../web/src/worker/server.js";
-import { FakeEngine, loadsAtOnce } from "./support/fake-engine.js";
-
-// A global of a page that Node.js lacks.
-Object.assign(globalThis, { location: { href: "http://host/page/index.html" } });
+import { loadFake } from "./support/in-process.js";
 
 // Node handles a thousand messages in a row before anything else; a browser takes turns.
 vi.mock("../../web/src/worker/yield-to-messages.js", () => ({
   yieldToMessages: () => new Promise((resolve) => setImmediate(resolve)),
 }));
-
-/** The worker's side in the same process: messages are copied and arrive later, as between threads. */
-class ServerPort implements WorkerPort {
-  isTerminated = false;
-  readonly sent: ToWorker[] = [];
-  readonly said: FromWorker[] = [];
-  onmessage: WorkerPort["onmessage"] = null;
-  onerror: WorkerPort["onerror"] = null;
-  onmessageerror: WorkerPort["onmessageerror"] = null;
-  private readonly server: Server;
-
-  constructor(engine: FakeEngine) {
-    this.server = new Server(loadsAtOnce(engine), (message) => {
-      const copy = structuredClone(message);
-      this.said.push(copy);
-      this.later(() => this.onmessage?.({ data: copy } as MessageEvent<FromWorker>));
-    });
-  }
-  postMessage(message: ToWorker, transfer: Transferable[] = []): void {
-    const copy = structuredClone(message, { transfer });
-    this.sent.push(copy);
-    this.later(() => this.server.receive(copy));
-  }
-  terminate(): void {
-    this.isTerminated = true;
-  }
-  private later(run: () => void): void {
-    setImmediate(() => !this.isTerminated && run());
-  }
-}
-
-async function loadFake() {
-  const engine = new FakeEngine();
-  const port = new ServerPort(engine);
-  const model = await loadThrough(() => new Connection(port, "worker.js"), "http://host/m", {});
-  return { model, port, engine };
-}
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
