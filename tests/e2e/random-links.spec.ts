@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import { chromium, expect, test } from "@playwright/test";
 import * as fc from "fast-check";
-import { linkedAddress, linkedText } from "../fuzz/web/links.js";
+import { linkedAddress, linkedText } from "./links.js";
 
 const seconds = Number(process.env.SECONDS ?? 10);
 const seed = Number(process.env.SEED ?? 1);

@@ -1,6 +1,5 @@
 // `npm run fuzz -- [--seconds N | --runs N] [--seed N] [--workers N] [TARGET...]`: builds the fuzz targets, replays
-// their committed corpora, fuzzes each for so long, and prints executions and coverage in a table. Targets in
-// TypeScript are in web/; target.ts there says how they work.
+// their committed corpora, fuzzes each for so long, and prints executions and coverage in a table.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -9,7 +8,6 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { buildPreset, root } from "../../engine/toolchain/build.mjs";
 import { aptInstall, clangPackages } from "../../engine/toolchain/system-packages.mjs";
-import { runWebTarget, webFuzzTargets } from "./web/run-target.mjs";
 
 const folder = import.meta.dirname;
 const work = join(root, "build/fuzz"); // inputs that longer runs found, and failing inputs
@@ -17,13 +15,10 @@ const mostSeconds = 20; // that one input may take; some thousand times what it 
 const mostBytes = 512; // of an input
 const mostMegabytes = 1024; // that a target may take, and that one allocation may ask for
 
-/** The names of the targets in C++: NAME_fuzz.cc beside this file. */
-const nativeTargets = readdirSync(folder)
+/** The names of the fuzz targets: NAME_fuzz.cc beside this file. */
+const fuzzTargets = readdirSync(folder)
   .filter((file) => file.endsWith("_fuzz.cc"))
   .map((file) => file.slice(0, -"_fuzz.cc".length));
-
-/** The names of all fuzz targets. */
-export const fuzzTargets = [...nativeTargets, ...webFuzzTargets];
 
 const program = (target) => join(root, "build/native-asan/tests/fuzz", `fuzz_${target}`);
 
@@ -78,11 +73,6 @@ async function fuzzOne(target, { seconds, runs, seed, found }) {
 }
 
 function report({ target, failure }, seed) {
-  if (webFuzzTargets.includes(target)) {
-    console.error(failure);
-    console.error(`${target} failed (seed ${seed}); add the input to the examples of ${target}_fuzz.ts`);
-    return;
-  }
   const input = last(failure, /Test unit written to (\S+)/g);
   console.error(failure.split("\n").slice(-60).join("\n"));
   console.error(`fuzz_${target} failed (seed ${seed}); replay it with`);
@@ -116,8 +106,7 @@ export async function fuzz({
   keep,
 }) {
   aptInstall(clangPackages);
-  const native = targets.filter((target) => nativeTargets.includes(target));
-  if (native.length > 0) buildPreset("native-asan", { targets: native.map((target) => `fuzz_${target}`) });
+  buildPreset("native-asan", { targets: targets.map((target) => `fuzz_${target}`) });
   mkdirSync(join(work, "failures"), { recursive: true });
   seed ??= Math.floor(Math.random() * 2 ** 31) + 1; // with 0, libFuzzer chooses one and does not print it
   const length = runs === undefined ? `${seconds} s` : `${runs} executions`;
@@ -128,9 +117,7 @@ export async function fuzz({
   const worker = async () => {
     for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
       const found = join(keep ? join(work, "corpus") : scratch, target);
-      const row = await (nativeTargets.includes(target)
-        ? fuzzOne(target, { seconds, runs, seed, found })
-        : runWebTarget(target, { seconds, runs, seed }));
+      const row = await fuzzOne(target, { seconds, runs, seed, found });
       if (row.failure !== undefined) report(row, seed);
       rows.push(row);
     }

@@ -1,9 +1,11 @@
-// Any messages at the worker's port, in any order: each request ends exactly once, and nothing throws.
+// Any messages at the worker's port, in any order.
 import * as fc from "fast-check";
+import { expect } from "vitest";
 import type { FromWorker } from "../../../web/src/shared/protocol.js";
 import { Server } from "../../../web/src/worker/server.js";
-import { FakeEngine, loadsAtOnce } from "../../web/support/fake-engine.js";
-import { fuzzTarget } from "./target.js";
+import { FakeEngine, loadsAtOnce } from "../support/fake-engine.js";
+import { damaged } from "./any-text.js";
+import { property } from "./property.js";
 
 type Fields = Record<string, unknown>;
 
@@ -20,8 +22,6 @@ const odd = fc.constantFrom<unknown>(
 );
 const prompt = fc.oneof(fc.constantFrom("", "p", "one two"), fc.array(fc.nat(9), { maxLength: 3 }));
 const options = fc.constantFrom<Fields>({}, { maxNewTokens: 0 }, { maxNewTokens: 3, stop: ["a"] }, { n: 2 });
-const ahead = fc.constantFrom(0, 1, 2, Infinity);
-
 const loadArgs = {
   source: { kind: "folder", url: "http://host/m/" },
   threadChoices: {},
@@ -29,11 +29,10 @@ const loadArgs = {
   cache: false,
   headers: [["a", "b"]],
 };
-
-/** Requests as the page makes them. */
+/** Arguments of requests as the page makes them. */
 const valid: Record<string, fc.Arbitrary<unknown>> = {
   load: fc.constant(loadArgs),
-  generate: fc.record({ prompt, options, ahead }),
+  generate: fc.record({ prompt, options, ahead: fc.constantFrom(0, 1, 2, Infinity) }),
   prefill: fc.record({ prompt, allowSpecial: fc.boolean() }),
   inspect: fc.record({ prompt, layer: fc.nat(3) }),
   score: fc.record({ prompt, stride: fc.nat(3) }),
@@ -41,31 +40,18 @@ const valid: Record<string, fc.Arbitrary<unknown>> = {
   detokenize: fc.array(fc.nat(9), { maxLength: 3 }),
 };
 
-/** `message` with one of its fields, at any depth, replaced by something else. */
-function damaged(message: unknown, path: readonly number[], value: unknown): unknown {
-  const [step, ...rest] = path;
-  if (step === undefined || typeof message !== "object" || message === null) return value;
-  const keys = Object.keys(message);
-  const key = keys[step % (keys.length + 1)] ?? "odd";
-  const copy = Object.assign(Array.isArray(message) ? [] : {}, message) as Fields;
-  copy[key] = damaged(copy[key], rest, value);
-  return copy;
-}
-
 const id = fc.integer({ min: 1, max: 5 });
 const request = fc.oneof(
   ...Object.entries(valid).map(([name, args]) =>
     fc.record({ type: fc.constant("request"), id, name: fc.constant(name), args }),
   ),
 );
+const damage = fc.record({ path: fc.array(fc.nat(9), { maxLength: 4 }), value: odd });
 const message = fc.oneof(
   { weight: 4, arbitrary: request },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("cancel"), id }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("read"), id, tokens: fc.nat(3) }) },
-  {
-    weight: 3,
-    arbitrary: fc.tuple(request, fc.array(fc.nat(9), { maxLength: 4 }), odd).map((of) => damaged(...of)),
-  },
+  { weight: 3, arbitrary: fc.tuple(request, damage).map((each) => damaged(...each)) },
   { weight: 1, arbitrary: odd },
   { weight: 1, arbitrary: fc.constantFrom({ type: "end" }, { type: "request", id: 1, name: "nope" }) },
 );
@@ -83,14 +69,15 @@ class PickyEngine extends FakeEngine {
   }
 }
 
-export const target = fuzzTarget({
-  arbitrary: fc.array(fc.tuple(message, fc.boolean()), { maxLength: 12 }),
-  async check(messages) {
+property(
+  "each request ends exactly once, and no generation is left over",
+  fc.array(fc.tuple(message, fc.boolean()), { maxLength: 12 }),
+  async (messages) => {
     const engine = new PickyEngine();
     const open = new Set<number>();
     const server = new Server(loadsAtOnce(engine), (said: FromWorker) => {
       if ((said.type !== "done" && said.type !== "failed") || said.id === 0) return;
-      if (!open.delete(said.id)) throw new Error(`request ${said.id} ends twice, or was never made`);
+      expect(open.delete(said.id), `request ${said.id} ends twice, or was never made`).toBe(true);
     });
     const send = (data: unknown) => {
       const { type, id: number } = Object(data) as Fields;
@@ -105,9 +92,8 @@ export const target = fuzzTarget({
     for (let turns = 0; open.size > 0; turns += 1) {
       for (const number of open) server.receive({ type: "cancel", id: number });
       await aTurn();
-      if (turns > 10_000) throw new Error(`requests ${[...open].join(", ")} do not end`);
+      expect(turns, `requests ${[...open].join(", ")} do not end`).toBeLessThan(10_000);
     }
-    const hasEnded = engine.isDestroyed;
-    if (!hasEnded && engine.suspended > 0) throw new Error("a generation is kept that nobody waits for");
+    if (!engine.isDestroyed) expect(engine.suspended).toBe(0);
   },
-});
+);
