@@ -1,63 +1,17 @@
-// The cases that the other files here test in Chromium, in Firefox and WebKitGTK. They are bundled apps, a default
-// server, other origins, headers on the document alone, and isolate.js. Part of `npm run test:embed`.
+// What the other files here test in Chromium, in Firefox and WebKitGTK: a bundled app, other origins, headers on the
+// document alone, and isolate.js. Part of `npm run test:embed`.
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { within, type Browser } from "../browsers/browser.js";
 import { cases } from "../browsers/cases.js";
 import { serve } from "../browsers/static-host.js";
 import { until } from "../browsers/until.js";
-import { addModels, expectedText, makeApp, root, run } from "./app.js";
+import { expectedText, makeApp, root, run } from "./app.js";
 import { Host, isolation } from "./host.js";
-import { startNginx } from "./servers.js";
 
 test.describe.configure({ timeout: 300_000 });
 
-const models = { "/models/": join(root, "web/models") };
 const patienceMs = 60_000;
-
-interface App {
-  name: string;
-  make: () => string;
-}
-
-/** Folders to be served, each with an app that a bundler has built. */
-const apps: readonly App[] = [
-  {
-    name: "Vite",
-    make: () => {
-      const folder = makeApp("vite");
-      run(folder, join(root, "node_modules/.bin/vite"), "build", "--logLevel", "warn");
-      return join(folder, "dist");
-    },
-  },
-  {
-    name: "webpack",
-    make: () => {
-      const folder = makeApp("webpack", true);
-      run(folder, "npm", "run", "build");
-      run(folder, "cp", "public/index.html", "dist");
-      return join(folder, "dist");
-    },
-  },
-  {
-    name: "esbuild",
-    make: () => {
-      const folder = makeApp("esbuild");
-      run(
-        folder,
-        join(root, "node_modules/.bin/esbuild"),
-        "main.js",
-        "--bundle",
-        "--format=esm",
-        "--splitting",
-        "--outdir=public",
-      );
-      run(folder, "cp", "-r", "node_modules/gpt2-wasm/build/package", "public/gpt2");
-      return join(folder, "public");
-    },
-  },
-  { name: "no bundler", make: () => makeApp("import-map") },
-];
 
 /** An expression for the text that a page has written with the module at `module`, as JSON. */
 const write = (module: string, model: string) => `(async () => {
@@ -72,14 +26,6 @@ const write = (module: string, model: string) => `(async () => {
 /** The other files here test Chromium. WebKitGTK without shared memory is left out, because Safari has it. */
 const others = cases.filter(({ name }) => name !== "Chromium" && name !== "WebKitGTK");
 
-/** The folders of apps that are built already. */
-const folders = new Map<string, string>();
-function folderOf({ name, make }: App): string {
-  const folder = folders.get(name) ?? make();
-  folders.set(name, folder);
-  return folder;
-}
-
 for (const { name, launch, mostHangs, isolated, page } of others) {
   test.describe.serial(name, () => {
     let browser: Browser;
@@ -88,7 +34,7 @@ for (const { name, launch, mostHangs, isolated, page } of others) {
     test.beforeAll(async () => void (browser = await launch()));
     test.afterAll(() => browser.close());
     test.beforeEach(async () => {
-      const folder = join(root, "build/embed/import-map/node_modules/gpt2-wasm/build/package");
+      const folder = join(makeApp("import-map"), "node_modules/gpt2-wasm/build/package");
       [host, cdn] = await Promise.all([new Host(folder).start(), new Host(folder).start()]);
     });
     test.afterEach(() => [host, cdn].forEach((each) => each.stop()));
@@ -110,26 +56,14 @@ for (const { name, launch, mostHangs, isolated, page } of others) {
       }
     }
 
-    async function expectApp(url: string): Promise<void> {
-      await browser.open(url);
-      await until(
-        browser,
-        `document.querySelector("output").textContent === ${JSON.stringify(expectedText())}`,
-      );
-    }
-
-    for (const app of apps) {
-      test(`the app built by ${app.name} writes in this browser`, async () => {
-        const server = await serve(false, { ...models, "/": folderOf(app) });
-        await expectApp(`${server.origin}/index.html`).finally(() => server.close());
-      });
-    }
-
-    test("the module writes when served by nginx in its default configuration", async () => {
-      const folder = makeApp("import-map");
-      addModels(folder);
-      const server = await startNginx(folder);
-      await expectApp(server.origin).finally(() => server.stop());
+    test("an app that Vite has built writes in this browser", async () => {
+      const folder = makeApp("vite");
+      run(folder, join(root, "node_modules/.bin/vite"), "build", "--logLevel", "warn");
+      const models = join(root, "web/models");
+      const server = await serve(false, { "/models/": models, "/": join(folder, "dist") });
+      await browser.open(`${server.origin}/index.html`);
+      const isWritten = `document.querySelector("output").textContent === ${JSON.stringify(expectedText())}`;
+      await until(browser, isWritten).finally(() => server.close());
     });
 
     const story = { variant: isolated.variant, text: expectedText() };

@@ -27,7 +27,6 @@ export class Host {
 
   constructor(packageFolder: string) {
     this.packageFolder = packageFolder;
-
     const folders = { "/gpt2/": sirv(packageFolder), "/models/": sirv(join(root, "web/models")) };
     this.server = createServer((request, response) => {
       const { pathname } = new URL(request.url ?? "/", "http://host");

@@ -9,39 +9,41 @@ import { native } from "../e2e/model.js";
 import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
 import { readSafetensors } from "../web/support/safetensors.js";
 import { StandInHub } from "../weights_tools/stand-in-hub.js";
-import { expectedText, makeApp, root, run } from "./app.js";
+import { expectedText, makeApp, root } from "./app.js";
 
 const demo = join(root, "web/models/demo");
 
 test("a model from a folder writes what the command line does, and the program ends by itself", () => {
-  const folder = makeApp("node");
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["main.js", demo], {
-    cwd: folder,
-    encoding: "utf8",
-    timeout: 45_000,
-  });
+  const options = { cwd: makeApp("node"), encoding: "utf8", timeout: 45_000 } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["main.js", demo], options);
   expect([status, stdout]).toEqual([0, expectedText()]);
   expect(stderr).toMatch(/^threads/);
 });
 
-const inApp = (code: string) =>
-  run(
-    makeApp("node"),
-    process.execPath,
-    "--input-type=module",
-    "-e",
-    `import { loadModel, LoadError } from "gpt2-wasm"; ${code}`,
-  ).trim();
+/** The lines of JSON that `code` prints in a module of the app. */
+async function inApp(code: string): Promise<unknown[]> {
+  const imports = `
+    import { InvalidArgumentError, loadModel, LoadError } from "gpt2-wasm";
+    import { completions } from "gpt2-wasm/openai";
+    const print = (value) => console.log(JSON.stringify(value));`;
+  const args = ["--input-type=module", "-e", imports + code];
+  const options = { cwd: makeApp("node"), timeout: 45_000 };
+  const { stdout } = await promisify(execFile)(process.execPath, args, options);
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
+}
 
-test("every build writes the same text, in as many threads as requested", () => {
-  const said = inApp(`
+test("every build writes the same text, in as many threads as requested", async () => {
+  const said = await inApp(`
     for (const options of [{ variant: "simd" }, { variant: "threads", threads: 2 }]) {
       const model = await loadModel(${JSON.stringify(demo)}, options);
       const { text } = await model.complete("Once upon a time", { maxNewTokens: 24, seed: 1 });
-      console.log(JSON.stringify([model.info.threads, text]));
+      print([model.info.threads, text]);
       await model.dispose();
     }`);
-  expect(said.split("\n").map((line) => JSON.parse(line) as unknown)).toEqual([
+  expect(said).toEqual([
     [1, expectedText()],
     [2, expectedText()],
   ]);
@@ -49,56 +51,45 @@ test("every build writes the same text, in as many threads as requested", () => 
 
 test("a model loads from a host, and the error for a missing one names the address", async () => {
   const host = await serve(false, { "/models/": join(root, "web/models") });
-  const app = makeApp("node");
-  const load = async (address: string) => {
-    const code = `
-      import { loadModel, LoadError } from "gpt2-wasm";
+  const addresses = [`${host.origin}/models/demo`, `${host.origin}/models/none`, "./models/none"];
+  const said = await inApp(`
+    for (const address of ${JSON.stringify(addresses)}) {
       const describe = (error) => (error instanceof LoadError) + " " + error.code + ": " + error.message;
-      console.log(await loadModel("${address}").then((model) => String(model.info.parameters), describe));`;
-    const program = promisify(execFile);
-    const args = ["--input-type=module", "-e", code];
-    return (await program(process.execPath, args, { cwd: app, timeout: 45_000 })).stdout.trim();
-  };
-  expect(await load(`${host.origin}/models/demo`)).toMatch(/^\d{7,}$/);
-  expect(await load(`${host.origin}/models/none`)).toMatch(/^true not-found: .*\/models\/none\/config\.json/);
-  expect(await load("./models/none")).toMatch(/^true not-found: .*file:.*\/models\/none\/config\.json/);
+      print(await loadModel(address).then((model) => String(model.info.parameters), describe));
+    }`);
   await host.close();
+  expect(said).toEqual([
+    expect.stringMatching(/^\d{7,}$/),
+    expect.stringMatching(/^true not-found: .*http:.*\/models\/none\/config\.json/),
+    expect.stringMatching(/^true not-found: .*file:.*\/models\/none\/config\.json/),
+  ]);
 });
 
 test("a Hub id loads the model, and a missing folder is not taken for an id", async () => {
   const hub = new StandInHub();
   for (const name of readdirSync(demo)) hub.files[name] = readFileSync(join(demo, name));
   const origin = await hub.start();
-  const app = makeApp("node");
-  const code = `
-    import { loadModel } from "gpt2-wasm";
+  const said = await inApp(`
     const model = await loadModel("user/tale@v1", { hub: "${origin}" });
-    console.log((await model.complete("Once upon a time", { maxNewTokens: 24, seed: 1 })).text);
+    print((await model.complete("Once upon a time", { maxNewTokens: 24, seed: 1 })).text);
     await model.dispose();
-    console.log((await loadModel("user/none@v9", { hub: "${origin}" }).catch((error) => error)).message);`;
-  const program = promisify(execFile);
-  const { stdout } = await program(process.execPath, ["--input-type=module", "-e", code], {
-    cwd: app,
-    timeout: 45_000,
-  });
+    print((await loadModel("user/none@v9", { hub: "${origin}" }).catch((error) => error)).message);`);
   hub.stop();
-  expect(stdout).toContain(expectedText());
-  expect(stdout).toMatch(/user\/none@v9 from localhost:\d+: it has no revision "v9"/);
+  const missing = /user\/none@v9 from localhost:\d+: it has no revision "v9"/;
+  expect(said).toEqual([expectedText(), expect.stringMatching(missing)]);
 });
 
-test("completions in OpenAI's shape write the same text, and throw the errors that the module exports", () => {
-  const said = inApp(`
-    import { InvalidArgumentError } from "gpt2-wasm";
-    import { completions } from "gpt2-wasm/openai";
+test("completions in OpenAI's shape write the same text, and throw the errors that the module exports", async () => {
+  const said = await inApp(`
     const model = await loadModel(${JSON.stringify(demo)}, { threads: 1 });
     const { create } = completions(model);
     const { choices } = await create({ prompt: "Once upon a time", max_tokens: 24, temperature: 0 });
     const asServers = { temperature: 0, repetitionPenalty: 1 }; // the model itself has another penalty
     const { text } = await model.complete("Once upon a time", { maxNewTokens: 24, ...asServers });
     const error = await create({ prompt: "Once", max_tokens: -1 }).catch((thrown) => thrown);
-    console.log(JSON.stringify([choices[0].text === text, error instanceof InvalidArgumentError]));
+    print([choices[0].text === text, error instanceof InvalidArgumentError]);
     await model.dispose();`);
-  expect(JSON.parse(said)).toEqual([true, true]);
+  expect(said).toEqual([[true, true]]);
 });
 
 const tiny = join(root, "tests/data/tiny-models/tied");
@@ -110,23 +101,20 @@ for (const [what, source, weights] of [
   ["a GGUF file in 4 bits", gguf, "q4"],
   ["a GGUF file in floats", gguf, "f32"],
 ] as const) {
-  test(`${what} writes the text and the bit-identical logprobs of the command line`, () => {
+  test(`${what} writes the text and the bit-identical logprobs of the command line`, async () => {
     const config = JSON.parse(readFileSync(join(tiny, "config.json"), "utf8")) as Record<string, unknown>;
     const tensors = readSafetensors(readFileSync(join(tiny, "model.safetensors")));
-    const made = writeGguf(
-      ggufMetadata(config),
-      ggufTensors(tensors, () => "Q8_0"),
-    );
-    writeFileSync(gguf, made);
-    const said = inApp(`
+    const inQ8 = ggufTensors(tensors, () => "Q8_0");
+    writeFileSync(gguf, writeGguf(ggufMetadata(config), inQ8));
+    const [said] = await inApp(`
       const model = await loadModel(${JSON.stringify(source)}, ${JSON.stringify({ weights })});
       const { tokens } = await model.complete([1, 2, 3], { maxNewTokens: 12, temperature: 0, ignoreEos: true });
-      console.log(JSON.stringify(tokens.map(({ id, logprob }) => [id, logprob])));
+      print(tokens.map(({ id, logprob }) => [id, logprob]));
       await model.dispose();`);
     const { ids, logprobs } = native(
       ...["generate", source, "--ids", "1,2,3", "--max-new-tokens", "12", "--temperature", "0"],
       ...["--ignore-eos", "--json", ...(weights ? ["--weights", weights] : [])],
     ) as { ids: number[]; logprobs: number[] };
-    expect(JSON.parse(said)).toEqual(ids.map((id, i) => [id, Math.fround(logprobs[i] ?? 0)]));
+    expect(said).toEqual(ids.map((id, i) => [id, Math.fround(logprobs[i] ?? 0)]));
   });
 }

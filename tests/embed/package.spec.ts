@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
+import { variants } from "../../web/src/shared/types.js";
 import { makeApp, root, run, tarball } from "./app.js";
 
 const listing = () =>
@@ -14,47 +15,24 @@ const listing = () =>
       return { size: Number(size), name: name.replace(/^package\//, "") };
     });
 
+const modules =
+  "gpt2.js gpt2.js.map gpt2.d.ts gpt2-element.js gpt2-element-classes.js gpt2-element-react.d.ts gpt2-fallback.js " +
+  "gpt2-element.bundle.js gpt2-inlined.js gpt2-openai.js gpt2-figures.js gpt2-node.js gpt2-node-worker.js isolate.js " +
+  "gpt2-worker.js custom-elements.json";
+
 test("the tarball contains module, worker, engines, types and maps, and neither page nor model", () => {
   const files = listing();
   const names = files.map(({ name }) => name);
-  const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
-  expect(names).toEqual(
-    expect.arrayContaining([
-      "LICENSE",
-      "README.md",
-      "package.json",
-      ...[
-        "gpt2.js",
-        "gpt2.js.map",
-        "gpt2.d.ts",
-        "gpt2-element.js",
-        "gpt2-element-classes.js",
-        "gpt2-element-react.d.ts",
-        "gpt2-fallback.js",
-        "gpt2-element.bundle.js",
-        "gpt2-inlined.js",
-        "gpt2-openai.js",
-        "gpt2-figures.js",
-        "gpt2-node.js",
-        "gpt2-node-worker.js",
-        "custom-elements.json",
-      ].map((name) => `build/package/${name}`),
-      ...["isolate.js", "gpt2-worker.js"].map((name) => `build/package/${name}`),
-      ...variants.flatMap((name) =>
-        [".js", ".wasm"].map((type) => `build/package/engine/gpt2-${name}${type}`),
-      ),
-    ]),
-  );
-  expect(
-    names.filter((name) => !/^build\/package\/|^(LICENSE|README\.md|package\.json)$/.test(name)),
-  ).toEqual([]);
+  const engines = variants.flatMap((name) => [`engine/gpt2-${name}.js`, `engine/gpt2-${name}.wasm`]);
+  const built = [...modules.split(" "), ...engines].map((name) => `build/package/${name}`);
+  expect(names).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json", ...built]));
+  const isExpected = /^build\/package\/|^(LICENSE|README\.md|package\.json)$/;
+  expect(names.filter((name) => !isExpected.test(name))).toEqual([]);
   expect(names.filter((name) => /\.(html|mjs|safetensors)/.test(name))).toEqual([]);
-  const unpacked = files
-    .filter(({ name }) => !name.endsWith(".map"))
-    .reduce((sum, { size }) => sum + size, 0);
-  expect(unpacked).toBeLessThan(3_400_000); // it contains worker and engine four times: as files, and in three modules
-  const bundle = files.find(({ name }) => name.endsWith("/gpt2.bundle.js"))?.size;
-  expect(bundle).toBeGreaterThan(200_000);
+  const shipped = files.filter(({ name }) => !name.endsWith(".map"));
+  // It contains worker and engine four times: as files, and in three modules.
+  expect(shipped.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(3_400_000);
+  expect(files.find(({ name }) => name.endsWith("/gpt2.bundle.js"))?.size).toBeGreaterThan(200_000);
 });
 
 test("no script that the worker fetches is so small that a bundler would inline it", () => {
@@ -71,7 +49,7 @@ test("bundlers find each address in the package, and the marks for those to skip
     'new Worker(new URL("./gpt2-worker.js",import.meta.url),{type:"module",name:',
   );
   const worker = read("gpt2-worker.js");
-  for (const variant of ["simd", "simd-relaxed", "threads", "threads-relaxed"]) {
+  for (const variant of variants) {
     for (const type of ["js", "wasm"])
       expect(worker).toContain(`new URL("./engine/gpt2-${variant}.${type}",import.meta.url)`);
   }
@@ -133,13 +111,7 @@ test("importing the module in Node, as a rendering server does, has no effect an
 
 test("CommonJS can require the module", () => {
   const code = `console.log(typeof require("gpt2-wasm").loadModel, typeof require("gpt2-wasm/element").Gpt2Writer)`;
-  const said = run(
-    makeApp("import-map"),
-    process.execPath,
-    "--input-type=commonjs",
-    "--no-warnings",
-    "-e",
-    code,
-  );
+  const options = ["--input-type=commonjs", "--no-warnings", "-e", code];
+  const said = run(makeApp("import-map"), process.execPath, ...options);
   expect(said.trim()).toBe("function function");
 });

@@ -1,10 +1,8 @@
 import { defineConfig } from "@playwright/test";
 import { headlessChromium } from "../support/headless-chromium.js";
 
-/** Tests that install what they need from the registry. */
-const installing = ["bundlers", "browsers", "clients", "editors", "one-file", "tools", "unit-tests"].map(
-  (name) => `${name}.spec.ts`,
-);
+/** Tests that install what they need from the registry, which takes minutes. The light apps of tools.spec.ts are left out. */
+const weekly = /\b(browsers|bundlers|clients|editors|one-file|unit-tests)\.spec\.ts|@weekly/;
 
 export default defineConfig({
   testDir: ".",
@@ -23,7 +21,7 @@ export default defineConfig({
     },
   },
   projects: [
-    { name: "quick", testMatch: "*.spec.ts", testIgnore: installing },
-    { name: "bundlers", testMatch: installing }, // minutes
+    { name: "quick", grepInvert: weekly },
+    { name: "bundlers", grep: weekly },
   ],
 });

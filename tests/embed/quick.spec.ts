@@ -1,10 +1,9 @@
 // Light bundlers, no bundler at all, and the servers that most people have, with what npm packs and with the page.
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
-import { addModels, expectStory, expectWriter, makeApp, root, run, startServer } from "./app.js";
+import { addModels, expectStory, expectWriter, makeApp, root, run } from "./app.js";
 import { startNginx, startPython } from "./servers.js";
 
 const models = { "/models/": join(root, "web/models") };
@@ -62,24 +61,6 @@ test("the module works when Vite puts all files of the engine into the worker", 
   const folder = makeApp("vite");
   run(folder, bin("vite"), "build", "--assetsInlineLimit", "10000000", "--logLevel", "warn");
   const host = await serve(true, { ...models, "/": join(folder, "dist") });
-  await expectStory(page, host.origin, "threads-relaxed");
-  await host.close();
-});
-
-test("the module works in Vite's development server", async ({ page }) => {
-  const folder = makeApp("vite");
-  addModels(join(folder, "public"));
-  const server = await startServer(folder, bin("vite"), "--port={port}", "--host=localhost");
-  await expectStory(page, server.origin, "simd-relaxed");
-  server.stop();
-});
-
-test("the module works with esbuild and a copy of the package beside the page", async ({ page }) => {
-  const folder = makeApp("esbuild");
-  mkdirSync(join(folder, "node_modules/.bin"), { recursive: true });
-  execFileSync("ln", ["-sf", bin("esbuild"), join(folder, "node_modules/.bin/esbuild")]);
-  run(folder, "npm", "run", "build");
-  const host = await serve(true, { ...models, "/": join(folder, "public") });
   await expectStory(page, host.origin, "threads-relaxed");
   await host.close();
 });

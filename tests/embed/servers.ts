@@ -40,6 +40,9 @@ export const startNginx = (folder: string, settings = "", common = "") =>
     "/usr/sbin/nginx -p RUN -c RUN/server.conf",
   );
 
+const debianModules =
+  "mpm_event authz_core authz_host access_compat alias autoindex deflate dir filter mime negotiation reqtimeout setenvif";
+
 /** Starts Apache with `modules` and those that Debian switches on, Debian's table of types, and its compression. */
 export const startApache = (folder: string, modules: readonly string[] = []) =>
   startConfigured(
@@ -49,22 +52,7 @@ export const startApache = (folder: string, modules: readonly string[] = []) =>
     PidFile RUN/apache.pid
     ErrorLog RUN/error.log
     DefaultRuntimeDir RUN
-    ${[
-      "mpm_event",
-      "authz_core",
-      "authz_host",
-      "access_compat",
-      "alias",
-      "autoindex",
-      "deflate",
-      "dir",
-      "filter",
-      "mime",
-      "negotiation",
-      "reqtimeout",
-      "setenvif",
-      ...modules,
-    ]
+    ${[...debianModules.split(" "), ...modules]
       .map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`)
       .join("\n")}
     TypesConfig /etc/mime.types

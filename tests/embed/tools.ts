@@ -3,25 +3,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export interface Tool {
-  name: string;
-  /** Folder of examples/. */
-  example: string;
-  /** The dependency of the example that has these `versions`; undefined if the tool is no package of npm. */
-  dependency?: string;
-  /** The versions from old to new. The last one is the example's own. */
-  versions: readonly Version[];
-  /** Whether the app shows a text that the module writes, or `<gpt2-writer>`. */
-  shows: "story" | "writer";
-  /** The configuration that the app needs beside its import, for the table. */
-  configuration?: string;
-  /** Changes the example: one folder has examples of several ways. */
-  change?: (folder: string) => void;
-  build: Build;
-  /** Options of `npm run dev`; undefined for tools without a server. `{port}` is a free port. */
-  dev?: readonly string[];
-}
-
 export interface Version {
   version: string;
   /** Other dependencies that have to change with it. */
@@ -31,15 +12,44 @@ export interface Version {
   change?: (folder: string) => void;
 }
 
-interface Build {
-  /** The script of package.json that builds the app. */
-  script: string;
+interface Given {
+  name: string;
+  /** Folder of examples/. */
+  example: string;
+  /** The dependency of the example that has these `versions`, by default with the example's name; null: no package of npm. */
+  dependency?: string | null;
+  /** The versions from old to new. The last one is the example's own. */
+  versions: readonly (string | Version)[];
   /** The folder that a static host serves; undefined if the app has its own server, `npm run start`. */
   folder?: string;
+  /** Whether the app shows a text that the module writes, or `<gpt2-writer>`. */
+  shows?: "story" | "writer";
+  /** The configuration that the app needs beside its import, for the table. */
+  configuration?: string;
+  /** Changes the example: one folder has examples of several ways. */
+  change?: (folder: string) => void;
+  /** The script of package.json that builds the app. */
+  script?: string;
+  /** Options of `npm run dev`, null for tools without a server. `{port}` is a free port. */
+  dev?: readonly string[] | null;
 }
 
-const local = ["--port={port}", "--host=localhost"];
-const files = (folder: string): Build => ({ script: "build", folder });
+const own = ["--port={port}"];
+const local = [...own, "--host=localhost"];
+const tool = (given: Given) => ({
+  ...{
+    dependency: given.example,
+    folder: undefined,
+    shows: "story",
+    configuration: "",
+    script: "build",
+    dev: local,
+  },
+  ...given,
+  versions: given.versions.map((one): Version => (typeof one === "string" ? { version: one } : one)),
+});
+export type Tool = ReturnType<typeof tool>;
+
 const write = (folder: string, name: string, text: string) => writeFileSync(join(folder, name), text);
 function edit(folder: string, name: string, before: string | RegExp, after: string): void {
   const text = readFileSync(join(folder, name), "utf8");
@@ -69,7 +79,6 @@ const angular = (core: string, cli: string, builder: string, typescript: string)
   typescript,
 });
 
-const esbuild = { example: "esbuild", dependency: "esbuild", versions: [{ version: "0.28.2" }] } as const;
 /** Removes everything but the call of esbuild, which finds no worker. */
 function alone(folder: string): void {
   edit(folder, "main.js", /, \{ baseUrl: [^}]*\}/, "");
@@ -80,151 +89,80 @@ function aloneInOneFile(folder: string): void {
   edit(folder, "package.json", " --splitting", "");
 }
 
-const next = {
-  example: "next",
-  dependency: "next",
-  shows: "story",
-  dev: ["--port={port}"],
-} as const;
+const esbuild = { example: "esbuild", versions: ["0.28.2"], folder: "public", dev: null } as const;
+const rspack1 = { "@rspack/cli": "1.7.12", "@rspack/dev-server": "1.2.1" };
+const sveltekit2 = {
+  "@sveltejs/adapter-static": "3.0.10",
+  "@sveltejs/vite-plugin-svelte": "6.2.4",
+  vite: "7.3.8",
+};
 
 export const tools: readonly Tool[] = [
+  { name: "Vite", example: "vite", versions: ["5.4.21", "6.4.6", "7.3.8", "8.3.8"], folder: "dist" },
+  { name: "webpack", example: "webpack", versions: ["5.112.2"], folder: "dist" },
   {
-    ...{ name: "Vite", example: "vite", dependency: "vite", shows: "story" },
-    versions: ["5.4.21", "6.4.6", "7.3.8", "8.3.8"].map((version) => ({ version })),
-    build: files("dist"),
-    dev: local,
+    ...{ name: "Rspack", example: "rspack", dependency: "@rspack/core", folder: "dist" },
+    versions: [{ version: "1.7.12", dependencies: rspack1 }, "2.3.2"],
   },
   {
-    ...{ name: "webpack", example: "webpack", dependency: "webpack", shows: "story" },
-    versions: [{ version: "5.112.2" }],
-    build: files("dist"),
-    dev: local,
+    ...{ name: "Rsbuild", example: "rsbuild", dependency: "@rsbuild/core", folder: "dist" },
+    versions: ["1.7.6", "2.3.2"],
   },
   {
-    ...{ name: "Rspack", example: "rspack", dependency: "@rspack/core", shows: "story" },
-    versions: [
-      { version: "1.7.12", dependencies: { "@rspack/cli": "1.7.12", "@rspack/dev-server": "1.2.1" } },
-      { version: "2.3.2" },
-    ],
-    build: files("dist"),
-    dev: local,
-  },
-  {
-    ...{ name: "Rsbuild", example: "rsbuild", dependency: "@rsbuild/core", shows: "story" },
-    versions: [{ version: "1.7.6" }, { version: "2.3.2" }],
-    build: files("dist"),
-    dev: local,
-  },
-  {
-    ...{ name: "Rollup", example: "rollup", dependency: "rollup", shows: "story" },
-    versions: [{ version: "4.68.7" }],
+    ...{ name: "Rollup", example: "rollup", versions: ["4.68.7"], folder: ".", dev: null },
     configuration: "`@rollup/plugin-node-resolve`",
-    build: files("."),
   },
-  { ...esbuild, name: "esbuild", shows: "story", change: aloneInOneFile, build: files("public") },
+  { ...esbuild, name: "esbuild", change: aloneInOneFile },
+  { ...esbuild, name: "esbuild `--splitting`", change: alone },
   {
-    ...{ ...esbuild, name: "esbuild `--splitting`", shows: "story" },
-    change: alone,
-    build: files("public"),
-  },
-  {
-    ...{ ...esbuild, name: "esbuild with a copy", shows: "story" },
+    ...{ ...esbuild, name: "esbuild with a copy" },
     configuration: "`--splitting`, a copy of `build/package`, `baseUrl`",
-    build: files("public"),
   },
   {
-    ...{ name: "Parcel", example: "parcel", dependency: "parcel", shows: "story" },
-    versions: [{ version: "2.16.4" }],
-    build: files("dist"),
-    dev: ["--port={port}", "--no-cache"],
+    ...{ name: "Parcel", example: "parcel", versions: ["2.16.4"], folder: "dist" },
+    dev: [...own, "--no-cache"],
   },
   {
-    ...{ name: "Angular", example: "angular", dependency: "@angular/core", shows: "story" },
+    ...{ name: "Angular", example: "angular", dependency: "@angular/core", folder: "dist" },
     versions: [
       { version: "20.3.35", dependencies: angular("20.3.35", "20.3.43", "20.3.41", "5.9.3") },
       { version: "22.2.6", node: 22 },
     ],
-    build: files("dist"),
-    dev: local,
   },
+  { name: "Next.js", example: "next", versions: ["15.5.29", "16.4.6"], dev: own }, // with webpack, with Turbopack
   {
-    ...{ ...next, name: "Next.js" },
-    versions: [{ version: "15.5.29" }, { version: "16.4.6" }], // with webpack, with Turbopack
-    build: { script: "build" },
-  },
-  {
-    ...{ ...next, name: "Next.js, webpack" },
-    versions: [{ version: "16.4.6" }],
+    ...{ name: "Next.js, webpack", example: "next", versions: ["16.4.6"], script: "build:webpack", dev: own },
     configuration: "`next build --webpack`",
-    change: (folder) => edit(folder, "package.json", '"next dev"', '"next dev --webpack"'),
-    build: { script: "build:webpack" },
+    change: (folder: string) => edit(folder, "package.json", '"next dev"', '"next dev --webpack"'),
   },
+  { name: "Vue", example: "vue", versions: ["3.5.45"], folder: "dist" },
+  { name: "Svelte", example: "svelte", versions: ["5.57.3"], folder: "dist" },
   {
-    ...{ name: "Vue", example: "vue", dependency: "vue", shows: "story" },
-    versions: [{ version: "3.5.45" }],
-    build: files("dist"),
-    dev: local,
-  },
-  {
-    ...{ name: "Svelte", example: "svelte", dependency: "svelte", shows: "story" },
-    versions: [{ version: "5.57.3" }],
-    build: files("dist"),
-    dev: local,
-  },
-  {
-    ...{ name: "SvelteKit", example: "sveltekit", dependency: "@sveltejs/kit", shows: "story" },
+    ...{ name: "SvelteKit", example: "sveltekit", dependency: "@sveltejs/kit", folder: "build" },
     versions: [
-      {
-        version: "2.70.4",
-        dependencies: {
-          "@sveltejs/adapter-static": "3.0.10",
-          "@sveltejs/vite-plugin-svelte": "6.2.4",
-          vite: "7.3.8",
-        },
-        change: asSvelteKit2,
-      },
+      { version: "2.70.4", dependencies: sveltekit2, change: asSvelteKit2 },
       { version: "3.2.0", node: 22 },
     ],
-    build: files("build"),
-    dev: local,
+  },
+  { name: "Nuxt", example: "nuxt", versions: [{ version: "4.5.2", node: 22 }], folder: ".output/public" },
+  {
+    ...{ name: "Astro", example: "astro", folder: "dist", shows: "writer" },
+    versions: ["5.18.2", { version: "7.3.5", node: 22 }],
   },
   {
-    ...{ name: "Nuxt", example: "nuxt", dependency: "nuxt", shows: "story" },
-    versions: [{ version: "4.5.2", node: 22 }],
-    build: files(".output/public"),
-    dev: local,
+    ...{ name: "VitePress", example: "vitepress", versions: ["1.6.4"], folder: ".vitepress/dist" },
+    ...{ shows: "writer", configuration: "`isCustomElement` of Vue" },
   },
   {
-    ...{ name: "Astro", example: "astro", dependency: "astro", shows: "writer" },
-    versions: [{ version: "5.18.2" }, { version: "7.3.5", node: 22 }],
-    build: files("dist"),
-    dev: local,
+    ...{ name: "Docusaurus", example: "docusaurus", dependency: "@docusaurus/core", versions: ["3.10.2"] },
+    ...{ folder: "build", shows: "writer", dev: [...local, "--no-open"] },
   },
   {
-    ...{ name: "VitePress", example: "vitepress", dependency: "vitepress", shows: "writer" },
-    versions: [{ version: "1.6.4" }],
-    configuration: "`isCustomElement` of Vue",
-    build: files(".vitepress/dist"),
-    dev: local,
+    ...{ name: "Eleventy", example: "eleventy", dependency: "@11ty/eleventy", versions: ["3.1.8"], dev: own },
+    ...{ folder: "_site", shows: "writer", configuration: "`addPassthroughCopy`" },
   },
   {
-    ...{ name: "Docusaurus", example: "docusaurus", dependency: "@docusaurus/core", shows: "writer" },
-    versions: [{ version: "3.10.2" }],
-    build: files("build"),
-    dev: [...local, "--no-open"],
+    ...{ name: "Hugo", example: "hugo", dependency: null, versions: ["0.111"], dev: own }, // Debian's
+    ...{ folder: "public", shows: "writer", configuration: "a mount of `build/package`" },
   },
-  {
-    ...{ name: "Eleventy", example: "eleventy", dependency: "@11ty/eleventy", shows: "writer" },
-    versions: [{ version: "3.1.8" }],
-    configuration: "`addPassthroughCopy`",
-    build: files("_site"),
-    dev: ["--port={port}"],
-  },
-  {
-    ...{ name: "Hugo", example: "hugo", shows: "writer" },
-    versions: [{ version: "0.111" }], // Debian's
-    configuration: "a mount of `build/package`",
-    build: files("public"),
-    dev: ["--port={port}"],
-  },
-];
+].map((given) => tool(given as Given));

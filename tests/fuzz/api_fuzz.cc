@@ -1,7 +1,9 @@
 // The C API and the converter's, in any order, also after errors, with requests that are right,
 // damaged or random. Every answer is null, or JSON with a result or an error. A call succeeds only
-// if the API allows it at that point.
+// if the API allows it at that point. An option is taken exactly if its table row allows the value.
+// However a text is written, its tokens stay the same.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -14,6 +16,7 @@
 #include "engine/api/api.h"
 #include "engine/api/convert.h"
 #include "engine/api/memory.h"
+#include "engine/api/options_json.h"
 #include "tests/fuzz/support/any_json.h"
 #include "tests/fuzz/support/fuzz_model.h"
 #include "tests/support/api_output.h"
@@ -21,30 +24,31 @@
 namespace gpt2::fuzz {
 namespace {
 
+constexpr int kVocab = 13;
+
 struct Folder {
   std::string config;
   VocabularyFiles vocabulary;
   std::string weights;
 };
 
-// Its config.json and weights come in twelve kinds, each made once, because making them takes
+// Its config.json and weights come in some kinds, each made once, because making them takes
 // longer than the calls.
 Folder AnyFolder(FuzzedDataProvider& input) {
   Config config;
-  config.n_head = 1;
+  config.n_head = config.n_layer = input.PickValueInArray<std::size_t>({1, 1, 2});
+  config.is_bigcode = config.multi_query = config.n_head == 2 && input.ConsumeBool();
   config.n_embd = input.PickValueInArray<std::size_t>({4, 32});
-  config.n_layer = 1;
   config.n_inner = 8;
-  config.n_positions = input.PickValueInArray<std::size_t>({1, 3, 16});
-  config.vocab_size = 13;
-  if (input.ConsumeBool()) config.eos_token_id = 12;
+  config.n_positions = input.PickValueInArray<std::size_t>({1, 3, 16, 40});
+  config.vocab_size = kVocab;
+  if (input.ConsumeBool()) config.eos_token_id = kVocab - 1;
   static std::map<std::string, Folder> made;
   const std::string json = ConfigJson(config).dump();
   Folder& folder = made[json];
   if (folder.config.empty()) {
     const auto tensors = HubTensors(config, DType::kF16, /*seed=*/1);
-    folder = {json, SmallVocabulary(/*size=*/13),
-              SafetensorsFile(HeaderJson(tensors).dump(), tensors)};
+    folder = {json, SmallVocabulary(kVocab), SafetensorsFile(HeaderJson(tensors).dump(), tensors)};
   }
   Folder copy = folder;
   if (input.ConsumeBool()) copy.vocabulary = {};
@@ -67,42 +71,101 @@ Prompt AnyPrompt(FuzzedDataProvider& input) {
     default:
       Prompt prompt{{}, /*is_ids=*/true};
       for (auto left = input.ConsumeIntegralInRange<int>(0, 20); left > 0; --left) {
-        prompt.bytes += static_cast<char>(input.ConsumeIntegralInRange<int>(0, 12));
+        prompt.bytes += static_cast<char>(input.ConsumeIntegralInRange<int>(0, kVocab - 1));
         prompt.bytes.append(3, '\0');
       }
       return prompt;
   }
 }
 
+// A value of `option` inside its range, at an end, or just outside; or any other.
+Json AnyNumber(FuzzedDataProvider& input, const NumberOption& option) {
+  const double value = input.ConsumeFloatingPointInRange(option.least, option.most);
+  switch (input.ConsumeIntegralInRange<int>(0, 7)) {
+    case 0:
+      return input.ConsumeBool() ? option.least : option.most;
+    case 1:
+      return std::nextafter(option.least, -1e300);
+    case 2:
+      return std::nextafter(option.most, 1e300);
+    case 3:
+      return AnyJson(input);
+    case 4:
+      return value;
+    default:  // mostly small ones, which do more
+      const double some = std::min(value, option.least + input.ConsumeIntegralInRange<int>(0, 20));
+      return option.is_whole ? std::floor(some) : some;
+  }
+}
+
 Json AnyOptions(FuzzedDataProvider& input) {
-  Json options = {{"maxNewTokens", input.ConsumeIntegralInRange<int>(0, 12)}};
-  while (input.ConsumeBool()) {
-    switch (input.ConsumeIntegralInRange<int>(0, 6)) {
-      case 0:
-        options["n"] = input.ConsumeIntegralInRange<int>(0, 17);
-        break;
-      case 1:
-        options["stop"] = input.PickValueInArray({"a", "ab", "\xc3\xa9", ""});
-        break;
-      case 2:
-        options["logprobs"] = input.ConsumeIntegralInRange<int>(0, 20);
-        break;
-      case 3:
-        options["temperature"] = input.PickValueInArray({0.0, 1e-30, 1.0, 100.0});
-        break;
-      case 4:
-        options["repetitionPenalty"] = input.PickValueInArray({0.01, 1.0, 100.0});
-        break;
-      case 5:
-        options[input.PickValueInArray({"ignoreEos", "strict", "lookup", "heal", "allowSpecial"})] =
-            input.ConsumeBool();
-        break;
-      default:
-        options[input.PickValueInArray({"seed", "topK", "topP", "minP", "kv", "x"})] =
-            AnyJson(input);
+  Json options = Json::object();
+  while (input.remaining_bytes() > 0 && input.ConsumeIntegralInRange<int>(0, 3) > 0) {
+    if (input.ConsumeBool()) {
+      const auto numbers = NumberOptions();
+      const NumberOption& option =
+          numbers[input.ConsumeIntegralInRange<std::size_t>(0, numbers.size() - 1)];
+      options[std::string(option.name)] = AnyNumber(input, option);
+    } else if (input.ConsumeBool()) {
+      const auto flags = FlagOptions();
+      const FlagOption& flag =
+          flags[input.ConsumeIntegralInRange<std::size_t>(0, flags.size() - 1)];
+      options[std::string(flag.name)] = input.ConsumeBool();
+    } else if (input.ConsumeBool()) {
+      options[std::string(kStopOption)] = input.PickValueInArray({"a", "ab", "bb", "\xc3\xa9", ""});
+    } else {
+      options[input.PickValueInArray({"stop", "heal", "kv", "x"})] = AnyJson(input);
     }
   }
   return options;
+}
+
+bool IsStop(const Json& value) {
+  const auto is_text = [](const Json& text) {
+    return text.is_string() && text != "" &&
+           text.get_ref<const std::string&>().size() <= kMostStopBytes;
+  };
+  if (!value.is_array()) return is_text(value);
+  return value.size() <= kMostStops && std::all_of(value.begin(), value.end(), is_text);
+}
+
+// Whether `value` fits the option `name` according to its table row.
+bool Fits(const std::string& name, const Json& value) {
+  for (const NumberOption& option : NumberOptions()) {
+    if (option.name != name) continue;
+    const double number = value.is_number() ? value.get<double>() : NAN;
+    return number >= option.least && number <= option.most &&
+           (!option.is_whole || std::trunc(number) == number);
+  }
+  for (const FlagOption& option : FlagOptions()) {
+    if (option.name == name) return value.is_boolean();
+  }
+  return name == kStopOption && IsStop(value);
+}
+
+// Options that are taken; leaves out the others.
+Json FittingOptions(FuzzedDataProvider& input) {
+  Json fitting = Json::object();
+  const Json options = AnyOptions(input);
+  for (const auto& [name, value] : options.items()) {
+    if (Fits(name, value)) fitting[name] = value;
+  }
+  fitting["maxNewTokens"] = input.ConsumeIntegralInRange<int>(0, 12);
+  return fitting;
+}
+
+void CheckOptions(const Json& json) {
+  bool fits = json.is_object();
+  if (fits) {
+    for (const auto& [name, value] : json.items()) fits &= Fits(name, value);
+  }
+  const Result<GenerateOptions> options = ReadGenerateOptions(json, {});
+  Check(options.ok() == fits, fits ? "refused, though it fits" : "taken, though it does not fit");
+  if (!fits) return;
+  for (const NumberOption& option : NumberOptions()) {
+    const double wanted = json.value(std::string(option.name), option.get({}));
+    Check(option.get(options.value()) == wanted, option.name);
+  }
 }
 
 // The engine behind its API, and the expected state.
@@ -119,64 +182,21 @@ class Caller {
   Caller(const Caller&) = delete;
 
   void AnyCall() {
-    Call();
+    using Call = void (Caller::*)();
+    static constexpr Call kCalls[] = {
+        &Caller::LoadWhole,      &Caller::LoadBegin,      &Caller::LoadWeights,
+        &Caller::LoadPrompt,     &Caller::LoadEnd,        &Caller::CountThreads,
+        &Caller::Tokenize,       &Caller::Detokenize,     &Caller::Generate,
+        &Caller::Step,           &Caller::Step,           &Caller::Score,
+        &Caller::ScoreStep,      &Caller::Suspend,        &Caller::Interrupt,
+        &Caller::Resume,         &Caller::Discard,        &Caller::PrefillStep,
+        &Caller::Inspect,        &Caller::ReadAndInspect, &Caller::CompareTexts,
+        &Caller::TakeAnyOptions, &Caller::Convert};
+    (this->*input_.PickValueInArray(kCalls))();
     CheckOutOfTurn();
   }
 
  private:
-  void Call() {
-    switch (input_.ConsumeIntegralInRange<int>(0, 15)) {
-      case 0:
-        if (loads_++ < kMostLoads) LoadWhole();
-        return;
-      case 1:
-        if (loads_++ < kMostLoads) LoadBegin();
-        return;
-      case 2:
-        return LoadWeights();
-      case 3:
-        return LoadEnd();
-      case 4:
-        return CountThreads();
-      case 5:
-        if (input_.ConsumeIntegralInRange<int>(0, 31) == 31) Tune();
-        return;
-      case 6:
-        return Tokenize();
-      case 7:
-        return Detokenize();
-      case 8:
-        return Generate();
-      case 9:
-        return Step(input_.ConsumeIntegralInRange<int>(1, 40));
-      case 10:
-        return Score();
-      case 11:
-        return ScoreStep(input_.ConsumeIntegralInRange<int>(1, 10));
-      case 12:
-        return input_.ConsumeBool() ? Suspend() : Interrupt();
-      case 13:
-        return input_.ConsumeBool() ? Resume(AnyNumber()) : Discard();
-      case 14:
-        return LoadPrompt();
-      default:
-        return Others(input_.ConsumeIntegralInRange<int>(0, 3));
-    }
-  }
-
-  void Others(int which) {
-    switch (which) {
-      case 0:
-        return Allocate();
-      case 1:
-        return PrefillStep();
-      case 2:
-        return input_.ConsumeBool() ? Inspect() : ReadAndInspect();
-      default:
-        for (auto calls = input_.ConsumeIntegralInRange<int>(1, 8); calls > 0; --calls) Convert();
-    }
-  }
-
   // After any calls, work that is not running, has ended or is suspended takes no step.
   void CheckOutOfTurn() {
     Check(is_generating_ || !Read(gpt2_step(engine_)), "a step of what is not generated");
@@ -247,6 +267,7 @@ class Caller {
   }
 
   void LoadWhole() {
+    if (loads_++ >= kMostLoads) return;
     is_damaged_ = false;
     const Folder folder = AnyFolder(input_);
     const char* options = input_.PickValueInArray({"{}", R"({"kv": "f32"})", R"({"kv": "q8"})"});
@@ -258,6 +279,7 @@ class Caller {
   }
 
   void LoadBegin() {
+    if (loads_++ >= kMostLoads) return;
     is_damaged_ = true;
     Folder folder = AnyFolder(input_);
     folder.config = MaybeDamaged(input_, folder.config);
@@ -291,24 +313,23 @@ class Caller {
     const auto result = Read(gpt2_load_end(engine_));
     Check(was_loading || !result, "a load ended that is not under way");
     if (was_loading) is_loaded_ = result.has_value();
-    if (result) Check((*result)["threads"] == 1, "threads of the model");
+    if (!result) return;
+    Check((*result)["threads"] == 1, "threads of the model");
+    layers_ = (*result)["config"]["nLayer"].get<std::uint32_t>();
   }
 
   void CountThreads() {
     gpt2_drop_unstarted_threads(engine_);
     Check(gpt2_started_threads(engine_) == 1, "threads");
-  }
-
-  void Tune() {
-    const auto result = Read(gpt2_tune_threads(engine_));
-    Check(result.has_value() == is_loaded_, "tune");
-    if (result) Check((*result)["threads"] == 1 && (*result)["isDone"] == true, "threads to tune");
+    if (input_.ConsumeIntegralInRange<int>(0, 31) != 31) return;
+    const auto tuned = Read(gpt2_tune_threads(engine_));
+    Check(tuned.has_value() == is_loaded_, "tune");
+    if (tuned) Check((*tuned)["threads"] == 1 && (*tuned)["isDone"] == true, "threads to tune");
   }
 
   void Tokenize() {
     text_ = AnyPrompt(input_).bytes;
-    const std::string options = Text(
-        input_.ConsumeBool() ? Json({{"allowSpecial", input_.ConsumeBool()}}) : Json::object());
+    const std::string options = Text({{"allowSpecial", input_.ConsumeBool()}});
     const auto result =
         Read(gpt2_tokenize(engine_, text_.data(), text_.size(), options.data(), options.size()));
     Check(is_loaded_ || !result, "tokens without a model");
@@ -323,7 +344,7 @@ class Caller {
     if (!result) return;
     const auto* ids = gpt2_token_ids(engine_);
     const auto count = (*result)["count"].get<std::size_t>();
-    for (std::size_t i = 0; i < count; ++i) Check(ids[i] >= 0 && ids[i] < 13, "id");
+    for (std::size_t i = 0; i < count; ++i) Check(ids[i] >= 0 && ids[i] < kVocab, "id");
     const std::vector<std::int32_t> copy(ids, ids + count);
     Check(Read(gpt2_detokenize(engine_, copy.data(), count)).has_value(),
           "ids of its own are refused");
@@ -332,21 +353,90 @@ class Caller {
   void Detokenize() {
     std::vector<std::int32_t> ids(input_.ConsumeIntegralInRange<std::size_t>(0, 8));
     for (std::int32_t& id : ids) {
-      id = input_.ConsumeBool() ? input_.ConsumeIntegralInRange<int>(0, 12)
+      id = input_.ConsumeBool() ? input_.ConsumeIntegralInRange<int>(0, kVocab - 1)
                                 : input_.ConsumeIntegral<std::int32_t>();
     }
     Read(gpt2_detokenize(engine_, ids.data(), ids.size()));
   }
 
-  void Generate() {
-    const Prompt prompt = AnyPrompt(input_);
-    const std::string options = input_.ConsumeBool() ? Text(AnyOptions(input_)) : "";
+  std::optional<Json> Begin(const Prompt& prompt, const std::string& options) {
     const auto result = Read(gpt2_generate(engine_, prompt.bytes.data(), prompt.bytes.size(),
                                            prompt.is_ids, options.data(), options.size()));
     Check(is_loaded_ || !result, "a generation without a model");
     if (is_loaded_) EndWork();
     is_generating_ = result && gpt2_output(engine_)->is_done == 0;
     if (result) Check((*result)["promptTokens"].is_number_unsigned(), "promptTokens");
+    return result;
+  }
+
+  void Generate() {
+    const Json options = input_.ConsumeBool() ? FittingOptions(input_) : Json::object();
+    Begin(AnyPrompt(input_), options.empty() ? "" : Text(options));
+  }
+
+  // The bytes of a request reach the table of options.
+  void TakeAnyOptions() {
+    const std::string text = Text(input_.ConsumeBool() ? AnyOptions(input_) : AnyJson(input_));
+    const auto json = ParseRequest(text, "the request");
+    if (json.ok()) CheckOptions(*json.value());
+  }
+
+  // The tokens of each continuation, then why each ended; empty if the request is refused.
+  std::optional<std::vector<Json>> Write(const Prompt& prompt, const Json& options,
+                                         bool is_interrupted) {
+    if (!Begin(prompt, TextOf(options))) return std::nullopt;
+    std::vector<Json> written(options.value<std::size_t>("n", 1), Json::array());
+    while (is_generating_) {
+      if (is_interrupted && input_.ConsumeIntegralInRange<int>(0, 7) == 7) Interrupt();
+      const auto step = TakeStep();
+      Check(step.has_value(), "a text that does not end");
+      for (Json token : (*step)["tokens"]) {
+        const std::size_t index = token["index"];
+        token.erase("index");
+        for (Json& other : token["top"]) other.erase("index");
+        written[index].push_back(std::move(token));
+      }
+    }
+    const Json reasons = (*Read(gpt2_summary(engine_)))["finishReasons"];
+    for (std::size_t i = 0; i < written.size(); ++i) written[i].push_back(reasons[i]);
+    return written;
+  }
+
+  // The first text is written on a nearly empty cache, without lookup. The second one finds it in
+  // the cache, and other work runs in between. Each continuation equals a text of its own seed.
+  void CompareTexts() {
+    if (!is_loaded_ || is_damaged_) return;
+    const Prompt prompt = AnyPrompt(input_);
+    const int seed = input_.ConsumeIntegral<std::uint16_t>();
+    Json options = FittingOptions(input_);
+    options["seed"] = seed;
+    options["n"] = input_.ConsumeIntegralInRange<int>(1, 3);
+    options["lookup"] = false;
+    const Prompt other{{kVocab - 1, 0, 0, 0}, /*is_ids=*/true};
+    Write(other, {{"maxNewTokens", 1}}, /*is_interrupted=*/false);
+    const auto plain = Write(prompt, options, /*is_interrupted=*/false);
+    options["lookup"] = true;
+    Check(Write(prompt, options, /*is_interrupted=*/true) == plain,
+          "lookup, the cache or an interruption changes the text");
+    if (!plain) return;
+    options["n"] = 1;
+    for (std::size_t i = 0; i < plain->size(); ++i) {
+      CheckStops((*plain)[i], options);
+      options["seed"] = seed + i;
+      const auto single = Write(prompt, options, /*is_interrupted=*/false);
+      Check(single && single->front() == (*plain)[i], "a continuation differs from its own text");
+    }
+  }
+
+  void CheckStops(const Json& written, const Json& options) {
+    std::string text;
+    for (const Json& token : written) {
+      if (token.is_object()) text += token["text"].get<std::string>();
+    }
+    const Json stops = options.value("stop", Json::array());
+    for (const Json& stop : stops.is_array() ? stops : Json::array({stops})) {
+      Check(text.find(stop.get<std::string>()) == std::string::npos, "a stop string is shown");
+    }
   }
 
   void Suspend() {
@@ -365,7 +455,7 @@ class Caller {
     if (between == 1) Generate();
     if (between >= 2) Score();
     CheckOutOfTurn();
-    Resume(*suspended_.rbegin());
+    ResumeNumber(*suspended_.rbegin());
   }
 
   std::uint32_t AnyNumber() {
@@ -373,7 +463,9 @@ class Caller {
     return *suspended_.begin();
   }
 
-  void Resume(std::uint32_t number) {
+  void Resume() { ResumeNumber(AnyNumber()); }
+
+  void ResumeNumber(std::uint32_t number) {
     const auto result = Read(gpt2_resume(engine_, number));
     Check(result.has_value() == suspended_.contains(number), "resumed what is not there");
     if (!result) return;
@@ -395,17 +487,21 @@ class Caller {
     is_its_turn = is_its_turn && result;
   }
 
-  void Step(int most) {
-    for (; most > 0; --most) {
-      const auto result = ReadOutput(gpt2_step(engine_));
-      CheckTurn(result, is_generating_);
-      if (!result) return;
-      for (const Json& token : (*result)["tokens"]) {
-        Check(token["logprob"].is_number() && token["logprob"] <= 0.001, "logprob");
-        Check(token["id"] >= 0 && token["id"] < 13, "id");
-      }
-      is_generating_ = (*result)["isDone"] == false;
-      Check(Read(gpt2_summary(engine_)).has_value() == !is_generating_, "summary");
+  std::optional<Json> TakeStep() {
+    const auto result = ReadOutput(gpt2_step(engine_));
+    CheckTurn(result, is_generating_);
+    if (!result) return result;
+    for (const Json& token : (*result)["tokens"]) {
+      Check(token["logprob"].is_number() && token["logprob"] <= 0.001, "logprob");
+      Check(token["id"] >= 0 && token["id"] < kVocab, "id");
+    }
+    is_generating_ = (*result)["isDone"] == false;
+    Check(Read(gpt2_summary(engine_)).has_value() == !is_generating_, "summary");
+    return result;
+  }
+
+  void Step() {
+    for (auto most = input_.ConsumeIntegralInRange<int>(1, 40); most > 0 && TakeStep(); --most) {
     }
   }
 
@@ -416,16 +512,18 @@ class Caller {
   }
 
   void Inspect() {
-    const auto layer = input_.ConsumeIntegralInRange<std::uint32_t>(0, 1);  // there is one layer
+    const auto layer = input_.ConsumeIntegralInRange<std::uint32_t>(0, 2);
     const auto top = input_.PickValueInArray<std::uint32_t>({0, 1, 5, 13, 14, 0xffffffff});
     const auto result = ReadOutput(gpt2_inspect(engine_, layer, top));
-    const bool is_there = is_loaded_ && !is_generating_ && layer == 0;
+    const bool is_there = is_loaded_ && !is_generating_ && layer < layers_;
     Check(is_there || !result, "shown what is not there");
     if (!result) return;
     const Json& tokens = (*result)["tokens"];
-    constexpr std::size_t kStages = 2;
-    Check(tokens.size() == kStages * std::min(top, 13u), "tokens of the stages");
-    for (const Json& token : tokens) Check(token["index"] < kStages && token["id"] < 13, "token");
+    const std::uint32_t stages = layers_ + 1;
+    Check(tokens.size() == stages * std::min<std::uint32_t>(top, kVocab), "tokens of the stages");
+    for (const Json& token : tokens) {
+      Check(token["index"] < stages && token["id"] < kVocab, "token");
+    }
     const float* scores = gpt2_attention(engine_);
     const auto total = (*result)["total"].get<std::size_t>();
     for (std::size_t i = 0; i < total; ++i) {
@@ -434,36 +532,24 @@ class Caller {
   }
 
   void ReadAndInspect() {
-    const Prompt prompt = AnyPrompt(input_);
-    const std::string options = R"({"maxNewTokens": 0})";
-    Read(gpt2_generate(engine_, prompt.bytes.data(), prompt.bytes.size(), prompt.is_ids,
-                       options.data(), options.size()));
-    if (is_loaded_) EndWork();
+    Begin(AnyPrompt(input_), R"({"maxNewTokens": 0})");
     while (const auto step = ReadOutput(gpt2_prefill_step(engine_))) {
       if ((*step)["isDone"] == true) break;
     }
     Inspect();
   }
 
-  // Makes any call of convert.h.
+  // Makes some calls of convert.h.
   void Convert() {
-    switch (input_.ConsumeIntegralInRange<int>(0, 5)) {
-      case 0:
-        return ConverterBegin();
-      case 1:
-        return ConverterFeed();
-      case 2:
-      case 3:
-        return ConverterStep();
-      case 4: {
-        const auto folder = Read(gpt2_converter_folder(converter_));
-        Check(is_converting_ || !folder, "a folder of no conversion");
-        return;
-      }
-      default: {
-        const auto end = Read(gpt2_converter_end(converter_));
-        Check(is_converting_ || !end, "the end of no conversion");
-      }
+    for (auto calls = input_.ConsumeIntegralInRange<int>(1, 8); calls > 0; --calls) {
+      const auto call = input_.ConsumeIntegralInRange<int>(0, 5);
+      if (call == 0) ConverterBegin();
+      if (call == 1) ConverterFeed();
+      if (call == 2 || call == 3) ConverterStep();
+      if (call < 4) continue;
+      const auto result =
+          Read(call == 4 ? gpt2_converter_folder(converter_) : gpt2_converter_end(converter_));
+      Check(is_converting_ || !result, "the folder or the end of no conversion");
     }
   }
 
@@ -521,20 +607,13 @@ class Caller {
     is_scoring_ = result && (*result)["isDone"] == false;
   }
 
-  void ScoreStep(int most) {
-    for (; most > 0; --most) {
+  void ScoreStep() {
+    for (auto most = input_.ConsumeIntegralInRange<int>(1, 10); most > 0; --most) {
       const auto result = ReadOutput(gpt2_score_step(engine_));
       CheckTurn(result, is_scoring_);
       if (!result) return;
       is_scoring_ = (*result)["isDone"] == false;
     }
-  }
-
-  void Allocate() {
-    const std::string bytes = input_.ConsumeRandomLengthString(200);
-    auto* memory = static_cast<char*>(gpt2_allocate(bytes.size()));
-    std::copy(bytes.begin(), bytes.end(), memory);
-    gpt2_free(memory);
   }
 
   // A load takes as long as all other calls of an input together. More loads find no new faults.
@@ -544,6 +623,7 @@ class Caller {
   Gpt2Engine* engine_;
   int loads_ = 0;
   std::string rest_;  // weights that the current load still needs
+  std::uint32_t layers_ = 0;
   std::string text_;  // the text that is being tokenized
   std::set<std::uint32_t> suspended_;
   bool is_damaged_ = false;  // whether the weights may be damaged
