@@ -15,10 +15,11 @@ export const trickyText = textOf(
   5,
 );
 const headerNames = "location link x-repo-commit x-error-code content-type content-range content-length etag";
+const sendable = trickyText.map((value) => value.replace(/[^\t\x20-\x7e\x80-\xff]/g, "\xe9")); // by a host
+const address = fc.oneof(fc.constantFrom(...addresses.split(" ")), sendable);
 const headerValue = fc.oneof(
-  trickyText.map((value) => value.replace(/[^\t\x20-\x7e\x80-\xff]/g, "\xe9")), // as a host could send it
-  fc.constantFrom(...addresses.split(" ")),
-  fc.constantFrom(...addresses.split(" ").map((next) => `<${next}>; rel="next"`)),
+  address,
+  address.map((next) => `<${next}>; rel="next"`),
   fc.constantFrom("text/html", "application/json", "bytes 0-1/2", "-1", "0".repeat(40), "GatedRepo"),
 );
 
@@ -38,24 +39,32 @@ const entry = fc.record(
 /** Lists of files, as `/tree/` has them. */
 export const entries = fc.array(entry, { maxLength: 5 });
 
-/** An answer with `body`, or another one with any status and headers. */
-export const answerOf = (body: fc.Arbitrary<string>) =>
-  fc.record({
-    status: fc.constantFrom(
-      ...Array<number>(9).fill(200),
-      206,
-      304,
-      ...redirects,
-      401,
-      403,
-      404,
-      410,
-      451,
-      503,
-    ),
-    headers: fc.dictionary(fc.constantFrom(...headerNames.split(" ")), headerValue, { maxKeys: 3 }),
-    body: fc.oneof({ weight: 4, arbitrary: body }, fc.json({ maxDepth: 2 }), fc.string()),
-  });
+const headers = fc.dictionary(fc.constantFrom(...headerNames.split(" ")), headerValue, { maxKeys: 3 });
+const anyStatus = fc.constantFrom(
+  ...Array<number>(9).fill(200),
+  206,
+  304,
+  ...redirects,
+  401,
+  403,
+  404,
+  410,
+  503,
+);
+const redirect: fc.Arbitrary<{ status: number; headers: Record<string, string>; body: string }> = fc.record({
+  status: fc.constantFrom(...redirects),
+  headers: fc.record({ location: address }),
+  body: fc.constant(""),
+});
+
+/** An answer with `body`, a redirect, or another one with any status and headers. */
+export const answerOf = (body: fc.Arbitrary<string>) => {
+  const anyBody = fc.oneof({ weight: 4, arbitrary: body }, fc.json({ maxDepth: 2 }), fc.string());
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.record({ status: anyStatus, headers, body: anyBody }) },
+    redirect,
+  );
+};
 export type Answer = ReturnType<typeof answerOf> extends fc.Arbitrary<infer Value> ? Value : never;
 
 export const isRedirect = ({ status }: Answer) => redirects.includes(status);
