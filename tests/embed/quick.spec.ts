@@ -1,10 +1,9 @@
-// Light bundlers, no bundler at all, and the servers that most people have, with what npm packs and with the page.
+// Light bundlers, and no bundler at all, with what npm packs.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
-import { addModels, expectStory, expectWriter, makeApp, root, run } from "./app.js";
-import { startNginx, startPython } from "./servers.js";
+import { expectStory, expectWriter, makeApp, root, run } from "./app.js";
 
 const models = { "/models/": join(root, "web/models") };
 const bin = (name: string) => join(root, "node_modules/.bin", name);
@@ -97,16 +96,3 @@ test("the classes of the elements can be imported without being defined, and exi
   expect(found).toEqual([true, true, true, true]);
   await host.close();
 });
-
-for (const [name, start] of [
-  ["python3 -m http.server", startPython],
-  ["nginx with the types that Debian gives it", startNginx],
-] as const) {
-  test(name, async ({ page }) => {
-    const folder = makeApp("import-map");
-    addModels(folder);
-    const server = await start(folder);
-    await expectStory(page, server.origin, "simd-relaxed");
-    server.stop();
-  });
-}

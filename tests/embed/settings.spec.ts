@@ -1,4 +1,4 @@
-// The settings that docs/how-to/hosts.md gives for hosts: each setting, used unchanged, gives threads.
+// Servers that most people have, and the settings that docs/how-to/hosts.md gives for them, used unchanged.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllHeaders, type Header } from "@netlify/headers-parser";
@@ -6,27 +6,35 @@ import { expect, test } from "@playwright/test";
 import { getTransformedRoutes } from "@vercel/routing-utils";
 import { addModels, expectStory, makeApp, type RunningServer } from "./app.js";
 import { isolation } from "./host.js";
-import { settingFor, startApache, startCaddy, startNginx } from "./servers.js";
+import { settingFor, startApache, startCaddy, startNginx, startPython } from "./servers.js";
 
-const servers: Record<string, (folder: string) => Promise<RunningServer>> = {
-  nginx: (folder) => startNginx(folder, settingFor("nginx")),
-  Apache: (folder) => {
-    writeFileSync(join(folder, ".htaccess"), settingFor("Apache"));
-    return startApache(folder, ["headers"]);
-  },
-  Caddy: (folder) => startCaddy(folder, settingFor("Caddy")),
-};
+function startApacheWithSetting(folder: string): Promise<RunningServer> {
+  writeFileSync(join(folder, ".htaccess"), settingFor("Apache"));
+  return startApache(folder, ["headers"]);
+}
 
-for (const [name, start] of Object.entries(servers)) {
-  test(`${name} gives threads with the setting of docs/how-to/hosts.md`, async ({ page }) => {
+const alone = "simd-relaxed"; // in one thread
+const withThreads = "threads-relaxed";
+for (const [name, start, engine] of [
+  ["python3 -m http.server serves the module as it is", startPython, alone],
+  ["nginx serves the module with the types that Debian gives it", startNginx, alone],
+  [
+    "nginx gives threads with the setting of docs/how-to/hosts.md",
+    (folder: string) => startNginx(folder, settingFor("nginx")),
+    withThreads,
+  ],
+  [
+    "Caddy gives threads with the setting of docs/how-to/hosts.md",
+    (folder: string) => startCaddy(folder, settingFor("Caddy")),
+    withThreads,
+  ],
+  ["Apache gives threads with the setting of docs/how-to/hosts.md", startApacheWithSetting, withThreads],
+] as const) {
+  test(name, async ({ page }) => {
     const folder = makeApp("import-map");
     addModels(folder);
     const server = await start(folder);
-    try {
-      await expectStory(page, server.origin, "threads-relaxed");
-    } finally {
-      server.stop();
-    }
+    await expectStory(page, server.origin, engine).finally(() => server.stop());
   });
 }
 
