@@ -1,4 +1,4 @@
-// A hub without a network. A test or the fuzzer chooses its answers. It records each request, and whether it had the token.
+// A hub without a network. A test or a property chooses its answers. It records each request, and whether it had the token.
 import type { Access } from "../../weights_tools/hub/requests.mjs";
 
 export const token = "hf_scriptedtoken";
