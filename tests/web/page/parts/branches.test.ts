@@ -1,8 +1,15 @@
 // @vitest-environment happy-dom
-// The list of branches: one button each, named by the words that distinguish it.
-import { expect, it, vi } from "vitest";
-import { showBranches, wordsOf, type BranchActions } from "../../../../web/page/parts/branches/list.js";
+// The list of branches and their comparison, alone, in an editor without a model.
+import { signal } from "@preact/signals-core";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { Editor } from "../../../../web/page/document/editor.js";
+import { closeRun } from "../../../../web/page/document/run.js";
 import type { Branch, Tree } from "../../../../web/page/document/tree.js";
+import { Notes } from "../../../../web/page/dom/notes.js";
+import { Branching } from "../../../../web/page/parts/branches/branching.js";
+import { compareBranches } from "../../../../web/page/parts/branches/compare.js";
+import { showBranches, wordsOf } from "../../../../web/page/parts/branches/list.js";
+import { mountMarkup } from "../../support/page-part.js";
 
 const branch = (id: number, parent: number | null, text: string): Branch => ({
   id,
@@ -21,56 +28,88 @@ const tree: Tree = {
   current: 1,
 };
 
-it("each branch is shown by its first words that differ from its parent", () => {
-  expect(tree.branches.map((each) => wordsOf(tree, each))).toEqual([
-    "red dog",
-    "blue whale that sang all day long",
-    "slept",
-    "",
-  ]);
-});
-
-it("the list has one button per branch, in the order of the tree, and the actions for the current one below", () => {
+it("each branch is shown by its first words that differ from its parent, in their own direction", () => {
+  const words = ["red dog", "blue whale that sang all day long", "slept", ""];
+  expect(tree.branches.map((each) => wordsOf(tree, each))).toEqual(words);
   const place = document.createElement("div");
-  document.body.append(place);
-  const actions: BranchActions = { walk: vi.fn(), name: vi.fn(), remove: vi.fn(), compare: vi.fn() };
+  const actions = { walk: vi.fn(), name: vi.fn(), remove: vi.fn(), compare: vi.fn() };
   showBranches(place, tree, actions);
-  const items = [...place.querySelectorAll<HTMLButtonElement>("li button")];
-  expect(items.map(({ dataset }) => dataset.branch)).toEqual(["0", "1", "2", "3"]);
-  expect(items.map((each) => each.getAttribute("aria-current") === "true")).toEqual([
-    false,
-    true,
-    false,
-    false,
-  ]);
-  expect(items[3]?.textContent).toBe("ends thereN3");
-  items[2]?.click();
-  expect(actions.walk).toHaveBeenCalledWith(2);
-  const buttons = [...place.querySelectorAll<HTMLButtonElement>(".buttons button")];
-  expect(buttons.map(({ ariaLabel }) => ariaLabel)).toEqual(["Compare", "Name N1", "Remove N1"]);
-  buttons[2]?.click();
-  expect(actions.remove).toHaveBeenCalledWith(1, 0, "N1");
-  buttons[1]?.click();
-  const field = place.querySelector("input");
-  if (field) field.value = "Whale";
-  field?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
-  expect(actions.name).toHaveBeenCalledWith(1, "Whale");
-});
-
-it("the first branch cannot be removed, and the focus stays on the current one", () => {
-  const place = document.createElement("div");
-  document.body.append(place);
-  const actions: BranchActions = { walk: vi.fn(), name: vi.fn(), remove: vi.fn(), compare: vi.fn() };
-  showBranches(place, tree, actions);
-  place.querySelector<HTMLButtonElement>("[data-branch='0']")?.focus();
+  const shown = [...place.querySelectorAll(".words")];
+  expect(shown.map(({ textContent }) => textContent)).toEqual([...words.slice(0, 3), "ends there"]);
+  expect(shown.every((each) => each.getAttribute("dir") === "auto")).toBe(true);
+  expect(place.textContent).toContain("Remove");
   showBranches(place, { ...tree, current: 0 }, actions);
-  expect(place.textContent).not.toContain("Remove");
-  expect(document.activeElement).toBe(place.querySelector("[data-branch='0']"));
+  expect(place.textContent).not.toContain("Remove"); // all other branches start from the first one
 });
 
-it("the words of a branch run in their own direction", () => {
-  const place = document.createElement("div");
-  showBranches(place, tree, { walk: vi.fn(), name: vi.fn(), remove: vi.fn(), compare: vi.fn() });
-  const words = [...place.querySelectorAll(".words")];
-  expect(words.map((text) => text.getAttribute("dir"))).toEqual(["auto", "auto", "auto", "auto"]);
+/** A text whose last run is " upon". */
+function mount() {
+  const ui = mountMarkup("branches", "branchList", "noteText", "noteButton", "generate");
+  const editor = new Editor(
+    { text: "Once upon a time", caret: 0, written: [[4, 9]] },
+    {
+      parent: document.body,
+      dock: document.createElement("div"),
+      fields: signal(undefined),
+      modelsLanguage: () => "en",
+      onUpdate: vi.fn(),
+      onBegin: vi.fn(),
+    },
+  );
+  const run = { from: 4, to: 9, stage: "closed" } as const;
+  editor.view.dispatch(closeRun(run));
+  const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
+  const writing = { stop: vi.fn(() => Promise.resolve()), goOn: vi.fn(), say: vi.fn() };
+  return {
+    ui,
+    editor,
+    run,
+    writing,
+    branching: new Branching(editor, ui.branches, ui.branchList, notes, writing),
+  };
+}
+
+it("a new branch has no last run, and Undo brings back that of the text before", async () => {
+  const { editor, run, writing, branching } = mount();
+  await branching.branch(4, { id: 1, text: " a", logprob: -1, rank: 1 });
+  expect([editor.text, editor.run, writing.goOn.mock.calls.length]).toEqual(["Once a", null, 1]);
+  expect(branching.all?.branches.map(({ name }) => name)).toEqual(["First", "“a” at 4"]);
+  editor.undo();
+  expect([editor.text, editor.run]).toEqual(["Once upon a time", run]);
+  editor.redo();
+  expect([editor.text, editor.run]).toEqual(["Once a", null]);
+});
+
+it("branches that cannot be shown say why, and the editor stays usable", () => {
+  const { ui, editor, branching } = mount();
+  const deep = Object.defineProperty(branch(1, 0, "b"), "name", {
+    get() {
+      throw new RangeError("too deep");
+    },
+  });
+  vi.spyOn(editor, "tree", "get").mockReturnValue({ branches: [branch(0, null, "a"), deep], current: 0 });
+  branching.show();
+  expect(ui.branchList.textContent).toBe("This part of the page could not be loaded: too deep.");
+});
+
+it("two branches are compared from where they differ, and another one can be chosen and taken", () => {
+  document.body.replaceChildren();
+  vi.stubGlobal("Option", function (textContent: string, value: string) {
+    return Object.assign(document.createElement("option"), { textContent, value });
+  });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const walk = vi.fn();
+  const branches = [branch(0, null, "A cat sat."), branch(1, 0, "A cat ran."), branch(2, 0, "A dog.")];
+  compareBranches({ branches, current: 1 }, walk);
+  const texts = () =>
+    [...document.querySelectorAll("#compare section p")].map(({ textContent }) => textContent);
+  expect(texts()).toEqual(["A cat ran.", "A cat sat."]);
+  expect(document.querySelector("#compare .quiet")?.textContent).toBe("A cat");
+  const select = document.querySelector("select") ?? expect.fail("no choice");
+  select.value = "2";
+  select.dispatchEvent(new Event("change"));
+  expect(texts()).toEqual(["A cat ran.", "A dog."]);
+  document.querySelectorAll<HTMLElement>("#compare .buttons button")[1]?.click();
+  expect(walk).toHaveBeenCalledWith(2);
+  expect(document.querySelector("dialog")).toBeNull();
 });

@@ -16,32 +16,6 @@ import { mountMarkup } from "../../support/page-part.js";
 vi.mock(import("../../../../web/src/figures/index.js"), { spy: true });
 beforeEach(() => vi.stubGlobal("ResizeObserver", FakeObserver));
 
-it("the tab opens with its view, and says what it waits for until there is a model", async () => {
-  const { inside: root, dock } = mountMarkup("inside", "dock");
-  const setting = {
-    ...{ root, dock, queue: new RequestQueue(() => undefined), onModelChange: () => () => {} },
-    ...{ isWriting: () => false, fail: vi.fn() },
-  };
-  const view = new EditorView({
-    state: EditorState.create({
-      extensions: [modeField, scoredField, attentionField, lookingInside(setting)],
-    }),
-    parent: document.body,
-  });
-  expect(root.hidden).toBe(true);
-  view.dispatch({ effects: setMode.of("inside") });
-  expect(root.hidden).toBe(false);
-  await vi.waitUntil(() => root.querySelector(".inside-state p")?.textContent, 20_000); // fetched late
-  expect(root.querySelector(".inside-state p")?.textContent).toBe(
-    "The pictures appear once the model is loaded.",
-  );
-  expect(root.querySelector(".inside-figures > div")?.shadowRoot).toBeTruthy();
-  view.dispatch({ effects: setMode.of("text") });
-  expect(root.hidden).toBe(true);
-  expect(setting.fail).not.toHaveBeenCalled();
-  view.destroy();
-});
-
 it("the next model does not get the selected head, because it may have fewer heads", async () => {
   const { inside: root, dock } = mountMarkup("inside", "dock");
   const listeners = new Set<() => void>();
@@ -52,12 +26,8 @@ it("the next model does not get the selected head, because it may have fewer hea
       return () => void listeners.delete(listener);
     },
   };
-  const view = new EditorView({
-    state: EditorState.create({
-      extensions: [modeField, scoredField, attentionField, lookingInside(setting)],
-    }),
-    parent: document.body,
-  });
+  const extensions = [modeField, scoredField, attentionField, lookingInside(setting)];
+  const view = new EditorView({ state: EditorState.create({ extensions }), parent: document.body });
   const { calls } = vi.mocked(figures.showInside).mock;
   const before = calls.length;
   view.dispatch({ effects: setMode.of("inside") });

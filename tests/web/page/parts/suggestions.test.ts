@@ -6,40 +6,34 @@ import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
 import { suggesting } from "../../../../web/page/parts/suggestions/suggesting.js";
 import { mountMarkup, pressKey, settle } from "../../support/page-part.js";
 
-function mount(sampling: () => object | undefined) {
+/** Presses Tab in an editor that samples with `options`, and returns what was called. */
+async function pressTab(options: object | undefined) {
   const { dock, suggestionBar: bar } = mountMarkup("dock", "suggestionBar");
   const needModel = vi.fn(() => Promise.reject(new Error("no network")));
   const fail = vi.fn();
   const queue = new RequestQueue(() => undefined);
-  const fields = () => undefined;
-  const view = new EditorView({
-    extensions: suggesting({
-      dock,
-      bar,
-      sampling,
-      needModel,
-      queue,
-      fields,
-      say: vi.fn(),
-      speak: vi.fn(),
-      fail,
-    }),
-    parent: document.body,
-  });
-  return { press: () => pressKey(view.contentDOM, "Tab"), needModel, fail };
+  const setting = {
+    dock,
+    bar,
+    queue,
+    needModel,
+    fail,
+    say: vi.fn(),
+    speak: vi.fn(),
+    fields: () => undefined,
+  };
+  const extensions = suggesting({ ...setting, sampling: () => options });
+  pressKey(new EditorView({ extensions, parent: document.body }).contentDOM, "Tab");
+  await settle();
+  return { needModel, fail };
 }
 
 it("Tab asks the model once, and a failure is reported", async () => {
-  const { press, needModel, fail } = mount(() => ({}));
-  press();
-  await settle();
+  const { needModel, fail } = await pressTab({});
   expect(needModel).toHaveBeenCalledTimes(1);
   expect(fail.mock.calls.map(([error]) => String(error))).toEqual(["Error: no network"]);
 });
 
 it("Tab asks nothing while a value is refused", async () => {
-  const { press, needModel } = mount(() => undefined);
-  press();
-  await settle();
-  expect(needModel).not.toHaveBeenCalled();
+  expect((await pressTab(undefined)).needModel).not.toHaveBeenCalled();
 });
