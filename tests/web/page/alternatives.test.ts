@@ -2,7 +2,6 @@
 import { history, isolateHistory, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
-import type { Token } from "../../../web/src/client/index.js";
 import {
   alternativeOf,
   alternativesField,
@@ -11,34 +10,26 @@ import {
   parseAlternatives,
   toAlternative,
 } from "../../../web/page/document/alternatives.js";
-import { closeRun, growRun, openRun, runField, runs, setRun } from "../../../web/page/document/run.js";
+import { runField, runs, setRun } from "../../../web/page/document/run.js";
 import { partsOf, writtenField, writtenTracking } from "../../../web/page/document/written.js";
+import { after, close, grow, openAt, runOf, writeOn } from "./model-writes.js";
 
-const token = (text: string): Token => ({ index: 0, id: 1, text, logprob: -1, rank: 1 });
 const begin = () =>
   EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, alternativesField, history()] });
-const runOf = (state: EditorState) => state.field(runField) ?? expect.fail("no run");
 const partsIn = (state: EditorState) => partsOf(state.field(writtenField));
-
-/** Writes at `from`, and replaces the text up to `to`. */
-function write(state: EditorState, from: number, to: number, ...texts: string[]): EditorState {
-  let next = state.update(openRun(from, to)).state;
-  for (const text of texts) next = next.update(growRun(next, runOf(next), [token(text)])).state;
-  return next.update(closeRun(runOf(next))).state;
-}
-const again = (state: EditorState, ...texts: string[]) =>
-  write(state, runOf(state).from, runOf(state).to, ...texts);
+/** Begins to replace the last run. */
+const openAgain = (state: EditorState) => openAt(state, runOf(state).from, runOf(state).to);
+const again = (state: EditorState, ...texts: string[]) => close(grow(openAgain(state), ...texts));
+const writeFirst = (state: EditorState, text: string) => close(grow(openAt(state, 0), text));
 const step = (state: EditorState, by: 1 | -1) =>
   state.update(toAlternative(state, by) ?? expect.fail("there is but one")).state;
-function after(change: typeof undo, state: EditorState): EditorState {
-  let next = state;
-  change({ state, dispatch: (transaction) => (next = transaction.state) });
-  return next;
-}
+/** A text with two alternatives, of which the second is shown. */
+const ofTwo = () => again(writeOn(begin(), " upon"), " more");
+const keptTexts = (state: EditorState) => keepAlternatives(state)?.all.map(({ text }) => text);
 const seen = (state: EditorState) => [state.doc.toString(), alternativeOf(state)];
 
 it("each text written at a place is kept, and the steps go around among them", () => {
-  const first = write(begin(), 4, 4, " upon", " a");
+  const first = writeOn(begin(), " upon", " a");
   expect(alternativeOf(first)).toBeUndefined();
   const third = again(again(first, " more"), " there was");
   expect(seen(third)).toEqual(["Once there was", { place: 2, count: 3 }]);
@@ -51,14 +42,14 @@ it("each text written at a place is kept, and the steps go around among them", (
 });
 
 it("one alternative too many replaces the oldest, so that a file with all of them can be imported", () => {
-  let state = write(begin(), 4, 4, " 0");
+  let state = writeOn(begin(), " 0");
   for (let count = 1; count <= mostAlternatives; ++count) state = again(state, ` ${count}`);
   expect(seen(state)).toEqual([`Once ${mostAlternatives}`, { place: 999, count: mostAlternatives }]);
   expect(seen(step(state, 1))[0]).toBe("Once 1");
 });
 
 it("a step to an alternative is undone as one, and Undo restores which one is shown", () => {
-  const second = again(write(begin(), 4, 4, " upon"), " more");
+  const second = ofTwo();
   expect(seen(after(undo, second))).toEqual(["Once upon", { place: 0, count: 2 }]);
   expect(seen(after(redo, after(undo, second)))).toEqual(["Once more", { place: 1, count: 2 }]);
   const back = step(second, -1);
@@ -66,25 +57,24 @@ it("a step to an alternative is undone as one, and Undo restores which one is sh
 });
 
 it("after Undo, an edited alternative takes the place of the one that is shown, and no other", () => {
-  const undone = after(undo, again(write(begin(), 4, 4, " upon"), " more"));
+  const undone = after(undo, ofTwo());
   const edited = undone.update({ changes: { from: 7, to: 8, insert: "i" } }).state;
   expect(seen(step(edited, 1))).toEqual(["Once more", { place: 1, count: 2 }]);
   expect(seen(step(step(edited, 1), 1))).toEqual(["Once upin", { place: 0, count: 2 }]);
 });
 
 it("the last run and its alternatives stay until a token is written at another place", () => {
-  const second = again(write(begin(), 4, 4, " upon"), " more");
-  const awaited = second.update(openRun(0, 0)).state;
-  const typed = awaited.update({ changes: { from: 0, insert: "Well! " } }).state;
+  const second = ofTwo();
+  const typed = openAt(second, 0).update({ changes: { from: 0, insert: "Well! " } }).state;
   expect(keepAlternatives(typed)?.all.length).toBe(2);
-  const left = typed.update(closeRun(runOf(typed))).state;
+  const left = close(typed);
   expect(seen(left)).toEqual(["Well! Once more", { place: 1, count: 2 }]);
   expect(seen(step(left, 1))).toEqual(["Well! Once upon", { place: 0, count: 2 }]);
 });
 
 it("Undo of a text at another place brings back the alternatives of the first one, and Redo those of the other", () => {
-  const second = again(write(begin(), 4, 4, " upon"), " more");
-  const other = again(write(second, 0, 0, "Oh. "), "Ah. ");
+  const second = ofTwo();
+  const other = again(writeFirst(second, "Oh. "), "Ah. ");
   expect(seen(other)).toEqual(["Ah. Once more", { place: 1, count: 2 }]);
   const back = after(undo, after(undo, other));
   expect(seen(back)).toEqual(["Once more", { place: 1, count: 2 }]);
@@ -93,17 +83,15 @@ it("Undo of a text at another place brings back the alternatives of the first on
 });
 
 it("an alternative that Undo removes while it is being written is kept", () => {
-  const first = write(begin(), 4, 4, " upon");
-  const opened = first.update(openRun(4, 9)).state;
-  const half = opened.update(growRun(opened, runOf(opened), [token(" more")])).state;
+  const half = grow(openAgain(writeOn(begin(), " upon")), " more");
   const undone = after(undo, half);
   expect(seen(undone)).toEqual(["Once upon", { place: 0, count: 2 }]);
   const third = again(after(redo, undone), " there");
-  expect(keepAlternatives(third)?.all.map(({ text }) => text)).toEqual([" upon", " more", " there"]);
+  expect(keptTexts(third)).toEqual([" upon", " more", " there"]);
 });
 
 it("another text has no last run and no alternatives, until Undo brings back the text before", () => {
-  const second = again(write(begin(), 0, 0, "It "), "He ");
+  const second = again(writeFirst(begin(), "It "), "He ");
   const changes = { from: 0, to: second.doc.length, insert: "A link" };
   const shown = second.update({
     changes,
@@ -118,14 +106,11 @@ it("another text has no last run and no alternatives, until Undo brings back the
 });
 
 it("a text that is being written is stored beside the others", () => {
-  const second = again(write(begin(), 4, 4, " upon"), " more");
-  const opened = second.update(openRun(runOf(second).from, runOf(second).to)).state;
-  const open = opened.update(growRun(opened, runOf(opened), [token(" le")])).state;
-  expect(keepAlternatives(open)?.all.map(({ text }) => text)).toEqual([" upon", " more", " le"]);
+  expect(keptTexts(grow(openAgain(ofTwo()), " le"))).toEqual([" upon", " more", " le"]);
 });
 
 it("an edited alternative is kept when another is shown, with who wrote which part", () => {
-  const second = again(write(begin(), 4, 4, " upon", " a"), " more", " than");
+  const second = again(writeOn(begin(), " upon", " a"), " more", " than");
   const edited = second.update({ changes: { from: 5, to: 9, insert: "less" } }).state;
   expect(alternativeOf(edited)).toEqual({ place: 1, count: 2 });
   const there = step(step(edited, 1), 1);
@@ -134,7 +119,7 @@ it("an edited alternative is kept when another is shown, with who wrote which pa
 });
 
 it("text around an alternative stays, and another place has no alternatives", () => {
-  const second = again(write(begin(), 4, 4, " upon"), " more");
+  const second = ofTwo();
   const around = second.update({
     changes: [
       { from: 0, insert: "Well! " },
@@ -142,17 +127,17 @@ it("text around an alternative stays, and another place has no alternatives", ()
     ],
   }).state;
   expect(seen(step(around, -1))).toEqual(["Well! Once upon End", { place: 0, count: 2 }]);
-  expect(alternativeOf(write(around, 0, 0, "Oh. "))).toBeUndefined();
+  expect(alternativeOf(writeFirst(around, "Oh. "))).toBeUndefined();
 });
 
 it("the same text is not kept twice, and a run without text is not kept", () => {
-  const first = write(begin(), 4, 4, " upon");
+  const first = writeOn(begin(), " upon");
   expect(alternativeOf(again(first, " upon"))).toBeUndefined();
   expect(alternativeOf(again(first))).toBeUndefined();
 });
 
 it("alternatives can be stored and read again, without damaged ones", () => {
-  const edited = again(write(begin(), 4, 4, " upon", " a"), " more");
+  const edited = again(writeOn(begin(), " upon", " a"), " more");
   const kept = JSON.parse(JSON.stringify(keepAlternatives(edited))) as object;
   expect(parseAlternatives(kept).all.map(({ text }) => text)).toEqual([" upon a", " more"]);
   expect(parseAlternatives(kept).shown).toBe(1);

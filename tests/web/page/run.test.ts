@@ -1,69 +1,71 @@
-// One run of the model is exactly one step of the history.
+// @vitest-environment happy-dom
+// One run of the model is exactly one step of the history; removing text of it ends its reading.
 import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
-import { expect, it } from "vitest";
-import type { Token } from "../../../web/src/client/index.js";
-import { closeRun, growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
+import { EditorView } from "@codemirror/view";
+import { expect, it, vi } from "vitest";
+import { piecesOf } from "../../../web/page/document/pieces.js";
+import { putPieces, runField, runs } from "../../../web/page/document/run.js";
+import { onRunRemoved } from "../../../web/page/document/run-removed.js";
 import { writtenTracking } from "../../../web/page/document/written.js";
+import { after, runOf, token, writeOn } from "./model-writes.js";
 
-const token = (text: string): Token => ({ index: 0, id: 1, text, logprob: -1, rank: 1 });
+const extensions = [writtenTracking, runs, history()];
+const begun = EditorState.create({ doc: "Once", extensions });
+const first = writeOn(begun, " upon", " a");
 
-/** Writes at the end, a token at a time. */
-function write(state: EditorState, ...texts: string[]): EditorState {
-  const run = (each: EditorState) => each.field(runField) ?? expect.fail("no run");
-  let next = state.update(openRun(state.doc.length, state.doc.length)).state;
-  for (const text of texts) next = next.update(growRun(next, run(next), [token(text)])).state;
-  return next.update(closeRun(run(next))).state;
-}
-
-function undone(state: EditorState): EditorState {
-  let next = state;
-  undo({ state, dispatch: (transaction) => (next = transaction.state) });
-  return next;
-}
-
-function redone(state: EditorState): EditorState {
-  let next = state;
-  redo({ state, dispatch: (transaction) => (next = transaction.state) });
-  return next;
-}
-
-const runText = (state: EditorState) => {
-  const { from, to } = state.field(runField) ?? expect.fail("no run");
-  return state.sliceDoc(from, to);
-};
+const runText = (state: EditorState) => state.sliceDoc(runOf(state).from, runOf(state).to);
 
 it("Undo and Redo restore which text the model wrote last", () => {
-  const begun = EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, history()] });
-  const first = write(begun, " upon", " a");
-  const second = write(first, " time", " there");
+  const second = writeOn(first, " time", " there");
   expect(runText(second)).toBe(" time there");
-  const before = undone(second);
+  const before = after(undo, second);
   expect(runText(before)).toBe(" upon a");
-  expect(runText(redone(before))).toBe(" time there");
-  expect(undone(first).field(runField)).toBeNull();
-  expect(runText(redone(undone(first)))).toBe(" upon a");
-});
-
-it("Undo after a replaced run brings the earlier run back", () => {
-  const begun = EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, history()] });
-  const first = write(begun, " upon", " a");
-  const { from, to } = first.field(runField) ?? expect.fail("no run");
-  const opened = first.update(openRun(from, to)).state;
-  const other = opened.update(
-    growRun(opened, opened.field(runField) ?? expect.fail("no run"), [token(" more")]),
-  ).state;
-  const closed = other.update(closeRun(other.field(runField) ?? expect.fail("no run"))).state;
-  expect(closed.doc.toString()).toBe("Once more");
-  expect(runText(undone(closed))).toBe(" upon a");
-  expect(runText(redone(undone(closed)))).toBe(" more");
+  expect(runText(after(redo, before))).toBe(" time there");
+  expect(after(undo, first).field(runField)).toBeNull();
+  expect(runText(after(redo, after(undo, first)))).toBe(" upon a");
 });
 
 it("two runs are two undo steps, even if the first token of the second has no text", () => {
-  const begun = EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, history()] });
-  const state = write(write(begun, " upon", " a"), "", " time", " there");
+  const state = writeOn(first, "", " time", " there");
   expect(state.doc.toString()).toBe("Once upon a time there");
-  const before = undone(state);
+  const before = after(undo, state);
   expect(before.doc.toString()).toBe("Once upon a");
-  expect(undone(before).doc.toString()).toBe("Once");
+  expect(after(undo, before).doc.toString()).toBe("Once");
+});
+
+/** An editor in which the model has written " upon a" after "Once", and the visitor " time". */
+function write() {
+  const removed = vi.fn();
+  const start = EditorState.create({ doc: "Once", extensions: [...extensions, onRunRemoved(removed)] });
+  const view = new EditorView({ state: writeOn(start, " upon", " a") });
+  view.dispatch({ changes: { from: 11, insert: " time" }, userEvent: "input.type" });
+  expect([view.state.doc.toString(), removed.mock.calls.length]).toEqual(["Once upon a time", 0]);
+  return { view, removed };
+}
+
+it.each<[string, (view: EditorView) => unknown]>([
+  ["Undo takes the run back", (view) => undo(view) && undo(view)],
+  [
+    "another text replaces everything",
+    (view) => view.dispatch({ changes: { from: 0, to: 16, insert: "Or" } }),
+  ],
+  [
+    "the model goes on with another token",
+    (view) => view.dispatch(putPieces(view.state, 10, 16, piecesOf([token("b")]))),
+  ],
+  ["the visitor deletes a word of it", (view) => view.dispatch({ changes: { from: 5, to: 9 } })],
+])("the end of the reading is asked for when %s", (_, change) => {
+  const { view, removed } = write();
+  change(view);
+  expect(removed).toHaveBeenCalledTimes(1);
+});
+
+it("the reading goes on when other text is undone, deleted or inserted", () => {
+  const { view, removed } = write();
+  undo(view);
+  redo(view);
+  view.dispatch({ changes: { from: 0, to: 4 } });
+  view.dispatch({ changes: { from: 3, insert: "!" } });
+  expect(removed).not.toHaveBeenCalled();
 });

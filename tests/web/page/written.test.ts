@@ -4,27 +4,20 @@ import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
 import { keepHistory, openKept } from "../../../web/page/document/kept-history.js";
 import { parseKept } from "../../../web/page/document/parse-kept.js";
-import { growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
+import { runs } from "../../../web/page/document/run.js";
 import { toKeptText, writingLanguage, writtenTracking } from "../../../web/page/document/written.js";
 import type { TextLanguage } from "../../../web/page/document/kept-text.js";
+import { after, writeOn } from "./model-writes.js";
 
 let language: TextLanguage;
 const extensions = [writtenTracking, runs, history(), writingLanguage.of(() => language)];
 
-/** The state after a model of the current `language` has written `text` at the end. */
-function write(state: EditorState, text: string): EditorState {
-  const { length } = state.doc;
-  const open = state.update(openRun(length, length)).state;
-  const run = open.field(runField) ?? expect.fail("no run");
-  return open.update(growRun(open, run, [{ id: 1, text, index: 0, logprob: 0, rank: 1 }])).state;
-}
-
 /** A text by two models. */
 function ofTwo(): EditorState {
   language = "en";
-  const first = write(EditorState.create({ doc: "Once", extensions }), " upon");
+  const first = writeOn(EditorState.create({ doc: "Once", extensions }), " upon");
   language = "";
-  return write(first, " a time");
+  return writeOn(first, " a time");
 }
 
 const parts = [
@@ -37,15 +30,10 @@ it("each model's text keeps its language when another model writes", () => {
 });
 
 it("text that is undone and redone after a reload keeps its language, too", () => {
-  let state = ofTwo();
-  const dispatch = { dispatch: (transaction: { state: EditorState }) => (state = transaction.state) };
-  undo({ state, ...dispatch });
-  undo({ state, ...dispatch });
-  const kept = JSON.parse(JSON.stringify(keepHistory(state))) as unknown;
-  state = openKept({ ...toKeptText(state), history: kept }, undefined, []);
-  redo({ state, ...dispatch });
-  redo({ state, ...dispatch });
-  expect(toKeptText(state).written).toEqual(parts);
+  const undone = after(undo, after(undo, ofTwo()));
+  const kept = JSON.parse(JSON.stringify(keepHistory(undone))) as unknown;
+  const opened = openKept({ ...toKeptText(undone), history: kept }, undefined, []);
+  expect(toKeptText(after(redo, after(redo, opened))).written).toEqual(parts);
 });
 
 it("stored ranges are read one by one, also those of an earlier release", () => {
