@@ -3,9 +3,8 @@
 import { beforeEach, expect, it } from "vitest";
 import { listenForClicker } from "../../../web/page/parts/stage/clicker.js";
 
-let did: string[] = [];
-let isOn = false;
-
+let isOn = true;
+const did: string[] = [];
 const begin = listenForClicker({
   isOn: () => isOn,
   goOn: () => did.push("on"),
@@ -13,53 +12,48 @@ const begin = listenForClicker({
   blank: (isBlank) => did.push(isBlank ? "blank" : "shown"),
 });
 
+/** Presses the keys, and returns those that the stage handles. */
+const press = (...keys: (string | KeyboardEventInit)[]) =>
+  keys.filter((key) => {
+    const init = typeof key === "string" ? { key } : key;
+    const event = new KeyboardEvent("keydown", { cancelable: true, bubbles: true, ...init });
+    document.body.dispatchEvent(event);
+    return event.defaultPrevented;
+  });
+
 beforeEach(() => {
-  did = [];
+  did.splice(0);
   isOn = true;
   begin();
 });
 
-/** Whether the stage handles the key. */
-function press(key: string, more: KeyboardEventInit = {}): boolean {
-  const event = new KeyboardEvent("keydown", { key, cancelable: true, bubbles: true, ...more });
-  document.body.dispatchEvent(event);
-  return event.defaultPrevented;
-}
-
-it("Page Down continues the text and Page Up steps back", () => {
-  expect([press("PageDown"), press("PageUp")]).toEqual([true, true]);
-  expect(did).toEqual(["on", "back"]);
+it.each<[string, string[], handled: string[], does: string[]]>([
+  [
+    "Page Down continues the text, and Page Up steps back",
+    ["PageDown", "PageUp"],
+    ["PageDown", "PageUp"],
+    ["on", "back"],
+  ],
+  [
+    "b and a full stop blank the screen, and any key shows it again without another effect",
+    ["b", "PageDown", ".", "x"],
+    ["b", "PageDown", ".", "x"],
+    ["blank", "shown", "blank", "shown"],
+  ],
+  ["typed text goes into the text, including b and full stops", ["O", "b", "."], [], []],
+  [
+    "after Page Down the clicker's keys work again",
+    ["O", "PageDown", "b", "b"],
+    ["PageDown", "b", "b"],
+    ["on", "blank", "shown"],
+  ],
+])("%s", (_, keys, handled, does) => {
+  expect([press(...keys), did]).toEqual([handled, does]);
 });
 
-it("b and a full stop blank the screen, and any key shows it again without another effect", () => {
-  press("b");
-  expect(press("PageDown")).toBe(true);
-  press(".");
-  expect(press("x")).toBe(true);
-  expect(did).toEqual(["blank", "shown", "blank", "shown"]);
-});
-
-it("typed text goes into the text, including b and full stops", () => {
-  expect(["O", "b", "."].map((key) => press(key))).toEqual([false, false, false]);
-  expect(did).toEqual([]);
-});
-
-it("after Page Down the clicker's keys work again", () => {
-  press("O");
-  press("PageDown");
-  press("b");
-  expect(did).toEqual(["on", "blank"]);
-  press("b");
-});
-
-it("shortcuts, modifier keys and keys of an input method have no effect on the stage", () => {
-  expect(press("b", { ctrlKey: true })).toBe(false);
-  expect(press("Shift")).toBe(false);
-  expect(press("b", { isComposing: true })).toBe(false);
-  expect(did).toEqual([]);
-});
-
-it("outside the stage no key has an effect", () => {
+it("shortcuts, modifier keys, keys of an input method, and keys outside the stage have no effect", () => {
+  expect(press({ key: "b", ctrlKey: true }, "Shift", { key: "b", isComposing: true })).toEqual([]);
   isOn = false;
-  expect([press("PageDown"), press("b")]).toEqual([false, false]);
+  expect(press("PageDown", "b")).toEqual([]);
+  expect(did).toEqual([]);
 });

@@ -90,21 +90,19 @@ const words = fc.stringMatching(
 const field = fc.oneof(fc.constant(""), fc.stringMatching(/^[A-Z][a-z ]{0,30}\.$/));
 
 describe("the prompt", () => {
-  it("has Always remember at its beginning, and the note before the last three sentences", () => {
-    const fields = { remember: " Max talks. ", note: "It is dark." };
-    expect(withFields("One. Two. Three. Four", fields)).toBe(
-      "Max talks.\nOne.\nIt is dark.\nTwo. Three. Four",
-    );
-    expect(withFields("One. “Two!” Three. Four.\n", fields)).toBe(
-      "Max talks.\nOne.\nIt is dark.\n“Two!” Three. Four.\n",
-    );
-    expect(withFields("One. Two", fields)).toBe("Max talks.\nIt is dark.\nOne. Two");
-    expect(withFields("", fields)).toBe("Max talks.\nIt is dark.\n");
-    expect(withFields("One.  Two", { remember: "", note: " " })).toBe("One.  Two");
-    expect(withFields("One\nTwo\n\nThree\nFour", { remember: "", note: "N" })).toBe(
-      "One\nN\nTwo\n\nThree\nFour",
-    );
-  });
+  it.each([
+    ["One. Two. Three. Four", "Max talks.\nOne.\nIt is dark.\nTwo. Three. Four"],
+    ["One. “Two!” Three. Four.\n", "Max talks.\nOne.\nIt is dark.\n“Two!” Three. Four.\n"],
+    ["One\nTwo\n\nThree\nFour", "Max talks.\nOne\nIt is dark.\nTwo\n\nThree\nFour"],
+    ["One. Two", "Max talks.\nIt is dark.\nOne. Two"],
+    ["", "Max talks.\nIt is dark.\n"],
+  ])(
+    "has Always remember at its beginning, and the note before the last three sentences: %j",
+    (text, prompt) => {
+      expect(withFields(text, { remember: " Max talks. ", note: "It is dark." })).toBe(prompt);
+      expect(withFields(text, { remember: "", note: " " })).toBe(text);
+    },
+  );
 
   it("has the lines of the definition, for any text and fields", () => {
     fc.assert(
@@ -140,9 +138,8 @@ describe("the prompt", () => {
             left += step;
             end = all.slice(left).join("").trimStart();
           }
-          expect(found.leftOut).toBe(left);
-          expect(found.prompt).toBe(linesOf(end, fields));
-          expect(found.tokens).toBe(cut(found.prompt).length);
+          const prompt = linesOf(end, fields);
+          expect(found).toMatchObject({ leftOut: left, prompt, tokens: cut(prompt).length });
           expect(text.slice(found.from)).toBe(end);
           expect(found.noteAt).toBe(found.from + placeOfNote(end));
         },
@@ -191,14 +188,16 @@ describe("writing with fields", () => {
   }
 
   it("composes the context anew whenever it is full, and keeps both fields in it", async () => {
-    const { asked, tokens, summaries } = await write(64, 200, [" go", " on", ".", " He", " ran"]);
+    const options = { noRepeatNgramSize: 3 }; // which the engine applies to the prompt
+    const answer = [" go", " on", ".", " He", " ran"];
+    const { asked, tokens, summaries } = await write(64, 200, answer, options);
     expect(tokens).toHaveLength(200);
     expect(asked.length).toBeGreaterThan(3);
     let written = 0;
     for (const [turn, { prompt, call }] of asked.entries()) {
       expect(prompt).toMatch(/^Max talks\.\n(.*\n)?It is dark\.\n/);
       expect(cut(prompt).length).toBeLessThanOrEqual(56);
-      expect(call.seed).toBe(7 + turn);
+      expect(call).toMatchObject({ seed: 7 + turn, ...options });
       expect(call.maxNewTokens).toBe(Math.min(200 - written, 64 - cut(prompt).length));
       const text = `One day${tokens.slice(0, written).join("")}`;
       expect(text.endsWith(prompt.split("\n").at(-1) ?? "none")).toBe(true);
@@ -206,6 +205,8 @@ describe("writing with fields", () => {
     }
     expect(summaries).toHaveLength(1);
     expect(summaries[0]?.droppedTokens).toBeGreaterThan(100);
+    const once = await write(64, 20);
+    expect([once.asked.length, once.summaries[0]?.droppedTokens]).toEqual([1, 0]);
   });
 
   it("after the largest seed comes 0", async () => {
@@ -256,18 +257,5 @@ describe("writing with fields", () => {
     const place = (await seam()) - 1;
     const { tokens } = await write(64, 100, answerWith(place, ["\ufffd", " é"]));
     expect(tokens.join("")).toBe(answerWith(place, ["", " é"]).join(""));
-  });
-
-  it("requests each window with the same options, which the engine applies to the prompt", async () => {
-    const { asked } = await write(64, 100, [" go"], { noRepeatNgramSize: 3 });
-    expect(asked.length).toBeGreaterThan(1);
-    for (const { call } of asked) expect(call.noRepeatNgramSize).toBe(3);
-  });
-
-  it("calls the model once if everything it writes fits the window", async () => {
-    const { asked, tokens, summaries } = await write(64, 20);
-    expect(asked).toHaveLength(1);
-    expect(tokens).toHaveLength(20);
-    expect(summaries[0]?.droppedTokens).toBe(0);
   });
 });

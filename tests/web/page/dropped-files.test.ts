@@ -24,12 +24,6 @@ const folder = (name: string, inside: readonly object[]) => ({
   },
 });
 
-const unreadable = (name: string) => ({
-  isFile: true,
-  name,
-  file: (_found: unknown, failed: (error: Error) => void) => failed(new Error(`${name} has gone`)),
-});
-
 const model = ["config.json", "vocab.json", "model.safetensors"].map(file);
 
 /** The files that the page takes from a drop of `entries`. */
@@ -40,18 +34,26 @@ async function drop(entries: readonly object[], files: readonly File[] = []) {
 
 const names = model.map(({ name }) => name);
 
-it("a dropped folder gives its files, and names the model", async () => {
-  expect(await drop([folder("tale", model)])).toEqual({ names, name: "tale" });
-});
+const notes = folder("notes", [file("a.txt"), file("b.txt")]);
 
-it("a dropped folder of folders gives its only model, and nothing beside it", async () => {
-  const others = [file("README.md"), folder("notes", [file("a.txt")])];
-  expect(await drop([folder("models", [...others, folder("tale", model)])])).toEqual({ names, name: "tale" });
-});
-
-it("a dropped folder is searched two levels deep", async () => {
-  const deep = folder("a", [folder("b", [folder("tale", model)]), file("notes.txt")]);
-  expect(await drop([deep])).toEqual({ names: ["notes.txt"] });
+it.each<[string, object[], { names: string[]; name?: string }]>([
+  ["a folder gives its files, and names the model", [folder("tale", model)], { names, name: "tale" }],
+  [
+    "a folder of folders gives its only model, and nothing beside it",
+    [folder("models", [file("README.md"), notes, folder("tale", model)])],
+    { names, name: "tale" },
+  ],
+  [
+    "a folder is searched two levels deep",
+    [folder("a", [folder("b", [folder("tale", model)]), file("notes.txt")])],
+    { names: ["notes.txt"] },
+  ],
+  ["files without a folder are accepted", model, { names, name: "" }],
+  ["a GGUF file is accepted", [file("a.gguf")], { names: ["a.gguf"] }],
+  ["a folder without a model gives all files", [notes], { names: ["a.txt", "b.txt"] }],
+  ["an empty folder gives none", [folder("empty", [])], { names: [] }],
+])("of what is dropped, %s", async (_, entries, found) => {
+  expect(await drop(entries)).toEqual(found);
 });
 
 it("a dropped folder is read to its end, portion by portion", async () => {
@@ -64,11 +66,6 @@ it("a dropped folder is read to its end, portion by portion", async () => {
   expect((await drop([folder("tale", [...full, file("config.json")])])).names).toHaveLength(portion);
 });
 
-it("dropped files without a folder are accepted", async () => {
-  expect(await drop(model)).toEqual({ names, name: "" });
-  expect(await drop([file("a.gguf")])).toEqual({ names: ["a.gguf"] });
-});
-
 it("a drop with several models is refused with their names", async () => {
   await expect(drop([folder("tale", model), folder("models", [folder("other", model)])])).rejects.toThrow(
     "these are 2 models (tale, other), but only one can be loaded: drop one of them",
@@ -76,19 +73,6 @@ it("a drop with several models is refused with their names", async () => {
   await expect(drop([...model, folder("other", model)])).rejects.toThrow("(files without a folder, other)");
 });
 
-it("a drop without a model gives all files", async () => {
-  expect(await drop([folder("notes", [file("a.txt"), file("b.txt")])])).toEqual({
-    names: ["a.txt", "b.txt"],
-  });
-  expect(await drop([folder("empty", [])])).toEqual({ names: [] });
-});
-
 it("a drop gives plain files if the browser has no entries", async () => {
   expect(await drop([], [new File(["x"], "a.gguf")])).toEqual({ names: ["a.gguf"] });
-});
-
-it("a drop with an unreadable file fails", async () => {
-  await expect(drop([folder("tale", [...model, unreadable("merges.txt")])])).rejects.toThrow(
-    "merges.txt has gone",
-  );
 });

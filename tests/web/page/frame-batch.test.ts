@@ -1,34 +1,21 @@
 // Drawing once per frame, and at once in a hidden page.
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { FrameBatch } from "../../../web/page/dom/frame-batch.js";
 
-afterEach(() => vi.unstubAllGlobals());
-
-function begin(hidden: boolean): {
-  draw: ReturnType<typeof vi.fn>;
-  batch: FrameBatch;
-  frames: (() => void)[];
-} {
+it.each([
+  ["several requests cause one drawing, in the next frame", false, 0, 1],
+  ["a hidden page draws at once, since it has no frames", true, 2, 2],
+])("%s", (_, hidden, atOnce, later) => {
   const frames: (() => void)[] = [];
   vi.stubGlobal("document", { hidden });
   vi.stubGlobal("requestAnimationFrame", (run: () => void) => frames.push(run));
   vi.stubGlobal("cancelAnimationFrame", () => undefined);
+  onTestFinished(() => void vi.unstubAllGlobals());
   const draw = vi.fn();
-  return { draw, batch: new FrameBatch(draw), frames };
-}
-
-it("several requests cause one drawing, in the next frame", () => {
-  const { draw, batch, frames } = begin(false);
-  for (let request = 0; request < 3; request += 1) batch.request();
-  expect(draw).not.toHaveBeenCalled();
-  expect(frames).toHaveLength(1);
-  frames[0]?.();
-  expect(draw).toHaveBeenCalledOnce();
-});
-
-it("a hidden page draws at once, since it has no frames", () => {
-  const { draw, batch } = begin(true);
+  const batch = new FrameBatch(draw);
   batch.request();
   batch.request();
-  expect(draw).toHaveBeenCalledTimes(2);
+  expect(draw).toHaveBeenCalledTimes(atOnce);
+  for (const run of frames) run();
+  expect(draw).toHaveBeenCalledTimes(later);
 });

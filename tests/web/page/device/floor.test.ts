@@ -17,15 +17,13 @@ describe("the sum of all bytes", () => {
     return Math.imul(total, rounds);
   };
 
-  it.each([
-    [64, 1],
-    [128, 1],
-    [131072, 1],
-    [64, 3],
-    [9984, 7],
-  ])("the sum counts each of %i bytes in each of %i rounds", (bytes, rounds) => {
-    expect(sum(bytes, rounds)).toBe(plain(bytes, rounds));
-  });
+  it.each(["64 1", "128 1", "131072 1", "64 3", "9984 7"])(
+    "the sum counts each byte in each round: %s",
+    (row) => {
+      const [bytes = 0, rounds = 0] = row.split(" ").map(Number);
+      expect(sum(bytes, rounds)).toBe(plain(bytes, rounds));
+    },
+  );
 
   it("the sum depends on each byte that is read, and on none after these", () => {
     const before = sum(4096, 1);
@@ -40,27 +38,18 @@ describe("the sum of all bytes", () => {
 });
 
 describe("the bytes read for a token", () => {
-  const config = {
-    nEmbd: 64,
-    nHead: 2,
-    numKeyValueHeads: 2,
-    nLayer: 3,
-    nInner: 256,
-    nPositions: 128,
-    vocabSize: 1000,
-    eosTokenId: null,
-  };
+  const sizes = { nEmbd: 64, nHead: 2, numKeyValueHeads: 2, nLayer: 3, nInner: 256, nPositions: 128 };
 
-  it("a token reads all weights except the rows of a table that it does not use", () => {
-    const tied = { ...config, tieWordEmbeddings: true };
-    expect(bytesPerToken({ weightBytes: 1_000_000, parameters: 900_000, config: tied })).toBe(
-      1_000_000 - 4 * 128 * 64,
-    );
-    const apart = { ...config, tieWordEmbeddings: false };
-    expect(bytesPerToken({ weightBytes: 1_000_000, parameters: 1_000_000, config: apart })).toBe(
-      1_000_000 - 4 * 128 * 64 - 64_000,
-    );
-  });
+  it.each([
+    [true, 900_000, 1_000_000 - 4 * 128 * 64],
+    [false, 1_000_000, 1_000_000 - 4 * 128 * 64 - 64_000],
+  ])(
+    "a token reads all weights except the rows of a table that it does not use; tied: %s",
+    (tieWordEmbeddings, parameters, bytes) => {
+      const config = { ...sizes, vocabSize: 1000, eosTokenId: null, tieWordEmbeddings };
+      expect(bytesPerToken({ weightBytes: 1_000_000, parameters, config })).toBe(bytes);
+    },
+  );
 
   it("the bytes of a token are divided among readers in whole steps, within a limit", () => {
     expect(shareOf(13_000_000, 3)).toBe(4_333_312);
@@ -69,9 +58,7 @@ describe("the bytes read for a token", () => {
   });
 });
 
-describe("the median", () => {
-  it("the median is the middle value", () => {
-    expect(median([5, 1, 100])).toBe(5);
-    expect(median([])).toBeNaN();
-  });
+it("the median is the middle value", () => {
+  expect(median([5, 1, 100])).toBe(5);
+  expect(median([])).toBeNaN();
 });
