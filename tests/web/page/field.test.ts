@@ -95,12 +95,6 @@ describe("suggestions that grow", () => {
   it("growing suggestions are empty if none continues what was typed", () => {
     expect(found(" a", " the").type(" the").type("y").find([" a big", " the end"], false).shown).toBe(null);
   });
-
-  it("growing suggestions stay after a click at the same place, and still end", () => {
-    const typist = found(" a", " the").do({ selection: { anchor: 4 } });
-    expect(typist.shown).toBe("[ a]| the…");
-    expect(typist.find([" a", " the"], false).shown).toBe("[ a]| the");
-  });
 });
 
 describe("the end of suggestions", () => {

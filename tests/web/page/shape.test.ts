@@ -17,28 +17,25 @@ describe("what the settings leave", () => {
     expect(shares({ temperature: 0 })).toEqual([1, 0, 0, 0]);
   });
 
-  it("the temperature is applied before the filters", () => {
+  it("the temperature changes the shares, and what remains has all of them", () => {
+    expect(shares({ topK: 2 })).toEqual([expect.closeTo(2 / 3), expect.closeTo(1 / 3), 0, 0]);
     const expected = [0.725, 0.181, 0.065, 0.029];
     for (const [place, share] of shares({ temperature: 0.5 }).entries())
       expect(share).toBeCloseTo(expected[place] ?? 0, 3);
-    expect(staying({ temperature: 0.5, topP: 0.7 })).toBe(1);
-    expect(staying({ temperature: 0.5, minP: 0.2 })).toBe(2);
   });
 
-  it("top k keeps the k most probable tokens", () => {
-    expect(shares({ topK: 2 })).toEqual([expect.closeTo(2 / 3), expect.closeTo(1 / 3), 0, 0]);
-    expect(staying({ topK: 9 })).toBe(4);
-  });
-
-  it("top p keeps the fewest tokens that reach it, within top k", () => {
-    expect(staying({ topP: 0.7 })).toBe(2);
-    expect(staying({ topP: 0.8 })).toBe(3);
-    expect(staying({ topP: 0 })).toBe(1);
-    expect(staying({ topK: 3, topP: 0.82 })).toBe(2);
-  });
-
-  it("min p keeps the tokens with a share of the best one's probability", () => {
-    expect(staying({ minP: 0.29 })).toBe(3);
+  it.each<[string, Partial<Sampling>, number]>([
+    ["top k keeps the k most probable tokens", { topK: 2 }, 2],
+    ["top k may be larger than their number", { topK: 9 }, 4],
+    ["top p keeps the fewest tokens that reach it", { topP: 0.7 }, 2],
+    ["top p keeps those that reach more", { topP: 0.8 }, 3],
+    ["top p keeps one token at least", { topP: 0 }, 1],
+    ["top p counts within top k", { topK: 3, topP: 0.82 }, 2],
+    ["min p keeps the tokens with a share of the best one's probability", { minP: 0.29 }, 3],
+    ["the temperature is applied before top p", { temperature: 0.5, topP: 0.7 }, 1],
+    ["the temperature is applied before min p", { temperature: 0.5, minP: 0.2 }, 2],
+  ])("%s", (_, set, count) => {
+    expect(staying(set)).toBe(count);
   });
 
   it("typical p keeps the tokens about as surprising as expected, within the other filters", () => {

@@ -48,29 +48,22 @@ describe("what is said", () => {
     expect(texts()).toEqual(["there was a dog.", "It ran"]);
   });
 
-  it("after hush, only later sentences are announced", () => {
+  it.each([
+    ["after hush, only later sentences", "Stopped, 20 tokens.", false],
+    ["before hush, announcements that are not the model's text", "Finished, 20 tokens.", true],
+  ])("%s are announced", (_, status, isBefore) => {
     const own = make();
     own.add(story);
+    if (isBefore) own.status(status);
     own.hush();
-    own.status("Stopped, 20 tokens.");
+    if (!isBefore) own.status(status);
     vi.runAllTimers();
-    expect(texts()).toEqual(["Once upon a time there was a dog.", "Stopped, 20 tokens."]);
-  });
-
-  it("hush keeps announcements that are not the model's text", () => {
-    const own = make();
-    own.add(story);
-    own.status("Finished, 20 tokens.");
-    own.hush();
-    vi.runAllTimers();
-    expect(texts()).toEqual(["Once upon a time there was a dog.", "Finished, 20 tokens."]);
+    expect(texts()).toEqual(["Once upon a time there was a dog.", status]);
   });
 
   it("only the newest status is announced, and only the end if the text is silent", () => {
     const own = make(() => true);
-    own.status("Reading the text: 128 of 900 tokens");
-    own.status("Reading the text: 256 of 900 tokens");
-    own.status("Reading the text: 384 of 900 tokens");
+    for (const done of [128, 256, 384]) own.status(`Reading the text: ${done} of 900 tokens`);
     own.add(story);
     own.finish();
     vi.runAllTimers();
@@ -106,13 +99,8 @@ describe("what is said", () => {
     speech.add("A dog came. ");
     speech.status("Fertig.");
     vi.runAllTimers();
-    const all = [...document.querySelectorAll("#spoken > div")].map((each) => [
-      each.textContent,
-      each.getAttribute("lang"),
-    ]);
-    expect(all).toEqual([
-      ["A dog came.", null],
-      ["Fertig.", "de"],
-    ]);
+    const all = [...document.querySelectorAll("#spoken > div")];
+    expect(all.map(({ textContent }) => textContent)).toEqual(["A dog came.", "Fertig."]);
+    expect(all.map((each) => each.getAttribute("lang"))).toEqual([null, "de"]);
   });
 });

@@ -29,16 +29,18 @@ function swipe(from: Finger, to: Finger): number[] {
   return steps;
 }
 
-it("a swipe to the left asks for the next text, and one to the right for the previous text", () => {
-  expect(swipe({ x: 200, time: 0 }, { x: 100, y: 20, time: 300 })).toEqual([1]);
-  expect(swipe({ x: 100, time: 0 }, { x: 200, y: -20, time: 300 })).toEqual([-1]);
-});
-
-it.each([
-  ["a tap", { x: 200, time: 0 }, { x: 190, time: 100 }],
-  ["scrolling", { x: 200, time: 0 }, { x: 100, y: 80, time: 300 }],
-  ["a slow movement, which selects text,", { x: 200, time: 0 }, { x: 100, time: 900 }],
-  ["a movement of two fingers", { x: 200, time: 0, fingers: 2 }, { x: 100, time: 300 }],
-])("%s is not a swipe", (_, from, to) => {
-  expect(swipe(from, to)).toEqual([]);
+it.each<[string, Finger, Finger, steps: number[]]>([
+  ["a swipe to the left asks for the next text", { x: 200, time: 0 }, { x: 100, y: 20, time: 300 }, [1]],
+  [
+    "a swipe to the right asks for the previous text",
+    { x: 100, time: 0 },
+    { x: 200, y: -20, time: 300 },
+    [-1],
+  ],
+  ["a tap is not a swipe", { x: 200, time: 0 }, { x: 190, time: 100 }, []],
+  ["scrolling is not a swipe", { x: 200, time: 0 }, { x: 100, y: 80, time: 300 }, []],
+  ["a slow movement, which selects text, is not a swipe", { x: 200, time: 0 }, { x: 100, time: 900 }, []],
+  ["two fingers are not a swipe", { x: 200, time: 0, fingers: 2 }, { x: 100, time: 300 }, []],
+])("%s", (_, from, to, steps) => {
+  expect(swipe(from, to)).toEqual(steps);
 });
