@@ -19,11 +19,12 @@ function makeModel(...passes: { texts: string[][]; ends?: ("length" | "eos")[] }
   return { calls, model: { generate, info: { hasTokenizer: true } } as unknown as Model };
 }
 
+/** What is shown, time after time: the suggestions, with "…" while they grow. */
 async function ask(model: Model, options: { seed?: number } = {}) {
-  const shown: { items: string[]; isGrowing: boolean }[] = [];
+  const shown: string[] = [];
   const { signal } = new AbortController();
   await askForSuggestions(model, "Once", options, signal, (items, isGrowing) =>
-    shown.push({ items: items.map(textOf), isGrowing }),
+    shown.push(items.map(textOf).join("|") + (isGrowing ? "…" : "")),
   );
   return shown;
 }
@@ -37,9 +38,7 @@ describe("suggestions", () => {
         [" the", " end", ".\n"],
       ],
     });
-    expect(await ask(model)).toEqual([
-      { items: [" a big", " strawberry", " the end."], isGrowing: false }, // the second had no end before
-    ]);
+    expect(await ask(model)).toEqual([" a big| strawberry| the end."]); // the second had no end before
     const early = makeModel({
       texts: [
         [" a", " big", " red", " dog"],
@@ -48,12 +47,12 @@ describe("suggestions", () => {
       ],
     });
     expect(await ask(early.model)).toEqual([
-      { items: [" a big", " straw", " the"], isGrowing: true },
-      { items: [" a big", " straw", " the end"], isGrowing: true },
-      { items: [" a big red", " straw", " the end"], isGrowing: true },
-      { items: [" a big red", " straw and", " the end"], isGrowing: true },
-      { items: [" a big red", " straw and", " the end."], isGrowing: true },
-      { items: [" a big red", " straw and", " the end."], isGrowing: false },
+      " a big| straw| the…",
+      " a big| straw| the end…",
+      " a big red| straw| the end…",
+      " a big red| straw and| the end…",
+      " a big red| straw and| the end.…",
+      " a big red| straw and| the end.",
     ]);
   });
 
@@ -69,11 +68,8 @@ describe("suggestions", () => {
       },
     );
     const shown = await ask(model, { seed: 7 });
-    expect(shown.filter(({ isGrowing }) => !isGrowing)).toEqual([
-      { items: [" a dog", " the"], isGrowing: false },
-      { items: [" a dog", " the", " one day"], isGrowing: false },
-    ]);
-    expect(shown.at(-1)?.isGrowing).toBe(false);
+    expect(shown.filter((each) => !each.endsWith("…"))).toEqual([" a dog| the", " a dog| the| one day"]);
+    expect(shown.at(-1)).toBe(" a dog| the| one day");
     expect(calls.map(({ seed, n, heal, allowSpecial }) => ({ seed, n, heal, allowSpecial }))).toEqual([
       { seed: 7, n: 3, heal: true, allowSpecial: true },
       { seed: 10, n: 3, heal: true, allowSpecial: true },

@@ -1,5 +1,5 @@
 // The file of texts: reading returns the written texts, and each kind of damage is named.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { currentLanguage, wordsOf } from "../../../web/page/language/translation.js";
 import { parseFile, settled, toFile, type FiledText } from "../../../web/page/library/text-file.js";
 
@@ -42,115 +42,94 @@ it("a file whose last run is empty is read, without the run", () => {
 });
 
 it("overlapping parts of a file are ignored", () => {
-  const written = [
-    [0, 4],
-    [2, 6],
-    [4, 5],
-  ] as const;
+  const written = [[0, 4] as const, [2, 6] as const, [4, 5] as const];
   const [read] = parseFile(toFile([{ ...plain, content: { ...kept, written } }]));
   expect(read?.content.written).toEqual([written[0], written[2]]);
 });
 
-/** The file of `whole`, changed by `change`. */
-function damaged(change: (text: Record<string, unknown>, file: Record<string, unknown>) => void): string {
-  const file = JSON.parse(toFile([plain, whole])) as { texts: Record<string, unknown>[] };
-  change(file.texts[1] ?? {}, file);
-  return JSON.stringify(file);
-}
+/** The file of a text and of `whole` with the fields `text`; the file has the fields `file`. undefined removes a field. */
+const damaged = (text: object, file: object = {}): string => {
+  const written = JSON.parse(toFile([plain, whole])) as { texts: object[] };
+  return JSON.stringify({ ...written, texts: [written.texts[0], { ...written.texts[1], ...text }], ...file });
+};
+const { tree, alternatives } = whole.content;
+const branches = (count: number) =>
+  Array.from({ length: count }, (_, id) => ({ id, parent: id - 1, name: "", kept }));
 
 describe("a file with damage is refused", () => {
-  it.each<[string, Parameters<typeof damaged>[0], string]>([
-    ["of another format", (_, file) => (file.format = "x"), 'format: expected "gpt2-wasm texts", found "x"'],
-    ["of a later version", (_, file) => (file.version = 2), "version: expected 1, found 2"],
-    ["without texts", (_, file) => delete file.texts, "texts: expected a list, found nothing"],
-    ["with another field", (_, file) => (file.more = 1), 'the file has the unknown field "more"'],
+  it.each<[string, object, string]>([
+    ["of another format", { format: "x" }, 'format: expected "gpt2-wasm texts", found "x"'],
+    ["of a later version", { version: 2 }, "version: expected 1, found 2"],
+    ["without texts", { texts: undefined }, "texts: expected a list, found nothing"],
+    ["with another field", { more: 1 }, 'the file has the unknown field "more"'],
+  ])("%s", (_what, file, message) => {
+    expect(() => parseFile(damaged({}, file))).toThrow(message);
+  });
+
+  it.each<[string, object, string]>([
+    ["another field", { history: {} }, ' has the unknown field "history"'],
+    ["a name that is none", { name: 3 }, ".name: expected text, found 3"],
     [
-      "with another field of a text",
-      (text) => (text.history = {}),
-      'texts[1] has the unknown field "history"',
-    ],
-    ["with a name that is none", (text) => (text.name = 3), "texts[1].name: expected text, found 3"],
-    [
-      "without a time",
-      (text) => delete text.changed,
-      "texts[1].changed: expected a time such as 2026-01-31T12:00:00.000Z, found nothing",
-    ],
-    [
-      "with another kind of line break",
-      (text) => (text.text = "a\r\nb"),
-      'texts[1].text: expected text with "\\n" between its lines, found "a\\r\\nb"',
+      "no time",
+      { changed: undefined },
+      ".changed: expected a time such as 2026-01-31T12:00:00.000Z, found nothing",
     ],
     [
-      "with a caret behind the text",
-      (text) => (text.caret = 17),
-      "texts[1].caret: expected an offset up to 16, found 17",
+      "another kind of line break",
+      { text: "a\r\nb" },
+      '.text: expected text with "\\n" between its lines, found "a\\r\\nb"',
+    ],
+    ["a caret behind the text", { caret: 17 }, ".caret: expected an offset up to 16, found 17"],
+    ["a negative caret", { caret: -1 }, ".caret: expected an offset up to 16, found -1"],
+    [
+      "a part behind the text",
+      { written: [[0, 99]] },
+      '.written[0]: expected two offsets up to 16, and "en" or nothing, found [0,99]',
     ],
     [
-      "with a negative caret",
-      (text) => (text.caret = -1),
-      "texts[1].caret: expected an offset up to 16, found -1",
+      "a part of an unknown language",
+      { written: [[0, 1, "xx"]] },
+      '.written[0]: expected two offsets up to 16, and "en" or nothing, found [0,1,"xx"]',
+    ],
+    ["a run that is none", { run: 3 }, ".run[0]: expected two offsets"],
+    [
+      "no current branch",
+      { tree: { ...tree, current: 7 } },
+      ".tree: expected at most 1000 branches with an id each, and one of those as current",
     ],
     [
-      "with a part behind the text",
-      (text) => (text.written = [[0, 99]]),
-      'texts[1].written[0]: expected two offsets up to 16, and "en" or nothing, found [0,99]',
+      "1,001 branches, each in the one before",
+      { tree: { branches: branches(1001), current: 0 } },
+      ".tree: expected at most 1000 branches",
     ],
     [
-      "with a part of an unknown language",
-      (text) => (text.written = [[0, 1, "xx"]]),
-      'texts[1].written[0]: expected two offsets up to 16, and "en" or nothing, found [0,1,"xx"]',
-    ],
-    ["with a run that is none", (text) => (text.run = 3), "texts[1].run[0]: expected two offsets"],
-    [
-      "without a current branch",
-      (text) => ((text.tree as { current: number }).current = 7),
-      "texts[1].tree: expected at most 1000 branches with an id each, and one of those as current",
+      "a branch whose text is none",
+      { tree: { ...tree, branches: [tree?.branches[0], { kept: 1 }] } },
+      ".tree.branches[1].kept: expected an object, found 1",
     ],
     [
-      "with 1,001 branches, each in the one before",
-      (text) =>
-        (text.tree = {
-          branches: Array.from({ length: 1001 }, (_, id) => ({ id, parent: id - 1, name: "", kept })),
-          current: 0,
-        }),
-      "texts[1].tree: expected at most 1000 branches",
+      "1,001 alternatives",
+      { alternatives: { all: Array(1001).fill({ text: "a", written: [] }), shown: 0 } },
+      ".alternatives: expected two to 1000 texts",
     ],
     [
-      "with 1,001 alternatives",
-      (text) =>
-        (text.alternatives = {
-          all: Array.from({ length: 1001 }, () => ({ text: "a", written: [] })),
-          shown: 0,
-        }),
-      "texts[1].alternatives: expected two to 1000 texts",
+      "one alternative",
+      { alternatives: { ...alternatives, all: alternatives?.all.slice(1) } },
+      ".alternatives: expected two to 1000 texts",
     ],
     [
-      "with a branch whose text is none",
-      (text) => ((text.tree as { branches: { kept: unknown }[] }).branches[1] = { kept: 1 }),
-      "texts[1].tree.branches[1].kept: expected an object, found 1",
+      "an option of another type",
+      { options: { temperature: "hot" } },
+      '.options.temperature: expected an option of the right type, found "hot"',
     ],
     [
-      "with one alternative",
-      (text) => (text.alternatives as { all: unknown[] }).all.pop(),
-      "texts[1].alternatives: expected two to 1000 texts",
+      "an unknown option",
+      { options: { colour: 1 } },
+      ".options.colour: expected an option of the right type, found 1",
     ],
-    [
-      "with an option of another type",
-      (text) => (text.options = { temperature: "hot" }),
-      'texts[1].options.temperature: expected an option of the right type, found "hot"',
-    ],
-    [
-      "with an unknown option",
-      (text) => (text.options = { colour: 1 }),
-      "texts[1].options.colour: expected an option of the right type, found 1",
-    ],
-    [
-      "with a seed that is none",
-      (text) => (text.seed = 1.5),
-      "texts[1].seed: expected a whole number, found 1.5",
-    ],
-  ])("%s", (_what, change, message) => {
-    expect(() => parseFile(damaged(change))).toThrow(message);
+    ["a seed that is none", { seed: 1.5 }, ".seed: expected a whole number, found 1.5"],
+  ])("whose second text has %s", (_what, text, message) => {
+    expect(() => parseFile(damaged(text))).toThrow(`texts[1]${message}`);
   });
 
   it.each(["", "{", "null", "[]", "3", '"x"', "PK\u0003\u0004"])("that is %j", (json) => {
@@ -159,31 +138,17 @@ describe("a file with damage is refused", () => {
 });
 
 it("a German page says in German what is wrong with a file", async () => {
+  onTestFinished(() => void (currentLanguage.value = { language: "en", words: undefined }));
   currentLanguage.value = { language: "de", words: await wordsOf("de") };
-  try {
-    const behind = damaged((text) => (text.caret = 17));
-    expect(() => parseFile(behind)).toThrow(
-      "Bei texts[1].caret wird ein Offset bis 16 erwartet, gefunden wurde 17",
-    );
-    const other = damaged((_, file) => (file.more = 1));
-    expect(() => parseFile(other)).toThrow('Die Datei hat das unbekannte Feld "more"');
-    expect(() => parseFile("{")).toThrow(/^Die Datei ist kein JSON \(/);
-  } finally {
-    currentLanguage.value = { language: "en", words: undefined };
-  }
+  const behind = "Bei texts[1].caret wird ein Offset bis 16 erwartet, gefunden wurde 17";
+  expect(() => parseFile(damaged({ caret: 17 }))).toThrow(behind);
+  expect(() => parseFile(damaged({}, { more: 1 }))).toThrow('Die Datei hat das unbekannte Feld "more"');
+  expect(() => parseFile("{")).toThrow(/^Die Datei ist kein JSON \(/);
 });
 
 it("a draft becomes the text, and the model's parts stay at their words", () => {
-  const typed = {
-    text: "one two three",
-    caret: 14,
-    written: [
-      [0, 3],
-      [4, 7, "en"],
-      [8, 13],
-    ] as const,
-    draft: "one 2 three!",
-  };
+  const written = [[0, 3] as const, [4, 7, "en"] as const, [8, 13] as const];
+  const typed = { text: "one two three", caret: 14, written, draft: "one 2 three!" };
   expect(settled({ ...typed, history: {} })).toMatchObject({ text: "one 2 three!", caret: 14 });
   const before = settled({ text: "a b", caret: 1, written: [[2, 3]], draft: "a long b" });
   expect(before.written.map(([from, to]) => before.text.slice(from, to))).toEqual(["b"]);

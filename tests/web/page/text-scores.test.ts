@@ -6,27 +6,25 @@ import { TextScores, withScores } from "../../../web/page/assistant/text-scores.
 const never = new AbortController().signal;
 const upTo = (length: number) => Array.from({ length }, (_, id) => id);
 
+interface ScoreCall {
+  start: number;
+  signal: AbortSignal;
+  onProgress: (progress: ScoreProgress) => void;
+}
+
 /** The score of a token is made of its id and the number of tokens before it in the window. Reports two at a time. */
 function make(nPositions: number) {
   const asked: { ids: number[]; start: number }[] = [];
   let stopAfter = Infinity;
   const model = {
     info: { config: { nPositions } },
-    score: async (
-      given: ArrayLike<number>,
-      {
-        start,
-        signal,
-        onProgress,
-      }: { start: number; signal: AbortSignal; onProgress: (progress: ScoreProgress) => void },
-    ) => {
+    score: async (given: ArrayLike<number>, { start, signal, onProgress }: ScoreCall) => {
       const ids = Array.from(given);
       asked.push({ ids, start });
-      const all = ids.map((id, place) =>
-        place === 0
-          ? { id, text: "", logprob: null, rank: null }
-          : { id, text: "", logprob: -id - place / 1000, rank: place },
-      );
+      const all = ids.map((id, place) => {
+        const [logprob, rank] = place === 0 ? [null, null] : [-id - place / 1000, place];
+        return { id, text: "", logprob, rank };
+      });
       for (let done = start; done < all.length; done += 2) {
         if (done >= stopAfter) throw new Error("stopped");
         signal.throwIfAborted();
@@ -52,21 +50,18 @@ async function scoresOf(model: Pick<Model, "info" | "score">, ids: readonly numb
 }
 
 describe("the scores of a text", () => {
-  it.each([
-    [2, 9],
-    [3, 10],
-    [8, 5],
-    [8, 8],
-    [8, 9],
-    [8, 31],
-    [9, 40],
-  ])("the scores of a text equal the engine's, in windows of %d, for %d tokens", async (size, length) => {
-    const { model } = make(size);
-    const scores = new TextScores();
-    const ids = upTo(length);
-    expect(await scoresOf(model, ids, scores)).toEqual(ids.map((index) => beforeOf(index, size)));
-    expect(scores.isComplete).toBe(true);
-  });
+  it.each(["2 9", "3 10", "8 5", "8 8", "8 9", "8 31", "9 40"])(
+    "the scores of a text equal the engine's, for these sizes of the window and the text: %s",
+    async (sizes) => {
+      const [size = 0, length = 0] = sizes.split(" ").map(Number);
+      const scores = new TextScores();
+      const ids = upTo(length);
+      expect(await scoresOf(make(size).model, ids, scores)).toEqual(
+        ids.map((index) => beforeOf(index, size)),
+      );
+      expect(scores.isComplete).toBe(true);
+    },
+  );
 
   it("the scores of a text arrive as they are computed", async () => {
     const { model } = make(4);
@@ -129,25 +124,20 @@ describe("the scores of a text", () => {
   });
 });
 
-describe("withScores", () => {
-  it("withScores adds the scores of a character's tokens, and leaves a character with unknown scores open", () => {
-    const known = [
-      { logprob: null, rank: null },
-      { logprob: -1, rank: 3 },
-      { logprob: -2, rank: 9 },
-      { logprob: -4, rank: 2 },
-    ];
-    const cut = [
-      { ids: [5], first: 0, from: 0, to: 4 },
-      { ids: [6, 7], first: 1, from: 4, to: 5 },
-      { ids: [8, 9], first: 3, from: 5, to: 6 },
-    ];
-    expect(
-      withScores(cut, known).map(({ from, to, value }) => [from, to, value.logprob, value.rank, value.index]),
-    ).toEqual([
-      [0, 4, null, null, 0],
-      [4, 5, -3, 9, 1],
-      [5, 6, undefined, undefined, 3],
-    ]);
-  });
+it("withScores adds the scores of a character's tokens, and leaves a character with unknown scores open", () => {
+  const known = [
+    { logprob: null, rank: null },
+    { logprob: -1, rank: 3 },
+    { logprob: -2, rank: 9 },
+    { logprob: -4, rank: 2 },
+  ];
+  const cut = [
+    { ids: [5], first: 0, from: 0, to: 4 },
+    { ids: [6, 7], first: 1, from: 4, to: 5 },
+    { ids: [8, 9], first: 3, from: 5, to: 6 },
+  ];
+  const found = withScores(cut, known).map(
+    ({ from, to, value }) => `${from}-${to} #${value.index} ${value.logprob} rank ${value.rank}`,
+  );
+  expect(found).toEqual(["0-4 #0 null rank null", "4-5 #1 -3 rank 9", "5-6 #3 undefined rank undefined"]);
 });
