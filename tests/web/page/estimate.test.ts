@@ -36,8 +36,6 @@ describe("the estimates", () => {
   });
 
   it("the estimates have two digits", () => {
-    expect([roundToTwoDigits(123.4), roundToTwoDigits(9.87), roundToTwoDigits(0.456)]).toEqual([
-      120, 9.9, 0.46,
-    ]);
+    expect([123.4, 9.87, 0.456].map(roundToTwoDigits)).toEqual([120, 9.9, 0.46]);
   });
 });

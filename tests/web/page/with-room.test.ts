@@ -1,5 +1,5 @@
 // On a full device, models make room for texts.
-import { beforeEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { withRoom } from "../../../web/page/library/with-room.js";
 
 const device = vi.hoisted(() => ({ models: 0 }));
@@ -9,31 +9,22 @@ vi.mock(import("../../../web/src/cache/models.js"), async (original) => ({
 }));
 
 const full = new DOMException("", "QuotaExceededError");
-/** Writes once at most `most` models are left. */
-const writeBeside = (most: number) => () =>
-  device.models > most ? Promise.reject(full) : Promise.resolve("written");
 
-beforeEach(() => {
+it.each([
+  ["if there is room, a text removes no model", 3, 3],
+  ["models are removed one after another until there is room", 1, 1],
+])("%s", async (_, most, left) => {
   device.models = 3;
+  const write = () => (device.models > most ? Promise.reject(full) : Promise.resolve("written"));
+  expect(await withRoom(write)).toBe("written");
+  expect(device.models).toBe(left);
 });
 
-it("if there is room, a text removes no model", async () => {
-  expect(await withRoom(writeBeside(3))).toBe("written");
-  expect(device.models).toBe(3);
-});
-
-it("models are removed one after another until there is room", async () => {
-  expect(await withRoom(writeBeside(1))).toBe("written");
-  expect(device.models).toBe(1);
-});
-
-it("if no model may be removed, the write fails with the browser's reason", async () => {
-  await expect(withRoom(() => Promise.reject(full))).rejects.toBe(full);
-  expect(device.models).toBe(0);
-});
-
-it("another failure removes no model", async () => {
-  const refused = new DOMException("", "SecurityError");
-  await expect(withRoom(() => Promise.reject(refused))).rejects.toBe(refused);
-  expect(device.models).toBe(3);
+it.each([
+  ["if no model may be removed, the write fails with the browser's reason", full, 0],
+  ["another failure removes no model", new DOMException("", "SecurityError"), 3],
+])("%s", async (_, error, left) => {
+  device.models = 3;
+  await expect(withRoom(() => Promise.reject(error))).rejects.toBe(error);
+  expect(device.models).toBe(left);
 });
