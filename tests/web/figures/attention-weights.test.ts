@@ -30,18 +30,11 @@ describe("the targets of a head", () => {
   it("the attention of a head tints the tokens that it can see; a token of several ids gets their sum", () => {
     const attended = { first: 10, weights: Float32Array.of(0.5, 0.125, 0.25, 0.125) };
     const at = (index: number, count: number) => new Scored(Array(count).fill(7), null, null, index);
-    expect([9, 10, 11, 14].map((index) => weightOf(attended, at(index, 1)))).toEqual([
-      undefined,
-      0.5,
-      0.125,
-      undefined,
-    ]);
+    const single = [9, 10, 11, 14].map((index) => weightOf(attended, at(index, 1)));
+    expect(single).toEqual([undefined, 0.5, 0.125, undefined]);
     expect(weightOf(attended, at(11, 2))).toBe(0.375);
-    expect([at(12, 1), at(12, 2), at(13, 1)].map((each) => isQueryToken(attended, each))).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    const isQuery = [at(12, 1), at(12, 2), at(13, 1)].map((each) => isQueryToken(attended, each));
+    expect(isQuery).toEqual([false, true, true]);
     expect([1, 0.5, 0.2, 0.05, 0.01, 0.001, 0].map(bandOfWeight)).toEqual([0, 0, 1, 2, 3, 4, 4]);
   });
 });
@@ -70,8 +63,7 @@ describe("the arcs", () => {
 
   it("names are drawn where there is room, the first ones first", () => {
     const label = (x: number) => ({ x, width: 20 });
-    expect(withoutOverlap([label(50), label(60), label(70), label(31), label(30)]).map(({ x }) => x)).toEqual(
-      [50, 70, 30],
-    );
+    const drawn = withoutOverlap([50, 60, 70, 31, 30].map(label));
+    expect(drawn.map(({ x }) => x)).toEqual([50, 70, 30]);
   });
 });

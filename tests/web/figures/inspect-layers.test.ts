@@ -29,12 +29,7 @@ describe("inspectLayers", () => {
   it("inspectLayers computes the requested layer first, and the guesses once", async () => {
     const { look, asked, events } = make(4);
     await look([5, 6, 7], 2);
-    expect(asked).toEqual([
-      [2, 5],
-      [0, 0],
-      [1, 0],
-      [3, 0],
-    ]);
+    expect(asked.join(" ")).toBe("2,5 0,0 1,0 3,0");
     expect(events).toEqual(["read 1 of 3", "guesses", [2, 2], [0, 0], [1, 1], [3, 3]]);
   });
 

@@ -53,18 +53,17 @@ function mount(options: InsideOptions | null = {}) {
 /** Tells `showInside` that the width has changed. */
 let resize = () => {};
 
+class FakeObserver {
+  constructor(onResize: () => void) {
+    resize = onResize;
+  }
+  observe(): void {}
+  disconnect(): void {}
+}
+
 beforeEach(() => {
   document.body.replaceChildren();
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      constructor(onResize: () => void) {
-        resize = onResize;
-      }
-      observe(): void {}
-      disconnect(): void {}
-    },
-  );
+  vi.stubGlobal("ResizeObserver", FakeObserver);
 });
 
 describe("showInside", () => {
@@ -77,10 +76,8 @@ describe("showInside", () => {
     expect(part("figure:nth-of-type(2) .finding").textContent).toBe(
       "Layer 2, head 1, looks at “t4” 100%, “t5” 0.0%, “t3” 0.0%.",
     );
-    const named = [...part(".heads").querySelectorAll(".cell")].map((cell) =>
-      cell.getAttribute("aria-label"),
-    );
-    expect(named).toEqual([
+    const cells = [...part(".heads").querySelectorAll(".cell")];
+    expect(cells.map((cell) => cell.getAttribute("aria-label"))).toEqual([
       "Layer 1, head 1: 100% to the first token",
       "Layer 1, head 2: 100% to the token before",
       "Layer 2, head 1: 100% to the token before",
@@ -97,10 +94,8 @@ describe("showInside", () => {
     const { place, view } = mount();
     const width = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(600);
     await view.update({ model: makeModel(), ids: [3, 4, 5] });
-    const widths = () =>
-      [...(place.firstElementChild?.shadowRoot?.querySelectorAll(".picture > svg[width]") ?? [])].map((svg) =>
-        svg.getAttribute("width"),
-      );
+    const svgs = () => place.firstElementChild?.shadowRoot?.querySelectorAll(".picture > svg[width]") ?? [];
+    const widths = () => [...svgs()].map((svg) => svg.getAttribute("width"));
     expect(widths()).toContain("600");
     width.mockReturnValue(300);
     resize();
@@ -129,19 +124,13 @@ describe("showInside", () => {
     const onHead = vi.fn();
     const { view, part } = mount({ onHead, head: { layer: 0, head: 0 } });
     await view.update({ model: makeModel(), ids: [3, 4, 5] });
-    expect(onHead).toHaveBeenLastCalledWith({
-      layer: 0,
-      head: 0,
-      first: 0,
-      weights: Float32Array.of(1, 0, 0),
+    const of = (layer: number, head: number, ...weights: number[]) => ({
+      ...{ layer, head, first: 0 },
+      weights: Float32Array.from(weights),
     });
+    expect(onHead).toHaveBeenLastCalledWith(of(0, 0, 1, 0, 0));
     part("#head-1-1").dispatchEvent(new MouseEvent("click"));
-    expect(onHead).toHaveBeenLastCalledWith({
-      layer: 1,
-      head: 1,
-      first: 0,
-      weights: Float32Array.of(0, 0, 1),
-    });
+    expect(onHead).toHaveBeenLastCalledWith(of(1, 1, 0, 0, 1));
     expect(view.head).toEqual({ layer: 1, head: 1 });
   });
 
@@ -160,9 +149,8 @@ describe("showInside", () => {
     const model = makeModel();
     await view.update({ model, ids: [1, 2] });
     expect(part(".pictures").className).toBe("pictures");
-    await expect(view.update({ model, ids: [1], signal: AbortSignal.abort() })).rejects.toMatchObject({
-      name: "AbortError",
-    });
+    const aborted = view.update({ model, ids: [1], signal: AbortSignal.abort() });
+    await expect(aborted).rejects.toMatchObject({ name: "AbortError" });
     expect(part(".pictures").className).toBe("pictures stale");
     model.inspect.mockRejectedValueOnce(new Error("the worker died"));
     await expect(view.update({ model, ids: [1] })).rejects.toThrow("the worker died");
@@ -231,55 +219,37 @@ describe("showInside", () => {
     expect(part("summary").textContent).toBe(insideWords.asTable); // missing words stay English
   });
 
-  it("a legend of the site appears above the arcs", () => {
+  it("a legend of the site appears above the arcs, and no id of a view is one of the page's", () => {
     const legend = document.createElement("p");
     const { place } = mount({ legend });
-    expect(legend.parentElement).toBe(place.firstElementChild);
-    expect(legend.slot).toBe("legend");
-  });
-
-  it("two views on a page each have their own ids", () => {
-    mount();
+    expect([legend.parentElement, legend.slot]).toEqual([place.firstElementChild, "legend"]);
     mount();
     expect(document.querySelectorAll("[id]").length).toBe(0);
   });
 });
 
 describe("wrong arguments", () => {
-  it.each<[string, unknown, string]>([
-    ["an unknown name", { words: { lense: "Vermutung" } }, 'words has the unknown name "lense"'],
-    ["a number for a text", { words: { lens: 3 } }, 'words["lens"] is 3, expected text'],
-    [
-      "a text for forms",
-      { words: { layers: "x" } },
-      'words["layers"] is "x", expected forms with the key other',
-    ],
-    ["words that are none", { words: "de" }, 'words is "de", expected an object'],
-    ["a language that is none", { language: "not a tag" }, 'language is "not a tag", expected a BCP 47 tag'],
-    ["options that are none", "de", 'the options of showInside are "de", expected an object'],
-    ["an unknown option", { legends: null }, 'unknown option "legends" of showInside'],
-    ["a number for a head", { head: 3 }, "head is 3, expected an object with layer and head"],
-    ["an array for a head", { head: [1, 2] }, "head is an array, expected an object with layer and head"],
-    [
-      "a negative head",
-      { head: { layer: 0, head: -1 } },
-      "head.head is -1, expected a whole number from 0 or more",
-    ],
-    [
-      "a head that is no number",
-      { head: { layer: 0, head: NaN } },
-      "head.head is NaN, expected a whole number",
-    ],
-    ["half a head", { head: { layer: 0, head: 1.5 } }, "head.head is 1.5, expected a whole number"],
-    [
-      "a layer of another type",
-      { head: { layer: "1", head: 0 } },
-      'head.layer is "1", expected a whole number',
-    ],
-    ["a head without a layer", { head: { head: 0 } }, "head.layer is undefined, expected a whole number"],
-    ["a legend that is none", { legend: "Tints" }, 'legend is "Tints", expected an element of the page'],
-    ["a listener that is none", { onHead: {} }, "onHead is an object, expected a function"],
-  ])("%s is refused", (_, options, message) => {
+  const headOf = (layer: unknown, head: unknown) => ({ head: { layer, head } });
+  const whole = "expected a whole number";
+
+  it.each<[unknown, string]>([
+    [{ words: { lense: "Vermutung" } }, 'words has the unknown name "lense"'],
+    [{ words: { lens: 3 } }, 'words["lens"] is 3, expected text'],
+    [{ words: { layers: "x" } }, 'words["layers"] is "x", expected forms with the key other'],
+    [{ words: "de" }, 'words is "de", expected an object'],
+    [{ language: "not a tag" }, 'language is "not a tag", expected a BCP 47 tag'],
+    ["de", 'the options of showInside are "de", expected an object'],
+    [{ legends: null }, 'unknown option "legends" of showInside'],
+    [{ head: 3 }, "head is 3, expected an object with layer and head"],
+    [{ head: [1, 2] }, "head is an array, expected an object with layer and head"],
+    [headOf(0, -1), `head.head is -1, ${whole} from 0 or more`],
+    [headOf(0, NaN), `head.head is NaN, ${whole}`],
+    [headOf(0, 1.5), `head.head is 1.5, ${whole}`],
+    [headOf("1", 0), `head.layer is "1", ${whole}`],
+    [headOf(undefined, 0), `head.layer is undefined, ${whole}`],
+    [{ legend: "Tints" }, 'legend is "Tints", expected an element of the page'],
+    [{ onHead: {} }, "onHead is an object, expected a function"],
+  ])("the options %j are refused", (options, message) => {
     expect(() => showInside(document.body, options as InsideOptions)).toThrow(message);
     expect(document.body.childElementCount).toBe(0);
   });
@@ -295,39 +265,30 @@ describe("wrong arguments", () => {
     );
   });
 
-  it.each<[string, unknown, string]>([
-    ["nothing", undefined, "ids is undefined, expected an array of token ids"],
-    ["a text instead of an object", "Once", 'the options of update are "Once", expected an object'],
-    ["an unknown name", { positions: 1 }, 'unknown option "positions" of update'],
-    ["no model", { model: null }, "model is undefined, expected a model of loadModel"],
-    ["the name of a model", { model: "gpt2" }, 'model is "gpt2", expected a model of loadModel'],
-    [
-      "a model without its size",
-      { model: { info: null, inspect: () => undefined, detokenize: () => undefined } },
-      "model is an object, expected a model of loadModel",
-    ],
-    ["no ids", { ids: [] }, "ids is empty, expected at least one token id"],
-    ["a text for ids", { ids: "Once" }, 'ids is "Once", expected an array of token ids'],
-    [
-      "bytes without a type",
-      { ids: new DataView(new ArrayBuffer(4)) },
-      "ids is an object, expected an array",
-    ],
-    ["a text among the ids", { ids: [1, "2"] }, 'ids[1] is "2", expected a token id'],
-    ["a negative id", { ids: [-1] }, "ids[0] is -1, expected a token id"],
-    ["an id that is no number", { ids: [NaN] }, "ids[0] is NaN, expected a token id"],
-    [
-      "a position after the end",
-      { ids: [1, 2], position: 2 },
-      "position is 2, expected a whole number from 0 to 1",
-    ],
-    ["half a position", { position: 0.5 }, "position is 0.5, expected a whole number from 0 to 0"],
-    ["too few texts", { ids: [1, 2], texts: ["a"] }, "texts has 1 texts for 2 ids"],
-    ["one text for all ids", { texts: "a" }, 'texts is "a", expected an array of texts'],
-    ["a number among the texts", { texts: [7] }, "texts[0] is 7, expected text"],
-    ["a signal that is none", { signal: {} }, "signal is an object, expected an AbortSignal"],
-    ["a listener that is none", { onProgress: 1 }, "onProgress is 1, expected a function"],
-  ])("an update with %s is refused, and the model is asked nothing", async (_, token, message) => {
+  const sizeless = { info: null, inspect: () => undefined, detokenize: () => undefined };
+  const untyped = new DataView(new ArrayBuffer(4));
+
+  it.each<[unknown, string]>([
+    [undefined, "ids is undefined, expected an array of token ids"],
+    ["Once", 'the options of update are "Once", expected an object'],
+    [{ positions: 1 }, 'unknown option "positions" of update'],
+    [{ model: null }, "model is undefined, expected a model of loadModel"],
+    [{ model: "gpt2" }, 'model is "gpt2", expected a model of loadModel'],
+    [{ model: sizeless }, "model is an object, expected a model of loadModel"],
+    [{ ids: [] }, "ids is empty, expected at least one token id"],
+    [{ ids: "Once" }, 'ids is "Once", expected an array of token ids'],
+    [{ ids: untyped }, "ids is an object, expected an array"],
+    [{ ids: [1, "2"] }, 'ids[1] is "2", expected a token id'],
+    [{ ids: [-1] }, "ids[0] is -1, expected a token id"],
+    [{ ids: [NaN] }, "ids[0] is NaN, expected a token id"],
+    [{ ids: [1, 2], position: 2 }, `position is 2, ${whole} from 0 to 1`],
+    [{ position: 0.5 }, `position is 0.5, ${whole} from 0 to 0`],
+    [{ ids: [1, 2], texts: ["a"] }, "texts has 1 texts for 2 ids"],
+    [{ texts: "a" }, 'texts is "a", expected an array of texts'],
+    [{ texts: [7] }, "texts[0] is 7, expected text"],
+    [{ signal: {} }, "signal is an object, expected an AbortSignal"],
+    [{ onProgress: 1 }, "onProgress is 1, expected a function"],
+  ])("an update with %j is refused, and the model is asked nothing", async (token, message) => {
     const { view } = mount();
     const model = makeModel();
     const given = Object(token) === token ? { model, ids: [1], ...(token as object) } : token;
