@@ -12,12 +12,12 @@ beforeEach(() => {
  * in the store, and the tab has stored the first one; other tabs hold the texts in `held`.
  */
 function begin(shown: { id: string }, newest?: number) {
-  const stored: [id: string, content: unknown][] = [];
+  const stored: string[] = [];
   const device = { isFull: true, newest, base: newest ?? 0, held: new Set<string>() };
   const setting = {
     put: vi.fn((id: string, { content }: { content: unknown }) => {
       if (device.isFull) return Promise.reject(new DOMException("", "QuotaExceededError"));
-      stored.push([id, content]);
+      stored.push(`${id}: ${String(content)}`);
       return Promise.resolve();
     }),
     putShown: vi.fn((id: string) => id === shown.id),
@@ -57,10 +57,7 @@ it("a replaced text is stored later in its last version, and only then the notic
   await attempt("new", 1, "another");
   expect(showStored).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(stored).toEqual([
-    ["new", "another"],
-    ["old", "two"],
-  ]);
+  expect(stored).toEqual(["new: another", "old: two"]);
   expect(showStored).toHaveBeenCalledTimes(1);
 });
 
@@ -71,7 +68,7 @@ it("a newer version that is stored in the meantime is not overwritten", async ()
   await attempt("old", 2, "two");
   await vi.advanceTimersByTimeAsync(60_000);
   expect(putShown).not.toHaveBeenCalled();
-  expect(stored).toEqual([["old", "two"]]);
+  expect(stored).toEqual(["old: two"]);
 });
 
 it("a text that is given up is not stored again, and the notice disappears", async () => {
@@ -106,6 +103,6 @@ it("a text is stored later only with its claim", async () => {
   expect(stored).toEqual([]);
   device.held.clear();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(stored).toEqual([["old", "six"]]);
+  expect(stored).toEqual(["old: six"]);
   expect(device.held.size).toBe(0);
 });

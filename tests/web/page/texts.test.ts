@@ -61,18 +61,14 @@ async function begin(...texts: string[]) {
   return { store, tab, library: new Texts(tab) };
 }
 
+/** Each text by its name or words, with the tab that shows it. */
 const listed = async (library: Texts) =>
-  (await library.list()).map(({ name, text, where }) => [name ?? text, where]);
+  (await library.list()).map(({ name, text, where }) => `${name ?? text} ${where}`);
 
 it("the library lists all texts, the last changed one first, and which tab shows each", async () => {
   const { library } = await begin("one", "two", "three");
   held.add(nameOf("t1"));
-  expect(await listed(library)).toEqual([
-    ["The own.", "here"],
-    ["three", "nowhere"],
-    ["two", "elsewhere"],
-    ["one", "nowhere"],
-  ]);
+  expect(await listed(library)).toEqual(["The own. here", "three nowhere", "two elsewhere", "one nowhere"]);
 });
 
 it("a name is stored beside the text, is one line, and is removed by an empty one", async () => {
@@ -80,14 +76,11 @@ it("a name is stored beside the text, is one line, and is removed by an empty on
   await library.rename("t0", "  A\nname ");
   await library.rename("own", "Mine");
   expect(tab.storeWhole).toHaveBeenCalled(); // a name alone would be no text
-  expect(await listed(library)).toEqual([
-    ["Mine", "here"],
-    ["A name", "nowhere"],
-  ]);
+  expect(await listed(library)).toEqual(["Mine here", "A name nowhere"]);
   expect(await store.ids()).toEqual(["own", "t0"]);
   expect((await store.versions("t0")).map((version) => version?.content)).toEqual([content("one")]);
   await library.rename("t0", " ");
-  expect((await listed(library))[1]).toEqual(["one", "nowhere"]);
+  expect((await listed(library))[1]).toEqual("one nowhere");
 });
 
 it.each([[{ name: 3 }], [{}], [{ name: " " }]])(
@@ -97,7 +90,7 @@ it.each([[{ name: 3 }], [{}], [{ name: " " }]])(
     const database = await openDB("gpt2-texts");
     await database.put("texts", { path: "/", id: "t0", slot: 2, ...record });
     database.close();
-    expect((await listed(library))[1]).toEqual(["one", "nowhere"]);
+    expect((await listed(library))[1]).toEqual("one nowhere");
   },
 );
 
@@ -121,7 +114,7 @@ it("a text that is deleted elsewhere or damaged is not copied, and the error say
   await store.put("t1", { version: 2, changed: 2, content: 1 });
   await store.put("t1", { version: 3, changed: 3, content: 1 });
   await expect(library.duplicate("t1", "two (copy)")).rejects.toThrow("the stored text is damaged");
-  expect((await listed(library)).map(([name]) => name)).toEqual(["The own."]);
+  expect(await listed(library)).toEqual(["The own. here"]);
 });
 
 it("a deleted text stays in the store until the deletion is finished", async () => {
@@ -129,15 +122,15 @@ it("a deleted text stays in the store until the deletion is finished", async () 
   await library.rename("t0", "Name");
   writeLastChange(nameOf("t0"), { version: 1, change: { from: 0, to: 0, insert: "" }, caret: 0 });
   const removal = await library.remove("t0");
-  expect((await listed(library)).map(([name]) => name)).toEqual(["The own.", "two"]);
+  expect(await listed(library)).toEqual(["The own. here", "two nowhere"]);
   expect(held).toContain(nameOf("t0")); // no other tab opens it meanwhile
   await removal?.restore();
   await vi.waitFor(() => expect(held).not.toContain(nameOf("t0")));
-  expect((await listed(library)).map(([name]) => name)).toEqual(["The own.", "two", "Name"]);
+  expect(await listed(library)).toEqual(["The own. here", "two nowhere", "Name nowhere"]);
   expect(tab.forget).not.toHaveBeenCalled();
   await (await library.remove("t0"))?.finish();
   expect(tab.forget).toHaveBeenCalledWith("t0");
-  expect((await listed(library)).map(([name]) => name)).toEqual(["The own.", "two"]);
+  expect(await listed(library)).toEqual(["The own. here", "two nowhere"]);
   expect(await store.versions("t0")).toEqual([]);
   expect(await store.name("t0")).toBeUndefined();
   expect(localStorage.length).toBe(0);
@@ -152,12 +145,7 @@ it("an import adds each new text once, and overwrites nothing; one with an error
   const filed = (text: string, name?: string) => ({ name, changed: 5, content: content(text) });
   const more = toFile([filed("three", "Three"), filed("three", "Three"), filed("two")]);
   expect(await library.importAll(more)).toEqual({ added: 1, known: 2 });
-  expect(await listed(library)).toEqual([
-    ["The own.", "here"],
-    ["Three", "nowhere"],
-    ["two", "nowhere"],
-    ["One", "nowhere"],
-  ]);
+  expect(await listed(library)).toEqual(["The own. here", "Three nowhere", "two nowhere", "One nowhere"]);
   expect((await store.ids()).length).toBe(4);
 });
 
@@ -189,7 +177,7 @@ it("a deletion that the browser drops because the page closes is finished by the
   const removal = await library.remove("t0");
   vi.spyOn(store, "remove").mockReturnValueOnce(new Promise(() => undefined));
   void removal?.finish();
-  expect(await listed(new Texts(tab))).toEqual([["The own.", "here"]]);
+  expect(await listed(new Texts(tab))).toEqual(["The own. here"]);
   expect(await store.versions("t0")).toEqual([]);
   expect(localStorage.length).toBe(0);
 });
@@ -199,8 +187,5 @@ it("a text whose deletion fails stays in the list", async () => {
   vi.spyOn(store, "remove").mockRejectedValueOnce(new DOMException("", "UnknownError"));
   const removal = await library.remove("t0");
   await expect(removal?.finish()).rejects.toThrow();
-  expect(await listed(library)).toEqual([
-    ["The own.", "here"],
-    ["one", "nowhere"],
-  ]);
+  expect(await listed(library)).toEqual(["The own. here", "one nowhere"]);
 });

@@ -75,17 +75,6 @@ describe("the self-test", () => {
     expect(checks[1]).toMatchObject({ expected: `${text}: [1]`, found: `${text}: [0]` });
   });
 
-  it("the self-test detects an engine that does not load, and a wrong expectation", async () => {
-    const checks = await run(models({ fails: "the file is damaged" }).load);
-    expect(failed(checks)).toHaveLength(2 * cases.length);
-    expect(checks[0]?.found).toBe("it does not load: the file is damaged");
-    const wrong = { ...right, hashes: { ...right.hashes, "arithmetic in 4 bits": "0".repeat(16) } };
-    expect(failed(await run(models().load, wrong))).toEqual([
-      "threads arithmetic in 4 bits",
-      "simd arithmetic in 4 bits",
-    ]);
-  });
-
   it("an aborted self-test ends and reports nothing more", async () => {
     const controller = new AbortController();
     controller.abort(new Error("enough"));
