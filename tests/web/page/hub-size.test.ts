@@ -60,13 +60,10 @@ it.each([
   ["files that are null", { siblings: null }],
   ["a size that is missing", { siblings: [file("model.safetensors")] }],
   ["a size that is text", { siblings: [{ rfilename: "model.safetensors", size: "12" }] }],
-])("the download size of %s is unknown", async (_, body) => {
-  expect(await ask("user/tale", body)).toEqual({});
-});
-
-it("the download size of a model without weights is unknown", async () => {
-  expect(await ask("user/tale", { siblings: [null, file("README.md", 1)] })).toEqual({});
-  expect(await ask("user/tale/a.gguf", { siblings: [file("b.gguf", 1)] })).toEqual({});
+  ["a model without weights", { siblings: [null, file("README.md", 1)] }],
+  ["another file", { siblings: [file("b.gguf", 1)] }, "user/tale/a.gguf"],
+])("the download size of %s is unknown", async (_, body, id = "user/tale") => {
+  expect(await ask(id, body)).toEqual({});
 });
 
 it.each([401, 403, 404])("the answer %d means that there is no such public model", async (status) => {

@@ -4,26 +4,28 @@ import { currentLanguage, wordsOf } from "../../../web/page/language/translation
 import { parseFile, settled, toFile, type FiledText } from "../../../web/page/library/text-file.js";
 
 const kept = { text: "Once upon\na time", caret: 4, written: [[0, 4, "en"]] as const };
+const tree = {
+  branches: [
+    { id: 0, parent: null, name: "First", kept },
+    { id: 1, parent: 0, name: "“cat”", kept: { text: "A cat", caret: 5, written: [] } },
+  ],
+  current: 1,
+};
+const alternatives = {
+  all: [
+    { text: "Once", written: [] },
+    { text: "Then", written: [[0, 4]] },
+  ],
+  shown: 0,
+};
 const whole: FiledText = {
   name: "A name",
   changed: Date.UTC(2026, 0, 31),
   content: {
     ...kept,
     run: [0, 4],
-    tree: {
-      branches: [
-        { id: 0, parent: null, name: "First", kept },
-        { id: 1, parent: 0, name: "“cat”", kept: { text: "A cat", caret: 5, written: [] } },
-      ],
-      current: 1,
-    },
-    alternatives: {
-      all: [
-        { text: "Once", written: [] },
-        { text: "Then", written: [[0, 4]] },
-      ],
-      shown: 0,
-    },
+    tree,
+    alternatives,
     options: { temperature: 0.5, stop: ["\n"] },
     seed: 42,
   },
@@ -52,7 +54,6 @@ const damaged = (text: object, file: object = {}): string => {
   const written = JSON.parse(toFile([plain, whole])) as { texts: object[] };
   return JSON.stringify({ ...written, texts: [written.texts[0], { ...written.texts[1], ...text }], ...file });
 };
-const { tree, alternatives } = whole.content;
 const branches = (count: number) =>
   Array.from({ length: count }, (_, id) => ({ id, parent: id - 1, name: "", kept }));
 
@@ -104,7 +105,7 @@ describe("a file with damage is refused", () => {
     ],
     [
       "a branch whose text is none",
-      { tree: { ...tree, branches: [tree?.branches[0], { kept: 1 }] } },
+      { tree: { ...tree, branches: [tree.branches[0], { kept: 1 }] } },
       ".tree.branches[1].kept: expected an object, found 1",
     ],
     [
@@ -114,7 +115,7 @@ describe("a file with damage is refused", () => {
     ],
     [
       "one alternative",
-      { alternatives: { ...alternatives, all: alternatives?.all.slice(1) } },
+      { alternatives: { ...alternatives, all: alternatives.all.slice(1) } },
       ".alternatives: expected two to 1000 texts",
     ],
     [

@@ -1,9 +1,7 @@
 // @vitest-environment happy-dom
-// The line that names the model, the lists of the site's and of stored models, and the question about another host,
-// each alone.
+// The line that names the model, and the lists of the site's and of stored models, each alone.
 import { expect, it, vi } from "vitest";
 import { keepModel, removeModel, type Model, type StoredModel } from "../../../../web/src/client/index.js";
-import { questionOfOtherHost } from "../../../../web/page/parts/chooser/choice.js";
 import { showModelLine } from "../../../../web/page/parts/chooser/model-line.js";
 import { SiteModels } from "../../../../web/page/parts/chooser/site-models.js";
 import { showStored } from "../../../../web/page/parts/chooser/stored.js";
@@ -97,18 +95,6 @@ it.each([
     vi.unstubAllGlobals();
   },
 );
-
-it("the question about another host takes the focus only when the visitor needs the model", () => {
-  const ui = mountMarkup("chooser", "hubId", "hubStatus");
-  const model = { source: "hf:user/tale", name: "user/tale", elsewhere: "huggingface.co" };
-  const ask = questionOfOtherHost(ui, model);
-  ask();
-  expect(document.activeElement).toBe(document.body);
-  ui.hubStatus.textContent = ""; // the visitor has typed another name
-  ask();
-  expect(ui.hubStatus.textContent).toContain("names user/tale, which is on huggingface.co");
-  expect(document.activeElement).toBe(ui.hubId);
-});
 
 it.each([
   ["kept", "Keep user/tale", keepModel],
