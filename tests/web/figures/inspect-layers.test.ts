@@ -1,5 +1,5 @@
 // The requests for an inspection of a model, and their order.
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Inspection, Model, ModelInfo } from "../../../web/src/client/index.js";
 import { inspectLayers } from "../../../web/src/figures/inspect-layers.js";
 
@@ -25,18 +25,16 @@ function make(nLayer: number, abortAt = Infinity) {
   return { look, asked, events };
 }
 
-describe("inspectLayers", () => {
-  it("inspectLayers computes the requested layer first, and the guesses once", async () => {
-    const { look, asked, events } = make(4);
-    await look([5, 6, 7], 2);
-    expect(asked.join(" ")).toBe("2,5 0,0 1,0 3,0");
-    expect(events).toEqual(["read 1 of 3", "guesses", [2, 2], [0, 0], [1, 1], [3, 3]]);
-  });
+it("inspectLayers computes the requested layer first, and the guesses once", async () => {
+  const { look, asked, events } = make(4);
+  await look([5, 6, 7], 2);
+  expect(asked.join(" ")).toBe("2,5 0,0 1,0 3,0");
+  expect(events).toEqual(["read 1 of 3", "guesses", [2, 2], [0, 0], [1, 1], [3, 3]]);
+});
 
-  it("inspectLayers reports nothing after an abort", async () => {
-    const { look, asked, events } = make(4, 2);
-    await expect(look([5, 6], 0)).rejects.toMatchObject({ name: "AbortError" });
-    expect(asked.length).toBe(2);
-    expect(events).toEqual(["read 1 of 3", "guesses", [0, 0]]);
-  });
+it("inspectLayers reports nothing after an abort", async () => {
+  const { look, asked, events } = make(4, 2);
+  await expect(look([5, 6], 0)).rejects.toMatchObject({ name: "AbortError" });
+  expect(asked.length).toBe(2);
+  expect(events).toEqual(["read 1 of 3", "guesses", [0, 0]]);
 });

@@ -1,7 +1,7 @@
 // Branches as steps of the text's history: undo and redo bring back which one is the current one, and no text is lost.
 import { history, isolateHistory, redo, undo, undoDepth } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import {
   alternativeOf,
   alternativesField,
@@ -107,57 +107,55 @@ beforeEach(() => {
   surface = new Surface();
 });
 
-describe("going back in the history", () => {
-  it("undoing a switch makes the visible branch the current one", () => {
-    surface.make("other");
-    surface.walk(0);
-    surface.undo();
-    expect(surface.shown.slice(0, 2)).toEqual(["other", 1]);
-    surface.walk(1); // the branch that is already current
-    surface.walk(0);
-    expect(surface.text).toBe("first");
-    surface.walk(1);
-    expect(surface.text).toBe("other");
-  });
+it("undoing a switch makes the visible branch the current one", () => {
+  surface.make("other");
+  surface.walk(0);
+  surface.undo();
+  expect(surface.shown.slice(0, 2)).toEqual(["other", 1]);
+  surface.walk(1); // the branch that is already current
+  surface.walk(0);
+  expect(surface.text).toBe("first");
+  surface.walk(1);
+  expect(surface.text).toBe("other");
+});
 
-  it("another text has no branches, until it gets its own", () => {
-    surface.make("other");
-    surface.showOther("new");
-    expect(surface.shown).toEqual(["new", undefined, undefined]);
-    surface.make("branch of the new one");
-    expect(surface.shown.slice(0, 2)).toEqual(["branch of the new one", 1]);
-  });
+it("another text has no branches, until it gets its own", () => {
+  surface.make("other");
+  surface.showOther("new");
+  expect(surface.shown).toEqual(["new", undefined, undefined]);
+  surface.make("branch of the new one");
+  expect(surface.shown.slice(0, 2)).toEqual(["branch of the new one", 1]);
+});
 
-  it("after a reload, Undo and Redo restore the last run and its alternatives", () => {
-    surface.write(" one", 5);
-    surface.write(" two", 5, 9);
-    surface.write("So ", 0);
-    surface.undo();
-    surface.reload();
-    expect(surface.lastRun).toEqual([" two", { place: 1, count: 2 }]);
-    surface.redo();
-    expect([surface.text, ...surface.lastRun]).toEqual(["So first two", "So ", undefined]);
-    surface.reload();
-    surface.undo();
-    expect(surface.lastRun).toEqual([" two", { place: 1, count: 2 }]);
-    surface.undo();
-    expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
-    surface.undo();
-    surface.reload();
-    expect([surface.text, ...surface.lastRun]).toEqual(["first", "", undefined]);
-    surface.redo();
-    expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
-  });
+it("after a reload, Undo and Redo restore the last run and its alternatives", () => {
+  surface.write(" one", 5);
+  surface.write(" two", 5, 9);
+  surface.write("So ", 0);
+  surface.undo();
+  surface.reload();
+  expect(surface.lastRun).toEqual([" two", { place: 1, count: 2 }]);
+  surface.redo();
+  expect([surface.text, ...surface.lastRun]).toEqual(["So first two", "So ", undefined]);
+  surface.reload();
+  surface.undo();
+  expect(surface.lastRun).toEqual([" two", { place: 1, count: 2 }]);
+  surface.undo();
+  expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
+  surface.undo();
+  surface.reload();
+  expect([surface.text, ...surface.lastRun]).toEqual(["first", "", undefined]);
+  surface.redo();
+  expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
+});
 
-  it("the alternatives of a run whose text was deleted survive a reload", () => {
-    surface.write(" one", 5);
-    surface.write(" two", 5, 9);
-    surface.cut(5, 9);
-    surface.write("So ", 0);
-    surface.reload();
-    for (let undone = 0; undone < 3; undone += 1) surface.undo();
-    expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
-  });
+it("the alternatives of a run whose text was deleted survive a reload", () => {
+  surface.write(" one", 5);
+  surface.write(" two", 5, 9);
+  surface.cut(5, 9);
+  surface.write("So ", 0);
+  surface.reload();
+  for (let undone = 0; undone < 3; undone += 1) surface.undo();
+  expect(surface.lastRun).toEqual([" one", { place: 0, count: 2 }]);
 });
 
 it("each undo shows the state before, and each redo the state after", () => {

@@ -1,6 +1,6 @@
 // The suggestions at the caret: how they grow, shrink while you type them, and disappear.
 import { EditorState, type TransactionSpec } from "@codemirror/state";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { textOf } from "../../../web/page/document/pieces.js";
 import { growRun, openRun, putPieces, runField, runs } from "../../../web/page/document/run.js";
 import {
@@ -59,65 +59,57 @@ class Typist {
 
 const found = (...items: string[]) => new Typist().find(items);
 
-describe("suggestions that grow", () => {
-  it("growing suggestions keep their places, and new ones are added at the end", () => {
-    const typist = found(" a", " the");
-    expect(typist.shown).toBe("[ a]| the…");
-    expect(typist.find([" a big", " a small", " the"]).shown).toBe("[ a big]| the| a small…");
-    expect(typist.find([" a big dog", " a small", " the end"], false).shown).toBe(
-      "[ a big dog]| the end| a small",
-    );
-  });
-
-  it("growing suggestions keep the chosen one", () => {
-    const typist = found(" a", " the").do({ effects: chooseSuggestion.of(1) });
-    expect(typist.find([" a big", " a small", " the end"]).shown).toBe(" a big|[ the end]| a small…");
-  });
-
-  it("growing suggestions continue after what is typed or taken", () => {
-    expect(found(" a", " the").type(" t").shown).toBe("[he]…");
-    expect(found(" a", " the").type(" t").find([" a big", " the end", " to it"]).shown).toBe(
-      "[he end]|o it…",
-    );
-    expect(found(" a big", " the").put(" a").find([" a big dog", " the end"], false).shown).toBe(
-      "[ big dog]",
-    );
-  });
-
-  it("growing suggestions return when they have grown beyond what was typed", () => {
-    const typist = found(" a", " the").put(" the");
-    expect(typist.shown).toBe("…");
-    expect(typist.type(" e").shown).toBe("…");
-    expect(typist.find([" a", " the"]).shown).toBe("…");
-    expect(typist.find([" a big", " the end"]).shown).toBe("[nd]…");
-  });
-
-  it("growing suggestions are empty if none continues what was typed", () => {
-    expect(found(" a", " the").type(" the").type("y").find([" a big", " the end"], false).shown).toBe(null);
-  });
+it("growing suggestions keep their places, and new ones are added at the end", () => {
+  const typist = found(" a", " the");
+  expect(typist.shown).toBe("[ a]| the…");
+  expect(typist.find([" a big", " a small", " the"]).shown).toBe("[ a big]| the| a small…");
+  expect(typist.find([" a big dog", " a small", " the end"], false).shown).toBe(
+    "[ a big dog]| the end| a small",
+  );
 });
 
-describe("the end of suggestions", () => {
-  it.each<[string, (typist: Typist) => Typist]>([
-    ["something else is typed", (typist) => typist.type("#")],
-    ["something is typed elsewhere", (typist) => typist.do({ changes: { from: 0, insert: " a" } })],
-    ["something is typed over", (typist) => typist.do({ changes: { from: 3, to: 4, insert: "e a" } })],
-    [
-      "something is typed at two places",
-      (typist) => typist.do({ changes: [0, 4].map((from) => ({ from, insert: " " })) }),
-    ],
-    ["the caret stays before it", (typist) => typist.do({ changes: { from: 4, insert: " a" } })],
-    ["the caret moves", (typist) => typist.do({ selection: { anchor: 2 } })],
-    ["something is selected", (typist) => typist.do({ selection: { anchor: 0, head: 4 } })],
-    ["the model writes just that", (typist) => typist.write(" a")],
-  ])("suggestions disappear if %s", (_what, act) => {
-    expect(act(found(" a big", " the")).shown).toBe(null);
-    expect(act(found(" a big", " the").find([" a big dog", " the end"], false)).shown).toBe(null);
-  });
+it("growing suggestions keep the chosen one", () => {
+  const typist = found(" a", " the").do({ effects: chooseSuggestion.of(1) });
+  expect(typist.find([" a big", " a small", " the end"]).shown).toBe(" a big|[ the end]| a small…");
+});
 
-  it("suggestions end with their last character, unless more text arrives", () => {
-    const typist = found(" a").find([" a dog"], false);
-    expect(typist.type(" a do").shown).toBe("[g]");
-    expect(typist.type("g").shown).toBe(null);
-  });
+it("growing suggestions continue after what is typed or taken", () => {
+  expect(found(" a", " the").type(" t").shown).toBe("[he]…");
+  expect(found(" a", " the").type(" t").find([" a big", " the end", " to it"]).shown).toBe("[he end]|o it…");
+  expect(found(" a big", " the").put(" a").find([" a big dog", " the end"], false).shown).toBe("[ big dog]");
+});
+
+it("growing suggestions return when they have grown beyond what was typed", () => {
+  const typist = found(" a", " the").put(" the");
+  expect(typist.shown).toBe("…");
+  expect(typist.type(" e").shown).toBe("…");
+  expect(typist.find([" a", " the"]).shown).toBe("…");
+  expect(typist.find([" a big", " the end"]).shown).toBe("[nd]…");
+});
+
+it("growing suggestions are empty if none continues what was typed", () => {
+  expect(found(" a", " the").type(" the").type("y").find([" a big", " the end"], false).shown).toBe(null);
+});
+
+it.each<[string, (typist: Typist) => Typist]>([
+  ["something else is typed", (typist) => typist.type("#")],
+  ["something is typed elsewhere", (typist) => typist.do({ changes: { from: 0, insert: " a" } })],
+  ["something is typed over", (typist) => typist.do({ changes: { from: 3, to: 4, insert: "e a" } })],
+  [
+    "something is typed at two places",
+    (typist) => typist.do({ changes: [0, 4].map((from) => ({ from, insert: " " })) }),
+  ],
+  ["the caret stays before it", (typist) => typist.do({ changes: { from: 4, insert: " a" } })],
+  ["the caret moves", (typist) => typist.do({ selection: { anchor: 2 } })],
+  ["something is selected", (typist) => typist.do({ selection: { anchor: 0, head: 4 } })],
+  ["the model writes just that", (typist) => typist.write(" a")],
+])("suggestions disappear if %s", (_what, act) => {
+  expect(act(found(" a big", " the")).shown).toBe(null);
+  expect(act(found(" a big", " the").find([" a big dog", " the end"], false)).shown).toBe(null);
+});
+
+it("suggestions end with their last character, unless more text arrives", () => {
+  const typist = found(" a").find([" a dog"], false);
+  expect(typist.type(" a do").shown).toBe("[g]");
+  expect(typist.type("g").shown).toBe(null);
 });

@@ -1,5 +1,5 @@
 // The page's words: the same ones in every language, and none outside of their files.
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import ts from "typescript";
@@ -22,34 +22,32 @@ const folder = resolve(import.meta.dirname, "../../../web/page");
 const namesIn = (phrase: Section[string]): string[] =>
   [...JSON.stringify(phrase).matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 
-describe("German", () => {
-  it.each(sections)(
-    "the German translation has the same values as %s, and the plural forms of German",
-    (name, section) => {
-      const other: Section = german[name as keyof typeof german];
-      const { pluralCategories } = new Intl.PluralRules("de").resolvedOptions();
-      for (const [key, phrase] of Object.entries(section)) {
-        const found = other[key] ?? "";
-        expect(new Set(namesIn(found)), key).toEqual(new Set(namesIn(phrase)));
-        if (typeof found !== "string")
-          expect(Object.keys(found).sort(), key).toEqual([...pluralCategories].sort());
-      }
-    },
-  );
+it.each(sections)(
+  "the German translation has the same values as %s, and the plural forms of German",
+  (name, section) => {
+    const other: Section = german[name as keyof typeof german];
+    const { pluralCategories } = new Intl.PluralRules("de").resolvedOptions();
+    for (const [key, phrase] of Object.entries(section)) {
+      const found = other[key] ?? "";
+      expect(new Set(namesIn(found)), key).toEqual(new Set(namesIn(phrase)));
+      if (typeof found !== "string")
+        expect(Object.keys(found).sort(), key).toEqual([...pluralCategories].sort());
+    }
+  },
+);
 
-  it("the German translation does not copy the English", () => {
-    const same = sections.flatMap(([name, section]) =>
-      Object.entries(section).filter(
-        ([key, phrase]) =>
-          typeof phrase === "string" &&
-          phrase.split(" ").length > 2 &&
-          (german[name as keyof typeof german] as Section)[key] === phrase,
-      ),
-    );
-    // Leaves out phrases of values alone.
-    const words = same.filter(([, phrase]) => /[a-z]/i.test(JSON.stringify(phrase).replace(/\{\w+\}/g, "")));
-    expect(words).toEqual([]);
-  });
+it("the German translation does not copy the English", () => {
+  const same = sections.flatMap(([name, section]) =>
+    Object.entries(section).filter(
+      ([key, phrase]) =>
+        typeof phrase === "string" &&
+        phrase.split(" ").length > 2 &&
+        (german[name as keyof typeof german] as Section)[key] === phrase,
+    ),
+  );
+  // Leaves out phrases of values alone.
+  const words = same.filter(([, phrase]) => /[a-z]/i.test(JSON.stringify(phrase).replace(/\{\w+\}/g, "")));
+  expect(words).toEqual([]);
 });
 
 it.each([
@@ -138,64 +136,60 @@ function wordsIn(source: string): string[] {
  */
 const exempt = /^language[\\/](?:en|de|foreign)\.ts$|^parts[\\/]device[\\/]self-test[\\/](?!panel)/;
 
-describe("no words are outside of the languages' files", () => {
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
-    (file) => file.endsWith(".ts") && !exempt.test(file),
-  );
+const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+  (file) => file.endsWith(".ts") && !exempt.test(file),
+);
 
-  it.each(files)("%s contains no words of the page", (file) => {
-    expect(wordsIn(readFileSync(resolve(folder, file), "utf8"))).toEqual([]);
-  });
-
-  it.each([
-    'say(() => "Copied.")',
-    'setTranslatedText(button, () => "Load")',
-    "say(`Stopped after ${tokens} tokens.`)",
-    'button.textContent = "Load";',
-    'const repair = { label: isNew ? "Again" : other };',
-    'const sentence = "The model ended the text.";',
-    'item.append(" What would help:", change);',
-  ])("the search for words in the sources finds %s", (source) => {
-    expect(wordsIn(source)).not.toEqual([]);
-  });
-
-  it("index.html contains no words of its own", () => {
-    const html = readFileSync(resolve(folder, "index.html"), "utf8").replace(
-      /<!--.*?-->|<code>.*?<\/code>/gs,
-      "",
-    );
-    const texts = [...html.matchAll(/>([^<]*)</g)].map(([, text = ""]) => text.trim());
-    const attributes = [...html.matchAll(/\s(aria-label|title|placeholder|alt)="([^"]*)"/g)]
-      .filter(([, , value = ""]) => !content.has(value))
-      .map(([all]) => all);
-    const words = texts.filter((text) => /\p{L}{2,}/u.test(text) && !content.has(text) && text !== "GPT-2");
-    expect([...words, ...attributes]).toEqual([]);
-  });
+it.each(files)("%s contains no words of the page", (file) => {
+  expect(wordsIn(readFileSync(resolve(folder, file), "utf8"))).toEqual([]);
 });
 
-describe("index.html", () => {
-  it("index.html gets its English from the build", () => {
-    expect(inEnglish('<p class="a" data-phrase="offline"></p>')).toBe(
-      `<p class="a" data-phrase="offline">${english.page.offline}</p>`,
-    );
-    expect(inEnglish('<b data-phrases="title:undo aria-label:undo"></b>')).toContain(
-      ' title="Undo" aria-label="Undo"',
-    );
-    expect(inEnglish('<p data-english="allow"></p>')).toBe(`<p>${scriptless.allow}</p>`);
-  });
+it.each([
+  'say(() => "Copied.")',
+  'setTranslatedText(button, () => "Load")',
+  "say(`Stopped after ${tokens} tokens.`)",
+  'button.textContent = "Load";',
+  'const repair = { label: isNew ? "Again" : other };',
+  'const sentence = "The model ended the text.";',
+  'item.append(" What would help:", change);',
+])("the search for words in the sources finds %s", (source) => {
+  expect(wordsIn(source)).not.toEqual([]);
+});
 
-  it("the sources use no unknown phrase, and no phrase is unused", () => {
-    expect(() => inEnglish('<p data-phrase="nothing"></p>')).toThrow('the phrase "nothing", which en.ts');
-    expect(() => inEnglish('<p data-phrase="undo">Undo</p>')).toThrow("expected nothing in");
-  });
+it("index.html contains no words of its own", () => {
+  const html = readFileSync(resolve(folder, "index.html"), "utf8").replace(
+    /<!--.*?-->|<code>.*?<\/code>/gs,
+    "",
+  );
+  const texts = [...html.matchAll(/>([^<]*)</g)].map(([, text = ""]) => text.trim());
+  const attributes = [...html.matchAll(/\s(aria-label|title|placeholder|alt)="([^"]*)"/g)]
+    .filter(([, , value = ""]) => !content.has(value))
+    .map(([all]) => all);
+  const words = texts.filter((text) => /\p{L}{2,}/u.test(text) && !content.has(text) && text !== "GPT-2");
+  expect([...words, ...attributes]).toEqual([]);
+});
 
-  it("index.html has every phrase of the page, and no other", () => {
-    const html = readFileSync(resolve(folder, "index.html"), "utf8");
-    const asked = [...html.matchAll(/data-phrase(?:s="([^"]*)"|="(\w*)")/g)].flatMap(([, pairs, key]) =>
-      pairs === undefined ? [key] : pairs.split(" ").map((pair) => pair.replace(/.*:/, "")),
-    );
-    expect([...new Set(asked)].sort()).toEqual(Object.keys(english.page).sort());
-  });
+it("index.html gets its English from the build", () => {
+  expect(inEnglish('<p class="a" data-phrase="offline"></p>')).toBe(
+    `<p class="a" data-phrase="offline">${english.page.offline}</p>`,
+  );
+  expect(inEnglish('<b data-phrases="title:undo aria-label:undo"></b>')).toContain(
+    ' title="Undo" aria-label="Undo"',
+  );
+  expect(inEnglish('<p data-english="allow"></p>')).toBe(`<p>${scriptless.allow}</p>`);
+});
+
+it("the sources use no unknown phrase, and no phrase is unused", () => {
+  expect(() => inEnglish('<p data-phrase="nothing"></p>')).toThrow('the phrase "nothing", which en.ts');
+  expect(() => inEnglish('<p data-phrase="undo">Undo</p>')).toThrow("expected nothing in");
+});
+
+it("index.html has every phrase of the page, and no other", () => {
+  const html = readFileSync(resolve(folder, "index.html"), "utf8");
+  const asked = [...html.matchAll(/data-phrase(?:s="([^"]*)"|="(\w*)")/g)].flatMap(([, pairs, key]) =>
+    pairs === undefined ? [key] : pairs.split(" ").map((pair) => pair.replace(/.*:/, "")),
+  );
+  expect([...new Set(asked)].sort()).toEqual(Object.keys(english.page).sort());
 });
 
 it("every phrase is used only by parts that load its section", () => {

@@ -1,5 +1,5 @@
 // The preview of a text in the library, and the search in it.
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { formatAgo } from "../../../web/page/language/ago.js";
 import { countWords, firstWords } from "../../../web/page/library/preview.js";
 import { inSlices, SearchedText } from "../../../web/page/library/search.js";
@@ -14,17 +14,15 @@ function search(text: SearchedText, query: string) {
 }
 const find = (text: string, query: string) => search(new SearchedText(text), query).passage;
 
-describe("the name of a text without one", () => {
-  it.each([
-    ["  Once upon\na time ", "Once upon a time"],
-    ["One two three four five six seven eight", "One two three four five six seven…"],
-    ["", ""],
-    [" \n ", ""],
-    ["🐈".repeat(60), `${"🐈".repeat(50)}…`],
-    ["word ".repeat(100_000), "word word word word word word word…"],
-  ])("%j is shown as %j", (text, name) => {
-    expect(firstWords(text)).toBe(name);
-  });
+it.each([
+  ["  Once upon\na time ", "Once upon a time"],
+  ["One two three four five six seven eight", "One two three four five six seven…"],
+  ["", ""],
+  [" \n ", ""],
+  ["🐈".repeat(60), `${"🐈".repeat(50)}…`],
+  ["word ".repeat(100_000), "word word word word word word word…"],
+])("%j is shown as %j", (text, name) => {
+  expect(firstWords(text)).toBe(name);
 });
 
 it.each([
@@ -37,94 +35,90 @@ it.each([
   expect(countWords(text)).toBe(count);
 });
 
-describe("search", () => {
-  it.each([
-    ["Le Café est fermé", "cafe EST", "Café est"],
-    ["Cafe\u0301 noir", "café", "Cafe\u0301"],
-    ["Eine Straße", "STRASSE", "Straße"],
-    ["Eine STRASSE", "straße", "STRASSE"],
-    ["ο δρόμος", "ΔΡΟΜΟΣ", "δρόμος"],
-    ["two\nlines", "two lines", "two\nlines"],
-    ["A cat 🐈 sat", "🐈 SAT", "🐈 sat"],
-    ["é", "e", "é"],
-    ["x".repeat(300) + "Ärger", "arger", "Ärger"],
-  ])("in %j, %j finds %j", (text, query, match) => {
-    expect(find(text, query)?.match).toBe(match);
-  });
-
-  it.each(["dog", "", "  ", "."])("in a text without it, %j finds nothing", (query) => {
-    expect(find("A cat sat", query)).toBeUndefined();
-  });
-
-  it("a passage shows the match between whole words, and marks where it was cut", () => {
-    const text = `${"one two ".repeat(20)}needle${" three four".repeat(20)}`;
-    expect(find(text, "needle")).toEqual({
-      before: "…two one two one two one two one two ",
-      match: "needle",
-      after: " three four three four three four three…",
-    });
-    expect(find("A needle.", "needle")).toEqual({ before: "A ", match: "needle", after: "." });
-  });
+it.each([
+  ["Le Café est fermé", "cafe EST", "Café est"],
+  ["Cafe\u0301 noir", "café", "Cafe\u0301"],
+  ["Eine Straße", "STRASSE", "Straße"],
+  ["Eine STRASSE", "straße", "STRASSE"],
+  ["ο δρόμος", "ΔΡΟΜΟΣ", "δρόμος"],
+  ["two\nlines", "two lines", "two\nlines"],
+  ["A cat 🐈 sat", "🐈 SAT", "🐈 sat"],
+  ["é", "e", "é"],
+  ["x".repeat(300) + "Ärger", "arger", "Ärger"],
+])("in %j, %j finds %j", (text, query, match) => {
+  expect(find(text, query)?.match).toBe(match);
 });
 
-describe("the search in a long text", () => {
-  afterEach(() => vi.restoreAllMocks());
+it.each(["dog", "", "  ", "."])("in a text without it, %j finds nothing", (query) => {
+  expect(find("A cat sat", query)).toBeUndefined();
+});
 
-  /** UTF-16 code units that are folded by `work`, one call after another. */
-  function foldedBy(work: () => void): number[] {
-    const folding = vi.spyOn(String.prototype, "normalize");
-    work();
-    const units = folding.mock.contexts.map((text) => String(text).length);
-    folding.mockRestore();
-    return units;
+it("a passage shows the match between whole words, and marks where it was cut", () => {
+  const text = `${"one two ".repeat(20)}needle${" three four".repeat(20)}`;
+  expect(find(text, "needle")).toEqual({
+    before: "…two one two one two one two one two ",
+    match: "needle",
+    after: " three four three four three four three…",
+  });
+  expect(find("A needle.", "needle")).toEqual({ before: "A ", match: "needle", after: "." });
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+/** UTF-16 code units that are folded by `work`, one call after another. */
+function foldedBy(work: () => void): number[] {
+  const folding = vi.spyOn(String.prototype, "normalize");
+  work();
+  const units = folding.mock.contexts.map((text) => String(text).length);
+  folding.mockRestore();
+  return units;
+}
+
+const sum = (all: readonly number[]) => all.reduce((total, each) => total + each, 0);
+const long = "Le Café est fermé, la mer est là. ".repeat(30_000);
+
+it("a search folds a small part at a time, and the next search folds nothing again", () => {
+  const text = new SearchedText(long);
+  const first = foldedBy(() => expect(search(text, "absent").passage).toBeUndefined());
+  expect(sum(first)).toBe(long.length + "absent".length);
+  expect(Math.max(...first)).toBeLessThan(100_000);
+  expect(foldedBy(() => search(text, "other"))).toEqual(["other".length]);
+});
+
+it("a search stops folding at its first match, and folds little to locate it", () => {
+  const text = new SearchedText(`${"é".repeat(200_000)}Ärger${long}`);
+  const units = sum(foldedBy(() => expect(search(text, "arger").passage?.match).toBe("Ärger")));
+  expect(units).toBeLessThan(600_000);
+});
+
+it("a match is found wherever the text is divided, with its accents", () => {
+  const letters = "x".repeat(70_000);
+  for (let before = 65_520; before < 65_545; before += 1) {
+    const text = new SearchedText(`${letters.slice(0, before)}Ga\u0308nse 🐈!${letters}`);
+    const { passage, count } = search(text, "gänse 🐈");
+    expect(passage?.match).toBe("Ga\u0308nse 🐈");
+    expect(count).toBeLessThan(4);
   }
+  const whole = "Straße ".repeat(30_000);
+  expect(search(new SearchedText(whole), whole.toUpperCase()).passage?.match).toBe(whole.trim());
+});
 
-  const sum = (all: readonly number[]) => all.reduce((total, each) => total + each, 0);
-  const long = "Le Café est fermé, la mer est là. ".repeat(30_000);
-
-  it("a search folds a small part at a time, and the next search folds nothing again", () => {
-    const text = new SearchedText(long);
-    const first = foldedBy(() => expect(search(text, "absent").passage).toBeUndefined());
-    expect(sum(first)).toBe(long.length + "absent".length);
-    expect(Math.max(...first)).toBeLessThan(100_000);
-    expect(foldedBy(() => search(text, "other"))).toEqual(["other".length]);
-  });
-
-  it("a search stops folding at its first match, and folds little to locate it", () => {
-    const text = new SearchedText(`${"é".repeat(200_000)}Ärger${long}`);
-    const units = sum(foldedBy(() => expect(search(text, "arger").passage?.match).toBe("Ärger")));
-    expect(units).toBeLessThan(600_000);
-  });
-
-  it("a match is found wherever the text is divided, with its accents", () => {
-    const letters = "x".repeat(70_000);
-    for (let before = 65_520; before < 65_545; before += 1) {
-      const text = new SearchedText(`${letters.slice(0, before)}Ga\u0308nse 🐈!${letters}`);
-      const { passage, count } = search(text, "gänse 🐈");
-      expect(passage?.match).toBe("Ga\u0308nse 🐈");
-      expect(count).toBeLessThan(4);
-    }
-    const whole = "Straße ".repeat(30_000);
-    expect(search(new SearchedText(whole), whole.toUpperCase()).passage?.match).toBe(whole.trim());
-  });
-
-  it("a search pauses whenever it has worked for some milliseconds, and ends when it is aborted", async () => {
-    let now = 0;
-    vi.spyOn(performance, "now").mockImplementation(() => (now += 5)); // each step takes 5 ms
-    const pauses = vi.spyOn(globalThis, "setTimeout");
-    const text = new SearchedText(long);
-    const { count } = search(text, "absent");
-    const controller = new AbortController();
-    await inSlices(text.find("absent"), controller.signal);
-    expect(count).toBeGreaterThan(10);
-    const least = (count - 1) / 2;
-    expect(pauses.mock.calls.length).toBeGreaterThanOrEqual(least);
-    const aborted = inSlices(text.find("other"), controller.signal);
-    const before = pauses.mock.calls.length;
-    controller.abort();
-    await expect(aborted).rejects.toMatchObject({ name: "AbortError" });
-    expect(pauses.mock.calls.length).toBe(before);
-  });
+it("a search pauses whenever it has worked for some milliseconds, and ends when it is aborted", async () => {
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => (now += 5)); // each step takes 5 ms
+  const pauses = vi.spyOn(globalThis, "setTimeout");
+  const text = new SearchedText(long);
+  const { count } = search(text, "absent");
+  const controller = new AbortController();
+  await inSlices(text.find("absent"), controller.signal);
+  expect(count).toBeGreaterThan(10);
+  const least = (count - 1) / 2;
+  expect(pauses.mock.calls.length).toBeGreaterThanOrEqual(least);
+  const aborted = inSlices(text.find("other"), controller.signal);
+  const before = pauses.mock.calls.length;
+  controller.abort();
+  await expect(aborted).rejects.toMatchObject({ name: "AbortError" });
+  expect(pauses.mock.calls.length).toBe(before);
 });
 
 it.each([

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Token } from "../../../web/src/client/index.js";
 import { splitPieces, piecesOf, rangesAt, textOf } from "../../../web/page/document/pieces.js";
 
@@ -17,25 +17,23 @@ it("piecesOf normalizes line ends like the editor, whose offsets depend on it", 
   expect(textOf(piecesOf(tokens("a\r\n", "\r", "b\n")))).toBe("a\n\nb\n");
 });
 
-describe("cut", () => {
-  const pieces = piecesOf(tokens(" one", " two", " three"));
+const pieces = piecesOf(tokens(" one", " two", " three"));
 
-  it.each([
-    [0, "", " one two three"],
-    [4, " one", " two three"],
-    [6, " one t", "wo three"],
-    [14, " one two three", ""],
-    [Infinity, " one two three", ""],
-    [-1, "", " one two three"],
-  ])("splitPieces at %j has %j before and %j after", (length, before, after) => {
-    expect(splitPieces(pieces, length).map(textOf)).toEqual([before, after]);
-  });
+it.each([
+  [0, "", " one two three"],
+  [4, " one", " two three"],
+  [6, " one t", "wo three"],
+  [14, " one two three", ""],
+  [Infinity, " one two three", ""],
+  [-1, "", " one two three"],
+])("splitPieces at %j has %j before and %j after", (length, before, after) => {
+  expect(splitPieces(pieces, length).map(textOf)).toEqual([before, after]);
+});
 
-  it("splitPieces keeps the tokens of whole pieces, and drops those of split ones", () => {
-    const [before, after] = splitPieces(pieces, 6);
-    expect(idsOf(before)).toEqual([[100], []]);
-    expect(idsOf(after)).toEqual([[], [102]]);
-  });
+it("splitPieces keeps the tokens of whole pieces, and drops those of split ones", () => {
+  const [before, after] = splitPieces(pieces, 6);
+  expect(idsOf(before)).toEqual([[100], []]);
+  expect(idsOf(after)).toEqual([[], [102]]);
 });
 
 it("rangesAt places one piece after another", () => {

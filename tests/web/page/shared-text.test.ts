@@ -1,6 +1,6 @@
 // The content of links to a text, and links that strangers made.
 import { deflateRawSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   textAround,
   fromFragment,
@@ -12,113 +12,107 @@ const pack = (value: unknown) => deflateRawSync(JSON.stringify(value)).toString(
 const hash = "0".repeat(64);
 const damaged = "it is damaged or incomplete; copy the whole link again";
 
-describe("a link's fragment", () => {
-  it("a link's fragment preserves the whole text", async () => {
-    const options = { maxNewTokens: 7, temperature: 0.5, seed: 3, ignoreEos: true, stop: ["\n", "🍓"] };
-    const passage = {
-      prompt: "Tom said “hello”, and 🍓\n",
-      after: " The end.",
-      written: [[0, 3] as const, [20, 24] as const],
-      options,
-      hash,
-    };
-    const fragment = await toFragment(passage);
-    expect(fragment).toMatch(/^[\w-]+$/);
-    expect(await fromFragment(fragment)).toEqual(passage);
-  });
-
-  it("a link's fragment contains the fields, if they are not empty", async () => {
-    const passage = { prompt: "a", after: "", written: [], options: {}, hash };
-    const fields = { remember: "Max talks.\n", note: "" };
-    expect(await fromFragment(await toFragment({ ...passage, fields }))).toEqual({ ...passage, fields });
-    for (const blank of [undefined, { remember: "", note: " \n" }])
-      expect(Object.keys(await fromFragment(pack({ ...passage, fields: blank })))).not.toContain("fields");
-  });
-
-  it("a link's fragment is refused if its fields are too long or invalid", async () => {
-    const tooLong = { remember: "", note: "a".repeat(4001) };
-    for (const fields of [tooLong, { remember: "a" }, { remember: 1, note: "" }, null, [], "a"]) {
-      const link = pack({ prompt: "a", options: {}, fields });
-      await expect(fromFragment(link), JSON.stringify(fields)).rejects.toMatchObject({
-        message: damaged,
-        cause: new Error("expected two fields of at most 4000 UTF-16 code units besides the text"),
-      });
-    }
-  });
-
-  it("overlapping parts in a link's fragment are ignored", async () => {
-    const written = [[0, 9], [3, 5], [9, 9], [9, 12], [1, 20], "x", [14, 15]];
-    const found = await fromFragment(pack({ prompt: "a".repeat(20), written, options: {} }));
-    expect(found.written.join(" ")).toBe("0,9 9,12 14,15");
-  });
-
-  const unknown = { constructor: 1, toString: 2, strict: true };
-  const wrong = { seed: "1", ignoreEos: 1, stop: ["a", 2] };
-  const windows = {
-    prompt: "a\r\nb\rc\n",
-    after: "\r",
-    fields: { remember: "a\r\nb", note: "c\r", more: 1 },
+it("a link's fragment preserves the whole text", async () => {
+  const options = { maxNewTokens: 7, temperature: 0.5, seed: 3, ignoreEos: true, stop: ["\n", "🍓"] };
+  const passage = {
+    prompt: "Tom said “hello”, and 🍓\n",
+    after: " The end.",
+    written: [[0, 3] as const, [20, 24] as const],
+    options,
+    hash,
   };
-  const editors = { prompt: "a\nb\nc\n", after: "\n", fields: { remember: "a\nb", note: "c\n" } };
-
-  it.each<[string, object, object]>([
-    ["of an earlier release has no text after the run", { prompt: "a", hash }, { prompt: "a", hash }],
-    [
-      "has only sampling options of the right types",
-      { options: { ...unknown, ...wrong, topK: 5 } },
-      { options: { topK: 5 } },
-    ],
-    ["has line ends like the editor", windows, editors],
-  ])("a link's fragment %s", async (_, sent, found) => {
-    const read = await fromFragment(pack({ prompt: "", options: {}, ...sent }));
-    expect(read).toEqual({ prompt: "", after: "", written: [], options: {}, ...found });
-  });
-
-  it("a text that is too long for a link is refused where the link is made, and where it is opened", async () => {
-    const bomb = pack({ prompt: "a".repeat(5_000_000), options: {}, hash });
-    expect(bomb.length).toBeLessThan(100_000);
-    await expect(fromFragment(bomb)).rejects.toThrow("a link holds at most 1.0 MB of text");
-    const passage = { prompt: "a".repeat(1_000_000), after: "", written: [], options: {} };
-    await expect(toFragment(passage)).rejects.toThrow("a link holds at most 1.0 MB of text");
-  });
-
-  it("an invalid fragment is refused", async () => {
-    await expect(fromFragment("nothing")).rejects.toThrow(damaged);
-    await expect(fromFragment(pack({ prompt: "a", options: {}, hash }).slice(0, -4))).rejects.toThrow(
-      damaged,
-    );
-    for (const damage of [{ prompt: 1 }, { after: 1 }, { hash: 1 }, { options: undefined }]) {
-      const link = pack({ prompt: "a", after: "b", options: {}, hash, ...damage });
-      await expect(fromFragment(link), JSON.stringify(damage)).rejects.toMatchObject({
-        message: damaged,
-        cause: new Error("expected a prompt, options and a hash"),
-      });
-    }
-    await expect(fromFragment(pack(null))).rejects.toThrow(damaged);
-  });
+  const fragment = await toFragment(passage);
+  expect(fragment).toMatch(/^[\w-]+$/);
+  expect(await fromFragment(fragment)).toEqual(passage);
 });
 
-describe("a text", () => {
-  const anew = { prompt: "Once", text: " upon\r\na" };
-  const text = "Once upon\na time";
+it("a link's fragment contains the fields, if they are not empty", async () => {
+  const passage = { prompt: "a", after: "", written: [], options: {}, hash };
+  const fields = { remember: "Max talks.\n", note: "" };
+  expect(await fromFragment(await toFragment({ ...passage, fields }))).toEqual({ ...passage, fields });
+  for (const blank of [undefined, { remember: "", note: " \n" }])
+    expect(Object.keys(await fromFragment(pack({ ...passage, fields: blank })))).not.toContain("fields");
+});
 
-  it("a text still contains the last run if it begins with its prompt and text", () => {
-    expect(stillContains(text, anew)).toBe(true);
-    expect(stillContains("Once upon\na", anew)).toBe(true);
-    expect(stillContains("Once upon\n", anew)).toBe(false);
-    expect(stillContains(`So ${text}`, anew)).toBe(false);
-  });
+it("a link's fragment is refused if its fields are too long or invalid", async () => {
+  const tooLong = { remember: "", note: "a".repeat(4001) };
+  for (const fields of [tooLong, { remember: "a" }, { remember: 1, note: "" }, null, [], "a"]) {
+    const link = pack({ prompt: "a", options: {}, fields });
+    await expect(fromFragment(link), JSON.stringify(fields)).rejects.toMatchObject({
+      message: damaged,
+      cause: new Error("expected two fields of at most 4000 UTF-16 code units besides the text"),
+    });
+  }
+});
 
-  it("the text around the run keeps the parts that the model wrote there", () => {
-    const kept = { text, caret: 1, written: [[0, 2] as const, [3, 13] as const, [14, 16] as const] };
-    const { written, ...around } = textAround(kept, anew);
-    expect(around).toEqual({ prompt: "Once", after: " time" });
-    expect(written.join(" ")).toBe("0,2 3,4 4,6 7,9");
-  });
+it("overlapping parts in a link's fragment are ignored", async () => {
+  const written = [[0, 9], [3, 5], [9, 9], [9, 12], [1, 20], "x", [14, 15]];
+  const found = await fromFragment(pack({ prompt: "a".repeat(20), written, options: {} }));
+  expect(found.written.join(" ")).toBe("0,9 9,12 14,15");
+});
 
-  it("without a run, a link has the text before and after the caret", () => {
-    const { written, ...around } = textAround({ text: "abcd", caret: 3, written: [[2, 4]] }, undefined);
-    expect(around).toEqual({ prompt: "abc", after: "d" });
-    expect(written.join(" ")).toBe("2,3 3,4");
-  });
+const unknown = { constructor: 1, toString: 2, strict: true };
+const wrong = { seed: "1", ignoreEos: 1, stop: ["a", 2] };
+const windows = {
+  prompt: "a\r\nb\rc\n",
+  after: "\r",
+  fields: { remember: "a\r\nb", note: "c\r", more: 1 },
+};
+const editors = { prompt: "a\nb\nc\n", after: "\n", fields: { remember: "a\nb", note: "c\n" } };
+
+it.each<[string, object, object]>([
+  ["of an earlier release has no text after the run", { prompt: "a", hash }, { prompt: "a", hash }],
+  [
+    "has only sampling options of the right types",
+    { options: { ...unknown, ...wrong, topK: 5 } },
+    { options: { topK: 5 } },
+  ],
+  ["has line ends like the editor", windows, editors],
+])("a link's fragment %s", async (_, sent, found) => {
+  const read = await fromFragment(pack({ prompt: "", options: {}, ...sent }));
+  expect(read).toEqual({ prompt: "", after: "", written: [], options: {}, ...found });
+});
+
+it("a text that is too long for a link is refused where the link is made, and where it is opened", async () => {
+  const bomb = pack({ prompt: "a".repeat(5_000_000), options: {}, hash });
+  expect(bomb.length).toBeLessThan(100_000);
+  await expect(fromFragment(bomb)).rejects.toThrow("a link holds at most 1.0 MB of text");
+  const passage = { prompt: "a".repeat(1_000_000), after: "", written: [], options: {} };
+  await expect(toFragment(passage)).rejects.toThrow("a link holds at most 1.0 MB of text");
+});
+
+it("an invalid fragment is refused", async () => {
+  await expect(fromFragment("nothing")).rejects.toThrow(damaged);
+  await expect(fromFragment(pack({ prompt: "a", options: {}, hash }).slice(0, -4))).rejects.toThrow(damaged);
+  for (const damage of [{ prompt: 1 }, { after: 1 }, { hash: 1 }, { options: undefined }]) {
+    const link = pack({ prompt: "a", after: "b", options: {}, hash, ...damage });
+    await expect(fromFragment(link), JSON.stringify(damage)).rejects.toMatchObject({
+      message: damaged,
+      cause: new Error("expected a prompt, options and a hash"),
+    });
+  }
+  await expect(fromFragment(pack(null))).rejects.toThrow(damaged);
+});
+
+const anew = { prompt: "Once", text: " upon\r\na" };
+const text = "Once upon\na time";
+
+it("a text still contains the last run if it begins with its prompt and text", () => {
+  expect(stillContains(text, anew)).toBe(true);
+  expect(stillContains("Once upon\na", anew)).toBe(true);
+  expect(stillContains("Once upon\n", anew)).toBe(false);
+  expect(stillContains(`So ${text}`, anew)).toBe(false);
+});
+
+it("the text around the run keeps the parts that the model wrote there", () => {
+  const kept = { text, caret: 1, written: [[0, 2] as const, [3, 13] as const, [14, 16] as const] };
+  const { written, ...around } = textAround(kept, anew);
+  expect(around).toEqual({ prompt: "Once", after: " time" });
+  expect(written.join(" ")).toBe("0,2 3,4 4,6 7,9");
+});
+
+it("without a run, a link has the text before and after the caret", () => {
+  const { written, ...around } = textAround({ text: "abcd", caret: 3, written: [[2, 4]] }, undefined);
+  expect(around).toEqual({ prompt: "abc", after: "d" });
+  expect(written.join(" ")).toBe("2,3 3,4");
 });

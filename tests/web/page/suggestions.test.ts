@@ -1,5 +1,5 @@
 // Three suggestions: the shown words while the model writes them, and at the end.
-import { describe, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { GenerateCall, Model, Token } from "../../../web/src/client/index.js";
 import { textOf } from "../../../web/page/document/pieces.js";
 import { askForSuggestions } from "../../../web/page/assistant/suggest.js";
@@ -29,57 +29,55 @@ async function ask(model: Model, options: { seed?: number } = {}) {
   return shown;
 }
 
-describe("suggestions", () => {
-  it("suggestions are shown once each has a whole word, grow by words, and end with whole words", async () => {
-    const { model } = makeModel({
-      texts: [
-        [" a", " big", " red"],
-        [" st", "rawb", "erry"],
-        [" the", " end", ".\n"],
-      ],
-    });
-    expect(await ask(model)).toEqual([" a big| strawberry| the end."]); // the second had no end before
-    const early = makeModel({
-      texts: [
-        [" a", " big", " red", " dog"],
-        [" st", "raw", " and", " hay"],
-        [" the", " end", ".", "\n"],
-      ],
-    });
-    expect(await ask(early.model)).toEqual([
-      " a big| straw| the…",
-      " a big| straw| the end…",
-      " a big red| straw| the end…",
-      " a big red| straw and| the end…",
-      " a big red| straw and| the end.…",
-      " a big red| straw and| the end.",
-    ]);
+it("suggestions are shown once each has a whole word, grow by words, and end with whole words", async () => {
+  const { model } = makeModel({
+    texts: [
+      [" a", " big", " red"],
+      [" st", "rawb", "erry"],
+      [" the", " end", ".\n"],
+    ],
   });
+  expect(await ask(model)).toEqual([" a big| strawberry| the end."]); // the second had no end before
+  const early = makeModel({
+    texts: [
+      [" a", " big", " red", " dog"],
+      [" st", "raw", " and", " hay"],
+      [" the", " end", ".", "\n"],
+    ],
+  });
+  expect(await ask(early.model)).toEqual([
+    " a big| straw| the…",
+    " a big| straw| the end…",
+    " a big red| straw| the end…",
+    " a big red| straw and| the end…",
+    " a big red| straw and| the end.…",
+    " a big red| straw and| the end.",
+  ]);
+});
 
-  it("if two suggestions are the same, new ones are requested, which arrive complete", async () => {
-    const { model, calls } = makeModel(
-      { texts: [[" a", " dog"], [" a", " dog"], [" the"]], ends: ["eos", "eos", "eos"] },
-      {
-        texts: [
-          [" one", " day", "."],
-          [" a", " dog", " ran"],
-          [" at", " last", " he"],
-        ],
-      },
-    );
-    const shown = await ask(model, { seed: 7 });
-    expect(shown.filter((each) => !each.endsWith("…"))).toEqual([" a dog| the", " a dog| the| one day"]);
-    expect(shown.at(-1)).toBe(" a dog| the| one day");
-    expect(calls.map(({ seed, n, heal, allowSpecial }) => ({ seed, n, heal, allowSpecial }))).toEqual([
-      { seed: 7, n: 3, heal: true, allowSpecial: true },
-      { seed: 10, n: 3, heal: true, allowSpecial: true },
-    ]);
-    expect(calls[1]?.temperature).toBeGreaterThan(0.8);
-  });
+it("if two suggestions are the same, new ones are requested, which arrive complete", async () => {
+  const { model, calls } = makeModel(
+    { texts: [[" a", " dog"], [" a", " dog"], [" the"]], ends: ["eos", "eos", "eos"] },
+    {
+      texts: [
+        [" one", " day", "."],
+        [" a", " dog", " ran"],
+        [" at", " last", " he"],
+      ],
+    },
+  );
+  const shown = await ask(model, { seed: 7 });
+  expect(shown.filter((each) => !each.endsWith("…"))).toEqual([" a dog| the", " a dog| the| one day"]);
+  expect(shown.at(-1)).toBe(" a dog| the| one day");
+  expect(calls.map(({ seed, n, heal, allowSpecial }) => ({ seed, n, heal, allowSpecial }))).toEqual([
+    { seed: 7, n: 3, heal: true, allowSpecial: true },
+    { seed: 10, n: 3, heal: true, allowSpecial: true },
+  ]);
+  expect(calls[1]?.temperature).toBeGreaterThan(0.8);
+});
 
-  it("there are no suggestions if the model writes no text", async () => {
-    const { model, calls } = makeModel({ texts: [[], [], []], ends: ["eos", "eos", "eos"] });
-    expect(await ask(model)).toEqual([]);
-    expect(calls).toHaveLength(3);
-  });
+it("there are no suggestions if the model writes no text", async () => {
+  const { model, calls } = makeModel({ texts: [[], [], []], ends: ["eos", "eos", "eos"] });
+  expect(await ask(model)).toEqual([]);
+  expect(calls).toHaveLength(3);
 });

@@ -1,5 +1,5 @@
 // The tokens of a text that a model must score, and those whose scores are reused.
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Model, ScoreProgress } from "../../../web/src/client/index.js";
 import { TextScores, withScores } from "../../../web/page/assistant/text-scores.js";
 
@@ -49,79 +49,75 @@ async function scoresOf(model: Pick<Model, "info" | "score">, ids: readonly numb
   return scores.known.map(({ rank }) => rank);
 }
 
-describe("the scores of a text", () => {
-  it.each(["2 9", "3 10", "8 5", "8 8", "8 9", "8 31", "9 40"])(
-    "the scores of a text equal the engine's, for these sizes of the window and the text: %s",
-    async (sizes) => {
-      const [size = 0, length = 0] = sizes.split(" ").map(Number);
-      const scores = new TextScores();
-      const ids = upTo(length);
-      expect(await scoresOf(make(size).model, ids, scores)).toEqual(
-        ids.map((index) => beforeOf(index, size)),
-      );
-      expect(scores.isComplete).toBe(true);
-    },
-  );
-
-  it("the scores of a text arrive as they are computed", async () => {
-    const { model } = make(4);
+it.each(["2 9", "3 10", "8 5", "8 8", "8 9", "8 31", "9 40"])(
+  "the scores of a text equal the engine's, for these sizes of the window and the text: %s",
+  async (sizes) => {
+    const [size = 0, length = 0] = sizes.split(" ").map(Number);
     const scores = new TextScores();
-    scores.begin(model, upTo(6));
-    const counts: number[] = [];
-    await scores.complete(never, () => counts.push(scores.known.length));
-    expect(counts).toEqual([2, 4, 5, 6]);
-  });
+    const ids = upTo(length);
+    expect(await scoresOf(make(size).model, ids, scores)).toEqual(ids.map((index) => beforeOf(index, size)));
+    expect(scores.isComplete).toBe(true);
+  },
+);
 
-  it("unchanged scores are not computed again, including those after an edit beyond the context", async () => {
-    const { model, asked } = make(8);
-    const scores = new TextScores();
-    const ids = upTo(40);
-    await scoresOf(model, ids, scores);
-    expect(asked.length).toBe(9);
-    await scoresOf(model, ids, scores);
-    expect(asked.length).toBe(9);
+it("the scores of a text arrive as they are computed", async () => {
+  const { model } = make(4);
+  const scores = new TextScores();
+  scores.begin(model, upTo(6));
+  const counts: number[] = [];
+  await scores.complete(never, () => counts.push(scores.known.length));
+  expect(counts).toEqual([2, 4, 5, 6]);
+});
 
-    const edited = [...ids.slice(0, 38), 77, 78, 79, 80];
-    const ranks = await scoresOf(model, edited, scores);
-    expect(asked.slice(9)).toEqual([
-      { ids: edited.slice(32, 41), start: 6 },
-      { ids: edited.slice(36, 42), start: 5 },
-    ]);
-    expect(ranks).toEqual(edited.map((_, index) => beforeOf(index, 8)));
-    expect(scores.known[38]?.logprob).toBe(-77 - 6 / 1000);
+it("unchanged scores are not computed again, including those after an edit beyond the context", async () => {
+  const { model, asked } = make(8);
+  const scores = new TextScores();
+  const ids = upTo(40);
+  await scoresOf(model, ids, scores);
+  expect(asked.length).toBe(9);
+  await scoresOf(model, ids, scores);
+  expect(asked.length).toBe(9);
 
-    await scoresOf(model, ids.slice(0, 20), scores); // the end was taken away
-    expect(asked.length).toBe(11);
-    expect(scores.known.length).toBe(20);
-  });
+  const edited = [...ids.slice(0, 38), 77, 78, 79, 80];
+  const ranks = await scoresOf(model, edited, scores);
+  expect(asked.slice(9)).toEqual([
+    { ids: edited.slice(32, 41), start: 6 },
+    { ids: edited.slice(36, 42), start: 5 },
+  ]);
+  expect(ranks).toEqual(edited.map((_, index) => beforeOf(index, 8)));
+  expect(scores.known[38]?.logprob).toBe(-77 - 6 / 1000);
 
-  it("another model has its own scores", async () => {
-    const [one, other] = [make(8), make(8)];
-    const scores = new TextScores();
-    await scoresOf(one.model, upTo(5), scores);
-    await scoresOf(other.model, upTo(5), scores);
-    expect(other.asked).toEqual([{ ids: upTo(5), start: 0 }]);
-  });
+  await scoresOf(model, ids.slice(0, 20), scores); // the end was taken away
+  expect(asked.length).toBe(11);
+  expect(scores.known.length).toBe(20);
+});
 
-  it("an interrupted scoring keeps its scores and continues from there", async () => {
-    const { model, asked, stopAfter } = make(8);
-    const scores = new TextScores();
-    scores.begin(model, upTo(20));
-    stopAfter(6);
-    await expect(scores.complete(never, () => {})).rejects.toThrow("stopped");
-    expect(scores.known.length).toBe(6);
-    expect(scores.isComplete).toBe(false);
-    stopAfter(Infinity);
-    await scores.complete(never, () => {});
-    expect(scores.known.map(({ rank }) => rank)).toEqual(upTo(20).map((index) => beforeOf(index, 8)));
-    expect(asked.slice(0, 2)).toEqual([
-      { ids: upTo(9), start: 0 },
-      { ids: upTo(9), start: 6 },
-    ]);
-    scores.begin(model, upTo(21));
-    await expect(scores.complete(AbortSignal.abort(new Error("enough")), () => {})).rejects.toThrow("enough");
-    expect(scores.known.length).toBe(20);
-  });
+it("another model has its own scores", async () => {
+  const [one, other] = [make(8), make(8)];
+  const scores = new TextScores();
+  await scoresOf(one.model, upTo(5), scores);
+  await scoresOf(other.model, upTo(5), scores);
+  expect(other.asked).toEqual([{ ids: upTo(5), start: 0 }]);
+});
+
+it("an interrupted scoring keeps its scores and continues from there", async () => {
+  const { model, asked, stopAfter } = make(8);
+  const scores = new TextScores();
+  scores.begin(model, upTo(20));
+  stopAfter(6);
+  await expect(scores.complete(never, () => {})).rejects.toThrow("stopped");
+  expect(scores.known.length).toBe(6);
+  expect(scores.isComplete).toBe(false);
+  stopAfter(Infinity);
+  await scores.complete(never, () => {});
+  expect(scores.known.map(({ rank }) => rank)).toEqual(upTo(20).map((index) => beforeOf(index, 8)));
+  expect(asked.slice(0, 2)).toEqual([
+    { ids: upTo(9), start: 0 },
+    { ids: upTo(9), start: 6 },
+  ]);
+  scores.begin(model, upTo(21));
+  await expect(scores.complete(AbortSignal.abort(new Error("enough")), () => {})).rejects.toThrow("enough");
+  expect(scores.known.length).toBe(20);
 });
 
 it("withScores adds the scores of a character's tokens, and leaves a character with unknown scores open", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   applyChange,
   inverseChange,
@@ -28,95 +28,89 @@ const remove = (tree: Tree, id: number) => applyChange(tree, { kind: "remove", i
 /** Branch 1 starts from 0, and branch 2 from 1. Branch 2 is the current one. */
 const grown = (): Tree => fork(fork(undefined, "first", "b"), "second", "c") ?? expect.fail("no tree");
 
-describe("the tree of branches", () => {
-  it("a new branch keeps the previous text as another branch", () => {
-    const tree = grown();
-    expect(idsOf(tree)).toBe("0 of null, 1 of 0, 2 of 1");
-    expect(tree.current).toBe(2);
-    expect(textsOf(tree)).toEqual(["first", "second", "second"]);
-    expect(childrenOf(tree, 1).map(({ name }) => name)).toEqual(["c"]);
-  });
-
-  it("a changed text is stored only in the current branch, and a new name only in its own", () => {
-    expect(textsOf(withCurrentText(grown(), kept("third")))).toEqual(["first", "second", "third"]);
-    const renamed = applyChange(grown(), { kind: "rename", id: 1, name: "dog" });
-    expect(renamed.branches.map(({ name }) => name)).toEqual(["First", "dog", "c"]);
-  });
-
-  it("removing a branch moves its own branches to its parent, and its id is not used again", () => {
-    const tree = remove(grown(), 1);
-    expect(idsOf(tree)).toBe("0 of null, 2 of 0");
-    expect(fork(tree, "x", "d")?.current).toBe(3);
-  });
+it("a new branch keeps the previous text as another branch", () => {
+  const tree = grown();
+  expect(idsOf(tree)).toBe("0 of null, 1 of 0, 2 of 1");
+  expect(tree.current).toBe(2);
+  expect(textsOf(tree)).toEqual(["first", "second", "second"]);
+  expect(childrenOf(tree, 1).map(({ name }) => name)).toEqual(["c"]);
 });
 
-describe("a step between branches", () => {
-  it("a step to another branch keeps the text of the branch that it leaves", () => {
-    const walk = moveToBranch(grown(), 0) ?? expect.fail("no step");
-    const tree = applyMove(grown(), walk, kept("third"));
-    expect(tree?.current).toBe(0);
-    expect(textsOf(tree)).toEqual(["first", "second", "third"]);
-    const back = applyMove(tree, reverseMove(walk), kept("first, longer"));
-    expect([back?.current, textsOf(back)]).toEqual([2, ["first, longer", "second", "third"]]);
-    expect(idsOf(back)).toBe(idsOf(grown()));
-  });
-
-  it("there is no step to the current branch or to an unknown one", () => {
-    expect(moveToBranch(grown(), 2)).toBeUndefined();
-    expect(moveToBranch(grown(), 7)).toBeUndefined();
-  });
-
-  it.each(["walk", "make"] as const)("a stored %s step is read unchanged", (kind) => {
-    const move = { ...moveToNewBranch(grown(), "d", "First"), kind };
-    expect(parseMove(JSON.parse(JSON.stringify(move)))).toEqual(move);
-    expect(reverseMove(reverseMove(move))).toEqual(move);
-  });
-
-  it.each([
-    null,
-    1,
-    "walk",
-    { kind: "walk" },
-    { ...moveToNewBranch(grown(), "d", "First"), kind: "fly" },
-    { ...moveToNewBranch(grown(), "d", "First"), to: { id: "1", parent: null, name: "d" } },
-    { ...moveToNewBranch(grown(), "d", "First"), from: { id: 1, parent: null } },
-  ])("an invalid step is refused: %j", (value) => {
-    expect(parseMove(value)).toBeUndefined();
-  });
+it("a changed text is stored only in the current branch, and a new name only in its own", () => {
+  expect(textsOf(withCurrentText(grown(), kept("third")))).toEqual(["first", "second", "third"]);
+  const renamed = applyChange(grown(), { kind: "rename", id: 1, name: "dog" });
+  expect(renamed.branches.map(({ name }) => name)).toEqual(["First", "dog", "c"]);
 });
 
-describe("a change of the tree", () => {
-  const changes: TreeChange[] = [
-    { kind: "rename", id: 1, name: "dog" },
-    { kind: "remove", id: 1 },
-  ];
+it("removing a branch moves its own branches to its parent, and its id is not used again", () => {
+  const tree = remove(grown(), 1);
+  expect(idsOf(tree)).toBe("0 of null, 2 of 0");
+  expect(fork(tree, "x", "d")?.current).toBe(3);
+});
 
-  it.each(changes)("a change of the tree can be undone, redone, stored and read: %j", (change) => {
-    const tree = grown();
-    const back = inverseChange(tree, change) ?? expect.fail("no way back");
-    const after = applyChange(tree, change);
-    const again = inverseChange(after, back) ?? expect.fail("no way forth");
-    expect(applyChange(after, back)).toEqual(tree);
-    expect(applyChange(applyChange(after, back), again)).toEqual(after);
-    for (const each of [change, back]) expect(parseChange(JSON.parse(JSON.stringify(each)))).toEqual(each);
-  });
+it("a step to another branch keeps the text of the branch that it leaves", () => {
+  const walk = moveToBranch(grown(), 0) ?? expect.fail("no step");
+  const tree = applyMove(grown(), walk, kept("third"));
+  expect(tree?.current).toBe(0);
+  expect(textsOf(tree)).toEqual(["first", "second", "third"]);
+  const back = applyMove(tree, reverseMove(walk), kept("first, longer"));
+  expect([back?.current, textsOf(back)]).toEqual([2, ["first, longer", "second", "third"]]);
+  expect(idsOf(back)).toBe(idsOf(grown()));
+});
 
-  it("a change without an effect cannot be undone", () => {
-    expect(inverseChange(grown(), { kind: "remove", id: 7 })).toBeUndefined();
-  });
+it("there is no step to the current branch or to an unknown one", () => {
+  expect(moveToBranch(grown(), 2)).toBeUndefined();
+  expect(moveToBranch(grown(), 7)).toBeUndefined();
+});
 
-  it.each([
-    null,
-    { kind: "rename", id: 1 },
-    { kind: "rename", id: "1", name: "a" },
-    { kind: "remove" },
-    { kind: "restore", branch: {}, place: 0, children: [] },
-    { kind: "restore", branch: grown().branches[1], place: "0", children: [] },
-    { kind: "restore", branch: grown().branches[1], place: 0 },
-    moveToNewBranch(grown(), "d", "First"),
-  ])("an invalid change of the tree is refused: %j", (value) => {
-    expect(parseChange(value)).toBeUndefined();
-  });
+it.each(["walk", "make"] as const)("a stored %s step is read unchanged", (kind) => {
+  const move = { ...moveToNewBranch(grown(), "d", "First"), kind };
+  expect(parseMove(JSON.parse(JSON.stringify(move)))).toEqual(move);
+  expect(reverseMove(reverseMove(move))).toEqual(move);
+});
+
+it.each([
+  null,
+  1,
+  "walk",
+  { kind: "walk" },
+  { ...moveToNewBranch(grown(), "d", "First"), kind: "fly" },
+  { ...moveToNewBranch(grown(), "d", "First"), to: { id: "1", parent: null, name: "d" } },
+  { ...moveToNewBranch(grown(), "d", "First"), from: { id: 1, parent: null } },
+])("an invalid step is refused: %j", (value) => {
+  expect(parseMove(value)).toBeUndefined();
+});
+
+const changes: TreeChange[] = [
+  { kind: "rename", id: 1, name: "dog" },
+  { kind: "remove", id: 1 },
+];
+
+it.each(changes)("a change of the tree can be undone, redone, stored and read: %j", (change) => {
+  const tree = grown();
+  const back = inverseChange(tree, change) ?? expect.fail("no way back");
+  const after = applyChange(tree, change);
+  const again = inverseChange(after, back) ?? expect.fail("no way forth");
+  expect(applyChange(after, back)).toEqual(tree);
+  expect(applyChange(applyChange(after, back), again)).toEqual(after);
+  for (const each of [change, back]) expect(parseChange(JSON.parse(JSON.stringify(each)))).toEqual(each);
+});
+
+it("a change without an effect cannot be undone", () => {
+  expect(inverseChange(grown(), { kind: "remove", id: 7 })).toBeUndefined();
+});
+
+it.each([
+  null,
+  { kind: "rename", id: 1 },
+  { kind: "rename", id: "1", name: "a" },
+  { kind: "remove" },
+  { kind: "restore", branch: {}, place: 0, children: [] },
+  { kind: "restore", branch: grown().branches[1], place: "0", children: [] },
+  { kind: "restore", branch: grown().branches[1], place: 0 },
+  moveToNewBranch(grown(), "d", "First"),
+])("an invalid change of the tree is refused: %j", (value) => {
+  expect(parseChange(value)).toBeUndefined();
 });
 
 it("50,000 branches, each in the one before, are put in order", () => {
@@ -130,44 +124,42 @@ it("50,000 branches, each in the one before, are put in order", () => {
   expect([last?.branch.id, last?.depth]).toEqual([49_999, 49_999]);
 });
 
-describe("parseTree", () => {
-  it("parseTree reads a stored tree", () => {
-    const tree = remove(grown(), 1);
-    expect(parseTree(JSON.parse(JSON.stringify(tree)))).toEqual(tree);
-  });
+it("parseTree reads a stored tree", () => {
+  const tree = remove(grown(), 1);
+  expect(parseTree(JSON.parse(JSON.stringify(tree)))).toEqual(tree);
+});
 
-  it.each([
-    null,
-    1,
-    "tree",
-    [],
-    {},
-    { branches: [], current: 0 },
-    { branches: 1, current: 0 },
-    { branches: [null, 1, {}], current: 0 },
-    { ...grown(), current: 7 },
-    { ...grown(), current: "2" },
-  ])("parseTree refuses %j", (value) => {
-    expect(parseTree(value)).toBeUndefined();
-  });
+it.each([
+  null,
+  1,
+  "tree",
+  [],
+  {},
+  { branches: [], current: 0 },
+  { branches: 1, current: 0 },
+  { branches: [null, 1, {}], current: 0 },
+  { ...grown(), current: 7 },
+  { ...grown(), current: "2" },
+])("parseTree refuses %j", (value) => {
+  expect(parseTree(value)).toBeUndefined();
+});
 
-  it.each([
-    ["no text", { kept: undefined }],
-    ["a text that is a number", { kept: { ...kept(""), text: 1 } }],
-    ["a caret before the text", { kept: { ...kept(""), caret: -1 } }],
-    ["no name", { name: undefined }],
-    ["no id", { id: undefined }],
-    ["the id of another", { id: 0 }],
-    ["an id after which there is no other", { id: Number.MAX_SAFE_INTEGER }],
-  ])("parseTree drops a branch with %s, and its own branches become first ones", (_, damage) => {
-    const [first, second, third] = grown().branches;
-    const tree = parseTree({ branches: [first, { ...second, ...damage }, third], current: 2 });
-    expect(idsOf(tree)).toBe("0 of null, 2 of null");
-  });
+it.each([
+  ["no text", { kept: undefined }],
+  ["a text that is a number", { kept: { ...kept(""), text: 1 } }],
+  ["a caret before the text", { kept: { ...kept(""), caret: -1 } }],
+  ["no name", { name: undefined }],
+  ["no id", { id: undefined }],
+  ["the id of another", { id: 0 }],
+  ["an id after which there is no other", { id: Number.MAX_SAFE_INTEGER }],
+])("parseTree drops a branch with %s, and its own branches become first ones", (_, damage) => {
+  const [first, second, third] = grown().branches;
+  const tree = parseTree({ branches: [first, { ...second, ...damage }, third], current: 2 });
+  expect(idsOf(tree)).toBe("0 of null, 2 of null");
+});
 
-  it("parseTree breaks cycles of parents", () => {
-    const [first, second, third] = grown().branches;
-    const damaged = [first, { ...second, parent: 2 }, { ...third, parent: 2 }];
-    expect(idsOf(parseTree({ branches: damaged, current: 0 }))).toBe("0 of null, 1 of null, 2 of null");
-  });
+it("parseTree breaks cycles of parents", () => {
+  const [first, second, third] = grown().branches;
+  const damaged = [first, { ...second, parent: 2 }, { ...third, parent: 2 }];
+  expect(idsOf(parseTree({ branches: damaged, current: 0 }))).toBe("0 of null, 1 of null, 2 of null");
 });

@@ -1,5 +1,5 @@
 // The self-test with a model whose answers the test sets.
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { loadModel } from "../../../../web/src/client/index.js";
 import { bitsOf, cases, promptIds, texts } from "../../../../web/page/parts/device/self-test/cases.js";
 import {
@@ -47,39 +47,37 @@ async function run(load: typeof loadModel, expected = right, signal = new AbortC
 const failed = (checks: readonly Check[]) =>
   checks.filter((check) => !hasPassed(check)).map(({ variant, name }) => `${variant} ${name}`);
 
-describe("the self-test", () => {
-  it("the self-test runs each case and the tokenizer in each build, and leaves no model behind", async () => {
-    const { counted, load } = models();
-    const checks = await run(load);
-    expect(failed(checks)).toEqual([]);
-    const names = ["arithmetic in 8 bits", "tokenizer", ...cases.slice(1).map(({ name }) => name)];
-    expect(checks.map(({ variant, name }) => `${variant} ${name}`)).toEqual(
-      ["threads", "simd"].flatMap((variant) => names.map((name) => `${variant} ${name}`)),
-    );
-    expect(counted.disposed).toBe(counted.loads.length);
-    expect(counted.loads[0]).toMatchObject({ variant: "threads", threads: 2, weights: "q8", cache: false });
-    expect(counted.loads.at(-1)).not.toHaveProperty("threads");
-  });
+it("the self-test runs each case and the tokenizer in each build, and leaves no model behind", async () => {
+  const { counted, load } = models();
+  const checks = await run(load);
+  expect(failed(checks)).toEqual([]);
+  const names = ["arithmetic in 8 bits", "tokenizer", ...cases.slice(1).map(({ name }) => name)];
+  expect(checks.map(({ variant, name }) => `${variant} ${name}`)).toEqual(
+    ["threads", "simd"].flatMap((variant) => names.map((name) => `${variant} ${name}`)),
+  );
+  expect(counted.disposed).toBe(counted.loads.length);
+  expect(counted.loads[0]).toMatchObject({ variant: "threads", threads: 2, weights: "q8", cache: false });
+  expect(counted.loads.at(-1)).not.toHaveProperty("threads");
+});
 
-  it("the self-test detects a difference in the last bit of a float", async () => {
-    const checks = await run(models({ logprob: -1.5 - 2 ** -23 }).load);
-    expect(failed(checks)).toHaveLength(2 * cases.length);
-    expect(checks[0]).toMatchObject({ expected: hash });
-    expect(checks[0]?.found).toMatch(/^[0-9a-f]{16}$/);
-  });
+it("the self-test detects a difference in the last bit of a float", async () => {
+  const checks = await run(models({ logprob: -1.5 - 2 ** -23 }).load);
+  expect(failed(checks)).toHaveLength(2 * cases.length);
+  expect(checks[0]).toMatchObject({ expected: hash });
+  expect(checks[0]?.found).toMatch(/^[0-9a-f]{16}$/);
+});
 
-  it("the self-test detects different ids, and shows the first such text", async () => {
-    const checks = await run(models({ ids: [0] }).load);
-    expect(failed(checks)).toEqual(["threads tokenizer", "simd tokenizer"]);
-    const text = JSON.stringify(texts[1]);
-    expect(checks[1]).toMatchObject({ expected: `${text}: [1]`, found: `${text}: [0]` });
-  });
+it("the self-test detects different ids, and shows the first such text", async () => {
+  const checks = await run(models({ ids: [0] }).load);
+  expect(failed(checks)).toEqual(["threads tokenizer", "simd tokenizer"]);
+  const text = JSON.stringify(texts[1]);
+  expect(checks[1]).toMatchObject({ expected: `${text}: [1]`, found: `${text}: [0]` });
+});
 
-  it("an aborted self-test ends and reports nothing more", async () => {
-    const controller = new AbortController();
-    controller.abort(new Error("enough"));
-    await expect(run(models({ fails: "aborted" }).load, right, controller.signal)).rejects.toThrow("enough");
-  });
+it("an aborted self-test ends and reports nothing more", async () => {
+  const controller = new AbortController();
+  controller.abort(new Error("enough"));
+  await expect(run(models({ fails: "aborted" }).load, right, controller.signal)).rejects.toThrow("enough");
 });
 
 it("the models of the self-test are the same wherever they are generated", async () => {
