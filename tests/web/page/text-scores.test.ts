@@ -60,15 +60,6 @@ it.each(["2 9", "3 10", "8 5", "8 8", "8 9", "8 31", "9 40"])(
   },
 );
 
-it("the scores of a text arrive as they are computed", async () => {
-  const { model } = make(4);
-  const scores = new TextScores();
-  scores.begin(model, upTo(6));
-  const counts: number[] = [];
-  await scores.complete(never, () => counts.push(scores.known.length));
-  expect(counts).toEqual([2, 4, 5, 6]);
-});
-
 it("unchanged scores are not computed again, including those after an edit beyond the context", async () => {
   const { model, asked } = make(8);
   const scores = new TextScores();

@@ -33,4 +33,4 @@ export const pressKey = (on: EventTarget, key: string, more: KeyboardEventInit =
 export const isOff = (button: Element | null): boolean => button?.getAttribute("aria-disabled") === "true";
 
 /** Waits for work that has started, such as a part that is fetched on first use. */
-export const settle = (ms = 0): Promise<void> => new Promise((later) => setTimeout(later, ms));
+export const settle = (): Promise<void> => new Promise((later) => setTimeout(later));

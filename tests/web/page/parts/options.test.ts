@@ -84,13 +84,6 @@ it("the options panel recognizes a preset, however its numbers were set", () => 
   expect(nameNow()).toBeUndefined();
 });
 
-it("the options panel keeps its values when the language changes", () => {
-  panel.showDefaults({ ...defaults, temperature: 0.7 });
-  panel.show({ topP: 0.5 });
-  panel.label();
-  expect(panel.own).toEqual({ topP: 0.5, ignoreEos: false });
-});
-
 it("the state names the preset whose numbers are set", () => {
   const ui = mountMarkup("options", "controls", "presets");
   const state = makeState();
