@@ -89,13 +89,17 @@ it("Markdown keeps lines and paragraphs, and names the branches after the text",
   expect(paragraphs).toEqual(["one<br>two", "three", "four<br>five"]);
   const whole = rendered(asMarkdown(tree.branches[0]?.kept ?? kept(""), alternativesOf(tree)));
   const shown = [...whole.body.children].map((each) => each.textContent.trim()).filter(Boolean);
-  expect(shown.slice(0, 5)).toEqual([
+  expect(shown).toEqual([
     "The dog ran home. It slept.",
     "Alternatives",
     "“cat” at 4",
     "After “The dog ran”:",
     "away.",
+    "other",
+    "After “The”:",
+    "dogs came.",
   ]);
+  expect(whole.querySelectorAll("h3")).toHaveLength(2);
   expect(asMarkdown(kept("alone"), [])).toBe("alone\n");
 });
 

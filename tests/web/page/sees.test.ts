@@ -77,6 +77,7 @@ it("fields that are too long are reported, and nothing is shown as read or unrea
   state.fields.value = { remember: "x".repeat(20), note: "N." };
   await vi.waitFor(() => expect(said()).toContain("have 24 tokens together"));
   expect([fields().map(({ value }) => value), shown()]).toEqual([["x".repeat(20), "N."], ["A."]]);
+  expect(fields()[1]?.ariaInvalid).toBe("true");
   state.fields.value = { remember: "", note: "N." };
   await vi.waitFor(() => expect(shown()).toEqual(["Note N."]));
   expect(fields()[1]?.ariaInvalid).toBeNull();

@@ -55,7 +55,8 @@ it("a step to another branch keeps the text of the branch that it leaves", () =>
   expect(textsOf(tree)).toEqual(["first", "second", "third"]);
   const back = applyMove(tree, reverseMove(walk), kept("first, longer"));
   expect([back?.current, textsOf(back)]).toEqual([2, ["first, longer", "second", "third"]]);
-  expect(idsOf(back)).toBe(idsOf(grown()));
+  const others = withCurrentText(grown(), kept("third")).branches.slice(1);
+  expect(back?.branches.slice(1)).toEqual(others);
 });
 
 it("there is no step to the current branch or to an unknown one", () => {
