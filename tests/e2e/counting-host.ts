@@ -19,14 +19,12 @@ export const load = { variant: "simd" } as const;
 export class CountingHost extends FaultyHost {
   /** Bytes of pieces, as they were sent. */
   weightBytes = 0;
-  asked: string[] = [];
   /** Bytes of weights per second, for all connections together, as over a visitor's line; Infinity: all at once. */
   bytesPerSecond = Infinity;
   /** Settles when the line has sent what it has to send so far. */
   private line = Promise.resolve();
 
   override fault = (name: string, response: ServerResponse): boolean => {
-    if (name.startsWith("models/")) this.asked.push(name);
     const number = /model\.safetensors\.00(\d)$/.exec(name)?.[1];
     if (number === undefined) return false;
     const whole = piece(Number(number));

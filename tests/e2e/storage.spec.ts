@@ -1,11 +1,8 @@
-// Models that are stored on the device. The cases are the next visit, no network, two tabs, a reload during the load, no room,
-// and damage.
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { expect, test } from "@playwright/test";
-import { withoutHash } from "../../web/scripts/hash-files.mjs";
+// Models that are stored on the device: the next visit, no network, two tabs, a reload during the load, no room, no storage,
+// cleared data, and a host that sends something else. tests/web/storage-faults.test.ts has the other faults of a disk.
+import { expect, test, type Page } from "@playwright/test";
 import { CountingHost, demoBytes, load, write } from "./counting-host.js";
-import { inPage, root } from "./model.js";
+import { inPage } from "./model.js";
 
 test.describe.configure({ timeout: 120_000 }); // many loads in one test
 
@@ -28,7 +25,8 @@ test("the second visit fetches no weights and needs no host", async ({ page }) =
   expect(second.written).toBe(first.written);
   expect(second.sources).toContain("cache");
   expect(host.weightBytes).toBe(demoBytes());
-  expect([...new Set(host.asked)].every((name) => /(weights|config)\.json$/.test(name))).toBe(true);
+  const ofModel = host.asked.filter((name) => name.startsWith("models/"));
+  expect(ofModel.filter((name) => !/(weights|config)\.json$/.test(name))).toEqual([]);
 
   // The page is open already, so only the models are offline. Opening it offline would need a service worker.
   await page.route("**/models/**", (route) => route.abort("internetdisconnected"));
@@ -38,15 +36,6 @@ test("the second visit fetches no weights and needs no host", async ({ page }) =
 
   expect((await write(page, { ...load, cache: false })).written).toBe(first.written);
   expect(host.weightBytes).toBe(2 * demoBytes());
-});
-
-test("two tabs that load at once download the model once", async ({ page, context }) => {
-  host.bytesPerSecond = 8e6;
-  const other = await context.newPage();
-  await other.goto(host.page);
-  const [one, two] = await Promise.all([write(page), write(other)]);
-  expect(one.written).toBe(two.written);
-  expect(host.weightBytes).toBe(demoBytes());
 });
 
 test("if a tab dies during a download, another tab downloads only the rest", async ({ page, context }) => {
@@ -83,7 +72,7 @@ test("without room the model streams and a notice says so; with little room noth
   context,
 }) => {
   const devTools = await context.newCDPSession(page);
-  const origin = new URL(host.page).origin;
+  const { origin } = new URL(host.page);
   for (const quotaSize of [1_000_000, 3_000_000]) {
     await devTools.send("Storage.overrideQuotaForOrigin", { origin, quotaSize });
     const { written, notStored } = await write(page);
@@ -110,14 +99,7 @@ for (const [what, code, said] of [
     page,
   }) => {
     await page.addInitScript(code);
-    const count = host.fault;
-    const script = `${code};\n${withoutHash(readFileSync(resolve(root, "web/dist/gpt2-worker.js"), "utf8"))}`;
-    host.fault = (name, response) => {
-      if (name !== "gpt2-worker.js") return count(name, response);
-      response.setHeader("Content-Type", "text/javascript");
-      response.end(script);
-      return true;
-    };
+    host.prepend("gpt2-worker.js", code);
     await page.reload();
     const first = await write(page);
     if (said) expect(first.notStored).toMatch(said);
@@ -130,20 +112,57 @@ for (const [what, code, said] of [
   });
 }
 
-test("a model that changed at its host is detected, and never mixed with the stored one", async ({
+const stored = (page: Page) =>
+  inPage(
+    page,
+    async ({ listModels, storage }) => ({
+      models: (await listModels()).map(({ id, isComplete }) => [id.replace(/.*\/models/, ""), isComplete]),
+      bytes: (await storage()).modelBytes,
+    }),
+    undefined,
+  );
+
+test("after the site's data is cleared, also during a load, an open page loads and stores as before", async ({
+  page,
+  context,
+}) => {
+  const devTools = await context.newCDPSession(page);
+  const clear = () =>
+    devTools.send("Storage.clearDataForOrigin", { origin: new URL(host.page).origin, storageTypes: "all" });
+  host.bytesPerSecond = 8e6;
+  const loading = write(page);
+  await expect.poll(() => host.weightBytes, { timeout: 30_000 }).toBeGreaterThan(demoBytes() / 3);
+  await clear();
+  const { written } = await loading;
+  host.bytesPerSecond = Infinity;
+  expect((await write(page)).written).toBe(written);
+  await clear();
+  expect(await stored(page)).toEqual({ models: [], bytes: 0 });
+  expect((await write(page)).written).toBe(written);
+  const other = await context.newPage();
+  await other.goto(host.page);
+  const second = await write(other);
+  expect(second).toMatchObject({ written, notStored: null });
+  expect(second.sources).toContain("cache");
+  expect((await stored(other)).models).toEqual([["/demo/", true]]);
+});
+
+test("a host that answers everything with an error, with nothing or with a page removes no stored model", async ({
   page,
 }) => {
-  await write(page);
-  const count = host.fault;
-  host.fault = (name, response) => {
-    if (!name.endsWith("weights.json")) return count(name, response);
-    const index = readFileSync(resolve(root, "web/dist/models/demo/weights.json"), "utf8");
-    response.end(`${index} `); // another file, of the same pieces
-    return true;
-  };
-  host.asked = [];
-  const { notStored } = await write(page);
-  expect(notStored).toBeNull();
-  expect(host.asked).toContain("models/demo/vocab.json");
-  expect(host.weightBytes).toBe(demoBytes());
+  const { written } = await write(page);
+  for (const [body, type] of [
+    ['{"error":"busy"}', "application/json"],
+    ["", "application/octet-stream"],
+    ["<!doctype html><title>Sign in</title>", "text/html"],
+    ['{"size":0,"pieces":[]}', "application/json"], // another model's index, of which nothing is there
+  ] as const) {
+    host.answer(/^models\//, (response) => {
+      response.writeHead(200, { "Content-Type": type }).end(body);
+    });
+    const again = await write(page); // the next answer finds what this one has left
+    expect.soft(again.written, body).toBe(written);
+    expect.soft(again.sources, body).toContain("cache");
+    expect.soft((await stored(page)).models, body).toEqual([["/demo/", true]]);
+  }
 });
