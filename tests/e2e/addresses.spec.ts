@@ -1,7 +1,6 @@
-// A link by itself never makes the page contact another host, however its address is written. Headers that are given for
-// a model go to the model's host only.
+// A link by itself never makes the page contact another host, however its address is written.
 import { expect, test, type Page } from "@playwright/test";
-import { redirectTo, TwoHosts } from "../web/support/two-hosts.js";
+import { TwoHosts } from "../web/support/two-hosts.js";
 import { expectReady, serveDemoAs, writeOn } from "./page.js";
 
 /** Blocks and records every request to another origin. */
@@ -87,55 +86,4 @@ test("any spelling of the address of a model on this host loads it", async ({ pa
     await expect(page.locator("#chooser-name")).toHaveText("another");
   }
   expect(foreign).toEqual([]);
-});
-
-test.describe("headers for a model", () => {
-  let hosts: TwoHosts;
-  test.beforeEach(async () => void (hosts = await new TwoHosts().start()));
-  test.afterEach(() => hosts.stop());
-
-  const load = (page: Page, source: string, options: object) =>
-    page.evaluate(
-      async ([address, given]) => {
-        const { loadModel } = await import(new URL("gpt2.js", location.href).href);
-        return loadModel(address, { cache: false, stallMs: 2000, ...given }).then(
-          () => "loaded",
-          ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
-        );
-      },
-      [source, options] as const,
-    );
-  /** The headers that the other host received. */
-  const leaked = () =>
-    hosts.asked
-      .filter(({ host }) => host === "other")
-      .flatMap(({ headers }) => ["authorization", "x-api-key", "cookie"].filter((name) => headers[name]));
-
-  test.beforeEach(async ({ page }) => {
-    await page.goto("./?model=none");
-  });
-
-  test("headers for a model stop a redirect to another host; without them it is followed", async ({
-    page,
-  }) => {
-    hosts.answers["*"] = redirectTo(`${hosts.other}/m`);
-    const both = { Authorization: "Bearer t", "X-Api-Key": "k" };
-    expect(await load(page, `${hosts.own}/m/`, { headers: both })).toContain(
-      "the host redirects, and a browser would send x-api-key to the new address",
-    );
-    expect(hosts.asked.filter(({ host }) => host === "other")).toEqual([]);
-    await load(page, `${hosts.own}/m/`, { headers: { Authorization: "Bearer t" } });
-    expect(hosts.asked.some(({ host }) => host === "other")).toBe(true);
-    expect(hosts.asked[0]?.headers).toMatchObject({ authorization: "Bearer t", "x-api-key": "k" });
-    expect(leaked()).toEqual([]);
-  });
-
-  test("headers for a model with a Hub id are sent only to the Hub", async ({ page }) => {
-    const headers = { Authorization: "Bearer t", "X-Api-Key": "k" };
-    for (const id of [`a/b/${hosts.other}/x.gguf`, `hf:a/b///${new URL(hosts.other).host}/x.gguf`])
-      expect(await load(page, id, { headers, hub: hosts.own })).toContain(
-        "invalid-argument: the model's id is",
-      );
-    expect(hosts.asked).toEqual([]);
-  });
 });

@@ -1,9 +1,8 @@
 // The ES module, used as an embedder uses it, and against the native engine.
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import type * as Gpt2 from "../../web/src/client/index.js";
-import { demo, native, prompt, root, withModel } from "./model.js";
+import { variants } from "../../web/src/shared/types.js";
+import { demo, inPage, native, prompt, withModel } from "./model.js";
 
 test("a prompt passed to the load is prefilled, and the text stays the same", async ({ page }) => {
   const found = await withModel(
@@ -32,42 +31,23 @@ test("a prompt passed to the load is prefilled, and the text stays the same", as
   expect(found.layers.at(-1)).toEqual([found.nLayer, found.nLayer]);
 });
 
-for (const variant of ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const) {
+for (const variant of variants) {
   test(`${variant} writes the native engine's tokens with bit-identical log-probabilities`, async ({
     page,
   }) => {
-    const options = {
-      maxNewTokens: 60,
-      temperature: 1,
-      topK: 50,
-      topP: 0.98,
-      seed: 1234,
-      ignoreEos: true,
-      logprobs: 50,
+    const call = {
+      ...{ maxNewTokens: 60, temperature: 1, topK: 50, topP: 0.98, seed: 1234 },
+      ...{ ignoreEos: true, logprobs: 50 },
     };
     const expected = native(
-      "generate",
-      demo,
-      "--prompt",
-      prompt,
-      "--json",
-      "--max-new-tokens",
-      "60",
-      "--temperature",
-      "1",
-      "--top-k",
-      "50",
-      "--top-p",
-      "0.98",
-      "--seed",
-      "1234",
-      "--ignore-eos",
+      ...["generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "60", "--temperature", "1"],
+      ...["--top-k", "50", "--top-p", "0.98", "--seed", "1234", "--ignore-eos"],
     );
     const found = await withModel(
       page,
       { variant },
-      async (model, { text, call }) => {
-        const { tokens } = await model.complete(text, call);
+      async (model, { text, options }) => {
+        const { tokens } = await model.complete(text, options);
         return {
           info: model.info,
           ids: tokens.map(({ id }) => id),
@@ -75,7 +55,7 @@ for (const variant of ["threads-relaxed", "threads", "simd-relaxed", "simd"] as 
           alternatives: tokens.map(({ id, top }) => top?.find((other) => other.id === id)?.logprob),
         };
       },
-      { text: prompt, call: options },
+      { text: prompt, options: call },
     );
     expect(found.info.variant).toBe(variant);
     expect(found.info.simd).toMatch(variant.endsWith("relaxed") ? /^relaxed(-pairs)?$/ : /^simd128$/);
@@ -86,102 +66,31 @@ for (const variant of ["threads-relaxed", "threads", "simd-relaxed", "simd"] as 
   });
 }
 
-for (const variant of ["threads-relaxed", "threads"] as const) {
-  test(`4-bit weights give the native engine's tokens and log-probabilities in ${variant}`, async ({
-    page,
-  }) => {
-    const folder = resolve(root, "build/e2e/tied-q4");
-    native(
-      "convert",
-      resolve(root, "tests/data/tiny-models/tied"),
-      folder,
-      "--weights",
-      "q4",
-      "--force",
-      "--json",
-    );
-    await page.route("**/models/tied-q4/*", (route) => {
-      const path = resolve(folder, new URL(route.request().url()).pathname.split("/").pop() ?? "");
-      return existsSync(path) ? route.fulfill({ path }) : route.fulfill({ status: 404 });
-    });
-    const ids = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
-    const call = { maxNewTokens: 30, temperature: 1, topK: 0, topP: 1, seed: 5 };
-    const found = await withModel(
-      page,
-      { variant },
-      async (model, argument) => ({
-        info: model.info,
-        tokens: (await model.complete(argument.ids, argument.call)).tokens,
-      }),
-      { ids, call },
-      "models/tied-q4/",
-    );
-    expect(found.info.weights).toBe("q4");
-    const args = [
-      "--max-new-tokens",
-      "30",
-      "--temperature",
-      "1",
-      "--top-k",
-      "0",
-      "--top-p",
-      "1",
-      "--seed",
-      "5",
-    ];
-    const expected = native("generate", folder, "--ids", ids.join(), "--json", ...args);
-    expect(found.tokens.map((token) => token.id)).toEqual(expected.ids);
-    expect(found.tokens.map((token) => token.logprob)).toEqual(expected.logprobs);
-  });
-}
-
-test("the module tokenizes, detokenizes and scores as the native engine does", async ({ page }) => {
-  const result = await withModel(
-    page,
-    {},
-    async (model, text) => {
-      const ids = await model.tokenize(text);
-      return { ids, back: await model.detokenize(ids), score: await model.score(text) };
-    },
-    prompt,
-  );
-  expect(result.back).toBe(prompt);
-  expect(result.score.tokens.map((token) => token.id)).toEqual(result.ids);
-  const sum = result.score.tokens.reduce((total, token) => total + (token.logprob ?? 0), 0);
-  expect(result.score.logprob).toBeCloseTo(sum, 4);
-  expect(result.score.perplexity).toBeCloseTo(Math.exp(-sum / (result.ids.length - 1)), 3);
-});
-
 test("the thread count is measured once, after the first text, and stored", async ({ page }) => {
-  const load = () =>
-    page.evaluate(async () => {
-      const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
-      const model = await loadModel("models/demo/");
-      const stored = () => Object.fromEntries(Object.entries<string>(localStorage));
-      const before = { threads: model.info.threads, stored: stored() };
-      await model.complete("Once", { maxNewTokens: 2 });
-      for (const until = Date.now() + 20_000; localStorage.length === 0 && Date.now() < until;) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      await model.dispose();
-      return { before, threads: model.info.threads, cores: navigator.hardwareConcurrency, stored: stored() };
-    });
   await page.goto("./?model=none");
   await page.evaluate(() => localStorage.clear());
-  const first = await load();
-  expect(first.before).toEqual({ threads: first.cores, stored: {} }); // the first token waits for no measurement
-  expect(first.threads).toBeGreaterThanOrEqual(1);
-  expect(first.threads).toBeLessThanOrEqual(first.cores);
-  const [[key, stored] = ["", ""]] = Object.entries(first.stored);
-  const { browser, ...measured } = JSON.parse(stored) as Record<string, unknown>;
-  expect(browser).toBe(await page.evaluate(() => navigator.userAgent));
-  expect(Object.values(measured)).toEqual([{ threads: first.threads }]); // their speed is measured during a longer text
-  // A stored number of threads is used, up to the machine's number of cores.
-  await page.evaluate(([name, text]) => localStorage.setItem(name, text), [
-    key,
-    stored.replace(/"threads":\d+/, '"threads":1'),
-  ] as const);
-  expect((await load()).threads).toBe(1);
-  await page.evaluate((name) => localStorage.setItem(name, "{broken"), key);
-  expect((await load()).threads).toBeGreaterThanOrEqual(1);
+  const found = await inPage(
+    page,
+    async ({ loadModel }) => {
+      const model = await loadModel("models/demo/");
+      const before = { threads: model.info.threads, stored: localStorage.length };
+      await model.complete("Once", { maxNewTokens: 2 });
+      return { before, cores: navigator.hardwareConcurrency };
+    },
+    undefined,
+  );
+  expect(found.before).toEqual({ threads: found.cores, stored: 0 }); // the first token waits for no measurement
+  await expect.poll(() => page.evaluate(() => localStorage.length)).toBe(1);
+  const threads = await inPage(
+    page,
+    async ({ loadModel }) => {
+      const [[key, stored] = ["", ""]] = Object.entries<string>(localStorage);
+      localStorage.setItem(key, stored.replace(/"threads":\d+/, '"threads":1'));
+      const model = await loadModel("models/demo/", { kv: "f32" }); // in another worker
+      await model.dispose();
+      return model.info.threads;
+    },
+    undefined,
+  );
+  expect(threads).toBe(1);
 });
