@@ -29,6 +29,7 @@ export class FaultyHost {
   /** The files of the small model, by their paths. */
   readonly small = smallModel();
   private readonly below: string;
+  private port = 0;
   private readonly server;
 
   constructor({
@@ -71,10 +72,11 @@ export class FaultyHost {
 
   async start(): Promise<void> {
     await new Promise<void>((listening) => this.server.listen(0, "localhost", listening));
+    this.port = (this.server.address() as AddressInfo).port;
   }
   /** The address of the folder. */
   get address(): string {
-    return `http://localhost:${(this.server.address() as AddressInfo).port}/${this.below}`;
+    return `http://localhost:${this.port}/${this.below}`;
   }
   /** An empty page beside the module. */
   get page(): string {

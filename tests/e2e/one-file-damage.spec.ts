@@ -1,18 +1,16 @@
 // A page in one file that is damaged, or that runs in a sandbox.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
+import { FaultyHost } from "./faulty-host.js";
+import { root } from "./model.js";
 
 test.describe.configure({ timeout: 120_000 });
 // The file's own policy refuses a script that was changed.
 test.use({ bypassCSP: false });
-
-const root = resolve(import.meta.dirname, "../..");
 
 /** The page with the demo model in one file. */
 let good = "";
@@ -49,18 +47,20 @@ for (const [name, damage] of Object.entries(damages)) {
 }
 
 test('the page writes in a frame with sandbox="allow-scripts"', async ({ page }) => {
-  const server = createServer((request, response) => {
+  const host = new FaultyHost({ isIsolated: false });
+  host.answer(/^(file|frame)$/, (response) => {
+    const frame = '<iframe sandbox="allow-scripts" src="file"></iframe>';
     response.setHeader("Content-Type", "text/html");
-    response.end(request.url === "/file" ? good : '<iframe sandbox="allow-scripts" src="file"></iframe>');
+    response.end(response.req.url === "/file" ? good : frame);
   });
-  await new Promise<void>((listening) => server.listen(0, listening));
+  await host.start();
   try {
-    await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+    await page.goto(`${host.address}frame`);
     const frame = page.frameLocator("iframe");
     await expect(frame.locator("#model")).toContainText("12 million", { timeout: 30_000 });
     await frame.locator("#generate").click();
     await expect(frame.locator("#finish")).toContainText("Finished", { timeout: 60_000 });
   } finally {
-    server.close();
+    await host.stop();
   }
 });

@@ -5,41 +5,21 @@ import { expectReady } from "./page.js";
 
 test.use({ serviceWorkers: "allow" });
 
-let host: FaultyHost;
-let asked: Promise<void>;
-const files: string[] = [];
-test.beforeEach(async ({ page }) => {
-  host = new FaultyHost();
+test("the page waits for a service worker whose script never arrives; Cancel ends the wait, and the next one ends by itself", async ({
+  page,
+}) => {
+  const host = new FaultyHost();
   await host.start();
-  files.length = 0;
-  asked = new Promise((resolve) => {
-    host.fault = (name) => {
-      files.push(name);
-      if (name === "sw.js") resolve();
-      return name === "sw.js";
-    };
-  });
+  const asked = new Promise<void>((resolve) => host.answer(/^sw\.js$/, () => resolve()));
+  const ofModel = () => [...host.asked, ...host.open].filter((name) => name.startsWith("models/demo/"));
   await page.clock.install();
-  await page.goto(new URL("/index.html", host.page).href);
+  await page.goto(`${host.address}index.html`);
   await asked;
-});
-test.afterEach(() => host.stop());
-
-test("the page waits for a service worker whose script never arrives, and then loads the model without it", async ({
-  page,
-}) => {
-  expect(files.filter((name) => name.includes("models/demo/"))).toEqual([]);
-  await page.clock.fastForward(10_000);
-  await expectReady(page);
-});
-
-test("Cancel ends the wait for the service worker at once, and the next attempt loads the model", async ({
-  page,
-}) => {
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect(page.getByRole("alert")).toContainText("Loading was cancelled.");
-  expect(files.filter((name) => name.includes("models/demo/"))).toEqual([]);
   await page.getByRole("button", { name: "Try again" }).click();
+  expect(ofModel()).toEqual([]);
   await page.clock.fastForward(10_000);
   await expectReady(page);
+  await host.stop();
 });

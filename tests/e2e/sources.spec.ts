@@ -1,6 +1,5 @@
 // Models from a hub and from files of the device, as pages load them.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
@@ -63,39 +62,14 @@ test.describe("a model of floats is converted while it is read", () => {
   /** The tokens of a model that the native tool has converted to `weights`. */
   function convertedNatively(weights: string): number[] {
     const folder = join(scratch, weights);
-    native(
-      "convert",
-      tied,
-      folder,
-      "--json",
-      "--force",
-      "--weights",
-      weights,
-      ...(weights === "q4" ? ["--calibration-tokens", "0"] : []),
-    );
+    native("convert", tied, folder, ...["--json", "--weights", weights, "--calibration-tokens", "0"]);
     return natively(folder, "--ids", "1,2,3");
   }
 
-  for (const weights of ["q8", "q4", "f32"] as const) {
-    test(`a revision of a Hub model is converted to ${weights}`, async ({ page }) => {
-      give(tied, ["config.json", "model.safetensors"]);
-      expect(await write(page, "hf:user/tied@v1", { weights })).toEqual(convertedNatively(weights));
-      expect(hub.asked[0]?.path).toContain("/user/tied/resolve/v1/");
-    });
-  }
-
-  test("a sharded model is converted", async ({ page }) => {
-    give(tied, ["config.json"]);
-    const tensors = [...readSafetensors(readFileSync(resolve(tied, "model.safetensors")))];
-    const map: Record<string, string> = {};
-    for (const part of [0, 1]) {
-      const shard = `model-0000${part + 1}-of-00002.safetensors`;
-      const inside = tensors.filter((_, i) => i % 2 === part);
-      hub.files[shard] = writeSafetensors(new Map(inside));
-      for (const [name] of inside) map[name] = shard;
-    }
-    hub.files["model.safetensors.index.json"] = Buffer.from(JSON.stringify({ weight_map: map }));
-    expect(await write(page, "user/tied")).toEqual(convertedNatively("q8"));
+  test("a revision of a Hub model is converted to q4", async ({ page }) => {
+    give(tied, ["config.json", "model.safetensors"]);
+    expect(await write(page, "hf:user/tied@v1", { weights: "q4" })).toEqual(convertedNatively("q4"));
+    expect(hub.asked[0]?.path).toContain("/user/tied/resolve/v1/");
   });
 
   test("a model in a plain folder, in one file or in shards, is converted and stored: the next visit fetches no weights", async ({
@@ -128,29 +102,18 @@ test.describe("a model of floats is converted while it is read", () => {
       const headers = { ETag: `"${folder} ${name}"` };
       return body ? route.fulfill({ body: isHead ? "" : body, headers }) : route.fulfill({ status: 404 });
     });
+    const expectedIds = convertedNatively("q8");
     for (const folder of Object.keys(folders)) {
-      const options = { hub: undefined, cache: true };
-      const first = await write(page, `floats/${folder}/`, options);
-      expect(first, folder).toEqual(convertedNatively("q8"));
+      const visit = () => write(page, `floats/${folder}/`, { hub: undefined, cache: true });
+      expect(await visit(), folder).toEqual(expectedIds);
       expect(asked.some((name) => /safetensors$/.test(name))).toBe(true);
       asked.length = 0;
-      expect(await write(page, `floats/${folder}/`, options), folder).toEqual(first);
+      expect(await visit(), folder).toEqual(expectedIds);
       expect(asked.filter((name) => /safetensors$/.test(name))).toEqual([]);
       isOffline = true;
-      expect(await write(page, `floats/${folder}/`, options), `${folder}, offline`).toEqual(first);
+      expect(await visit(), `${folder}, offline`).toEqual(expectedIds);
       isOffline = false;
     }
-    const f32 = await write(page, "models/demo/", { hub: undefined, weights: "f32" });
-    expect(f32).toMatch(/^unsupported: weights is "f32", but the model is already converted to q8/);
-  });
-
-  test("the converted model is stored: the next visit fetches no weights", async ({ page }) => {
-    give(tied, ["config.json", "model.safetensors"]);
-    const first = await write(page, "user/tied", { cache: true });
-    expect(first).toEqual(convertedNatively("q8"));
-    hub.asked.length = 0;
-    expect(await write(page, "user/tied", { cache: true })).toEqual(first);
-    expect(hub.asked.filter(({ path }) => path.includes("/resolve/"))).toEqual([]);
   });
 });
 
@@ -187,38 +150,11 @@ test("a GGUF file from the Hub, an address or this device gives the same model",
   expect(ofFile).toEqual(expected);
 });
 
-test("after a connection breaks, the rest comes from the Hub's own address, which signs it again", async ({
-  page,
-}) => {
-  give(demo);
-  const bytes = hub.files["model.safetensors.001"] ?? Buffer.alloc(0);
-  let isFirst = true;
-  hub.fault = (name, response: ServerResponse) => {
-    if (name !== "model.safetensors.001" || !isFirst) return false;
-    isFirst = false;
-    response.writeHead(200, { "Content-Length": bytes.length });
-    response.write(bytes.subarray(0, 1_000_000), () => setTimeout(() => response.destroy(), 1500));
-    return true;
-  };
-  expect(await write(page, "user/tale")).toEqual(expected());
-  expect(hub.preflights).toBe(0);
-  const rests = hub.asked.filter(({ path, range }) => path.endsWith(".001") && range !== undefined);
-  expect(rests.map(({ host }) => host)).toEqual(["hub", "store"]);
-  expect(Number(/\d+/.exec(rests[1]?.range ?? "")?.[0])).toBeGreaterThan(0);
-});
-
 test("a page reads the Hub's reason, although the Hub is another origin", async ({ page }) => {
   Object.assign(hub, { status: 401, errorCode: "GatedRepo" });
   expect(await write(page, "user/tale")).toMatch(
     /^network: .* accept its owner's conditions at http:\/\/localhost:\d+\/user\/tale, then pass an access token/,
   );
-});
-
-test("a missing revision and a missing file have messages of their own", async ({ page }) => {
-  give(demo);
-  expect(await write(page, "user/tale@v9")).toMatch(/^not-found: .*user\/tale@v9 .*it has no revision "v9"/);
-  delete hub.files["config.json"];
-  expect(await write(page, "user/tale")).toMatch(/^not-found: .* it has no config\.json/);
 });
 
 test("a plain name means the page's own folder first, and only then an id", async ({ page }) => {
@@ -250,12 +186,13 @@ test("a plain name means the page's own folder first, and only then an id", asyn
   expect(asked).toEqual([]);
 });
 
-test.describe("local files", () => {
-  /** The text of a model from `source`, which returns the files of a picked folder. */
-  async function writeFrom(page: Page, folder: string, kind: "files" | "handle") {
+for (const kind of ["files", "handle"] as const) {
+  test(`${kind} of this device load without a request`, async ({ page }) => {
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await page.setContent('<input id="pick" type="file" webkitdirectory />');
-    await page.setInputFiles("#pick", folder);
-    return inPage(
+    await page.setInputFiles("#pick", demo);
+    const found = await inPage(
       page,
       async ({ loadModel }, [how, text, generate]) => {
         const files = [...((document.getElementById("pick") as HTMLInputElement).files ?? [])];
@@ -270,33 +207,42 @@ test.describe("local files", () => {
             await writable.close();
           }
         }
-        try {
-          const loads = [loadModel(source, { variant: "simd" }), loadModel(source, { variant: "simd" })];
-          const [model, same] = await Promise.all(loads);
-          if (!model || !same) throw new Error("no model");
-          const { tokens } = await model.complete(text, generate);
-          await Promise.all([model.dispose(), same.dispose()]);
-          return tokens.map((token) => token.id);
-        } catch (error) {
-          const { code, message } = error as Error & { code: string };
-          return `${code}: ${message}`;
-        }
+        const model = await loadModel(source, { variant: "simd" });
+        const { tokens } = await model.complete(text, generate);
+        await model.dispose();
+        return tokens.map((token) => token.id);
       },
       [kind, prompt, call] as const,
     );
-  }
-
-  for (const kind of ["files", "handle"] as const) {
-    test(`${kind} of this device load without a request`, async ({ page }) => {
-      const asked: string[] = [];
-      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-      expect(await writeFrom(page, demo, kind)).toEqual(expected());
-      expect(asked.filter((path) => path.includes("/models/"))).toEqual([]);
-    });
-  }
-
-  test("local files that are no model are refused by name", async ({ page }) => {
-    const told = await writeFrom(page, resolve(root, "tests/data/gpt2-tokenizer"), "files");
-    expect(told).toMatch(/^invalid-argument: there is no model among the files \(gpt2-tokenizer\//);
+    expect(found).toEqual(expected());
+    expect(asked.filter((path) => path.includes("/models/"))).toEqual([]);
   });
+}
+
+// A chunk has its own copy of the classes.
+test("an invalid or forbidden source throws one of the module's own error classes", async ({ page }) => {
+  const found = await inPage(
+    page,
+    async ({ loadModel, Gpt2Error, InvalidArgumentError, LoadError }) => {
+      const failureOf = async (source: unknown) => {
+        const error = await loadModel(source as string).catch((thrown: unknown) => thrown);
+        const kinds = [Gpt2Error, InvalidArgumentError, LoadError].map((kind) => error instanceof kind);
+        return [...kinds, (error as Error).message];
+      };
+      const queryPermission = async () => "denied";
+      return [
+        await failureOf("hf:a/b/c"),
+        await failureOf({ kind: "directory", name: "models", getFileHandle() {}, queryPermission }),
+        await failureOf([new File(["{}"], "config.json")]),
+        await failureOf([new File(["{}"], "config.json"), new File(["none at all"], "model.safetensors")]),
+      ];
+    },
+    undefined,
+  );
+  expect(found).toEqual([
+    [true, true, false, expect.stringContaining('the model\'s id is "hf:a/b/c"')],
+    [true, false, true, expect.stringContaining('this page may not read "models"')],
+    [true, false, true, expect.stringContaining("there is no model.safetensors among the files")],
+    [true, false, true, expect.stringContaining('config.json: "n_embd" is missing')],
+  ]);
 });
