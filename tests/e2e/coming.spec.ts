@@ -8,15 +8,11 @@ import {
   expectReady,
   generate,
   hold,
-  killWorker,
   open,
   press,
   serveDemoAs,
-  setOption,
   setText,
-  startLongText,
   textOf,
-  writeOn,
 } from "./page.js";
 
 let hub: StandInHub;
@@ -75,30 +71,6 @@ test("you write with the demo model while another loads, and keep the text when 
   expect((await textOf(page)).startsWith(before)).toBe(true);
 });
 
-test("a model whose load is cancelled or fails leaves the current model working", async ({ page }) => {
-  await open(page);
-  await download(page, "user/better");
-  await page.getByRole("button", { name: "Cancel" }).click();
-  await expect(loading(page)).toBeHidden();
-  await expect(page.locator("#finish")).toHaveText("user/better was not loaded; demo stays.");
-  await expect(page.getByRole("alert")).toBeHidden();
-  await generate(page);
-  expect(new URL(page.url()).search).toBe("");
-
-  release();
-  await page.locator("#chooser summary").click();
-  await page.getByLabel("From the Hugging Face hub").fill("user/other");
-  await page.getByRole("button", { name: "Look up" }).click();
-  await expect(page.getByRole("button", { name: "Download" })).toBeVisible({ timeout: 30_000 });
-  hub.status = 401;
-  hub.errorCode = "RepoNotFound";
-  await page.getByRole("button", { name: "Download" }).click();
-  await expect(page.getByRole("alert")).toContainText("cannot load user/other", { timeout: 60_000 });
-  await setText(page, "The sea was");
-  await generate(page);
-  await expect(page.locator("#chooser-name")).toHaveText("demo");
-});
-
 test("a reload during a model's load continues that load", async ({ page }) => {
   await open(page);
   await download(page, "user/better");
@@ -141,22 +113,6 @@ test("the start of a download does not interrupt a look-up of another model", as
   await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
 });
 
-test("after the worker died, the reloaded model writes the waiting text", async ({ page }) => {
-  await open(page);
-  await download(page, "user/better");
-  await startLongText(page);
-  await killWorker(page);
-  await expect(page.getByRole("alert")).toContainText("The model has stopped working");
-  await setOption(page, "Tokens", "5");
-  await setText(page, "The sea was");
-  await writeOn(page);
-  await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
-  release();
-  await expectFinished(page);
-  await expect(page.locator("#chooser-name")).toHaveText("user/better");
-  expect((await textOf(page)).length).toBeGreaterThan("The sea was".length);
-});
-
 test("pressing a released size looks it up", async ({ page }) => {
   await open(page);
   await page.locator("#chooser summary").click();
@@ -166,22 +122,41 @@ test("pressing a released size looks it up", async ({ page }) => {
   await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
 });
 
-test("writing in another language shows once that the model writes only English", async ({ page }) => {
+test("text in another language and a question to the model each show one note", async ({ page }) => {
   await open(page);
   const note = page.locator("#note");
+  const status = note.getByRole("status");
+  await expect(status).toBeEmpty(); // it exists, so that screen readers announce later text
   const text = page.getByRole("textbox", { name: "Text" });
-  await setText(page, "");
-  await text.focus();
-  await page.keyboard.type("There was a girl. She said: Das ist nicht gut. ");
+  const type = async (typed: string) => {
+    await setText(page, "");
+    await text.focus();
+    await page.keyboard.type(typed);
+  };
+  await type("There was a girl. She said: Das ist nicht gut. ");
   await expect(note).toBeHidden();
-  await setText(page, "");
-  await page.keyboard.type("Es war einmal ein kleiner Junge, der in einem Haus lebte.");
-  await expect(note.getByRole("status")).toHaveText(/^This model writes only English\./);
-  expect(await violationsIn(page)).toEqual([]);
-  await note.getByRole("button", { name: "OK" }).click();
-  await expect(note).toBeHidden();
-  await expect(text).toBeFocused();
-  await page.keyboard.type(" Und das ist nicht sehr gut für ihn.");
+  for (const [typed, said, another] of [
+    [
+      "Es war einmal ein kleiner Junge, der in einem Haus lebte.",
+      /^This model writes only English\./,
+      " Und das ist nicht sehr gut für ihn.",
+    ],
+    ["Where does the sun sleep?", /./, "\nWhy is that so?"],
+  ] as const) {
+    await type(typed);
+    await expect(status).toHaveText(said);
+    expect(await violationsIn(page)).toEqual([]);
+    await note.getByRole("button", { name: "OK" }).click();
+    await expect(note).toBeHidden();
+    await expect(text).toBeFocused();
+    await page.keyboard.type(another);
+    await expect.poll(() => textOf(page)).toContain(another);
+    await expect(note).toBeHidden();
+  }
+  await page.reload();
+  await expectReady(page);
+  await type("What is it?");
+  await expect.poll(() => textOf(page)).toBe("What is it?");
   await expect(note).toBeHidden();
 });
 
@@ -193,26 +168,4 @@ test("a model of unknown language shows no note about English", async ({ page })
   await page.keyboard.type("Es war einmal ein kleiner Junge, der in einem Haus lebte.");
   await expect.poll(() => textOf(page)).toMatch(/lebte\.$/);
   await expect(page.locator("#note")).toBeHidden();
-});
-
-test("a question to the model shows once that it only continues text", async ({ page }) => {
-  await open(page);
-  const note = page.locator("#note");
-  await expect(note.getByRole("status")).toBeEmpty(); // it exists, so that screen readers announce later text
-  await setText(page, "");
-  await page.getByRole("textbox", { name: "Text" }).focus();
-  await page.keyboard.type("Where does the sun sleep?");
-  await expect(note).toBeVisible();
-  expect(await violationsIn(page)).toEqual([]);
-  await note.getByRole("button").click();
-  await expect(note).toBeHidden();
-  await expect(page.getByRole("textbox", { name: "Text" })).toBeFocused();
-  await page.keyboard.type("\nWhy is that so?");
-  await expect(note).toBeHidden();
-  await page.reload();
-  await expectReady(page);
-  await page.getByRole("textbox", { name: "Text" }).focus();
-  await page.keyboard.type("\nWhat is it?");
-  await expect.poll(() => textOf(page)).toContain("What is it?");
-  await expect(note).toBeHidden();
 });

@@ -4,7 +4,7 @@ import example from "../../web/page/parts/first-visit/example.json" with { type:
 import { violationsIn } from "./axe.js";
 import { CountingHost } from "./counting-host.js";
 import { withModel } from "./model.js";
-import { expectReady, generate, hold, open, textOf } from "./page.js";
+import { expectReady, generate, textOf } from "./page.js";
 
 test.use({ storageState: { cookies: [], origins: [] } }); // the other tests are no first visits
 
@@ -29,15 +29,18 @@ test.describe("over a line of 400 kbit/s", () => {
   test.afterAll(() => host.stop());
   test.beforeEach(() => void (host.bytesPerSecond = 50_000));
 
-  /** Opens the page, and waits for the example and for the time that is left. */
+  /** Opens the page, and waits for the example, which moves nothing, and for the time that is left. */
   async function visit(page: Page): Promise<void> {
     await page.goto(new URL("./", host.page).href);
+    const line = page.locator("#editor .cm-line").first();
+    await line.waitFor();
+    const places = async () => [await line.boundingBox(), await page.locator("#generate").boundingBox()];
+    const before = await places();
     await expect(figure(page)).toBeVisible();
+    expect((await places()).map((place) => place?.y)).toEqual(before.map((place) => place?.y));
     await expect(page.locator("#loading-bytes")).toHaveText(
       /^[\d.]+ [kM]B of 13 MB, about [3-6] minutes left$/,
-      {
-        timeout: 30_000,
-      },
+      { timeout: 30_000 },
     );
   }
 
@@ -93,57 +96,22 @@ test.describe("over a line of 400 kbit/s", () => {
     await expect.poll(() => textOf(page)).toBe("Once upon a time");
     await expect(figure(page)).toBeHidden();
   });
+});
 
-  test("a download that is cancelled leaves the example, and can begin again", async ({ page }) => {
-    await visit(page);
-    await page.getByRole("button", { name: "Cancel" }).click();
-    await expect(page.getByRole("alert")).toContainText("Loading was cancelled.");
-    await expect(page.locator("#loading")).toBeHidden();
-    await expect(figure(page)).toBeVisible();
-    host.bytesPerSecond = Infinity;
-    await page.getByRole("button", { name: "Try again" }).click();
-    await expectReady(page);
-    await expect(figure(page)).toBeVisible(); // the visitor has not written yet
-    await generate(page);
-    await expect(figure(page)).toBeHidden();
+const returns = () => localStorage.setItem("gpt2-had-model /", "1");
+for (const [who, query, before] of [
+  ["a returning visitor", "", returns],
+  ["a visitor with a link to a text", "#text=none", undefined],
+  ["a visitor of another model than the page's own", "?model=models/other/", undefined],
+] as const) {
+  test(`${who} sees no example, however long the model takes`, async ({ page }) => {
+    await page.clock.install();
+    if (before) await page.addInitScript(before);
+    await page.route("**/models/**", () => undefined); // never answered
+    await page.goto(`./${query}`);
+    await expect(page.locator("#loading")).toBeVisible();
+    await expect(page.locator("#editor .cm-content")).toBeVisible();
+    await page.clock.fastForward(10_000); // beyond the page's patience
+    await expect(figure(page)).toHaveCount(0);
   });
-
-  test("the example moves nothing", async ({ page }) => {
-    await page.goto(new URL("./", host.page).href);
-    const place = () =>
-      page
-        .locator("#editor .cm-line")
-        .first()
-        .evaluate((line) => line.getBoundingClientRect().top);
-    await page.locator("#editor .cm-line").first().waitFor();
-    const dock = () => page.locator("#generate").evaluate((button) => button.getBoundingClientRect().top);
-    const before = [await place(), await dock()];
-    await expect(figure(page)).toBeVisible();
-    expect([await place(), await dock()]).toEqual(before);
-  });
-});
-
-test("a returning visitor sees no example, however long the model takes", async ({ page }) => {
-  await open(page);
-  await hold(page, "**/models/demo/model.safetensors.*");
-  await page.reload();
-  await expect(page.locator("#loading")).toBeVisible();
-  await page.waitForFunction(() => performance.now() > 2500); // beyond the page's patience
-  await expect(figure(page)).toHaveCount(0);
-});
-
-test("a link to a text shows that text, and no example", async ({ page }) => {
-  await hold(page, "**/models/demo/model.safetensors.*");
-  await page.goto("./#text=none");
-  await expect(status(page)).toContainText("The link of this page cannot be read");
-  await page.waitForFunction(() => performance.now() > 2500);
-  await expect(figure(page)).toHaveCount(0);
-});
-
-test("another model than the page's own has no example", async ({ page }) => {
-  await page.route("**/models/other/**", () => undefined);
-  await page.goto("./?model=models/other/");
-  await expect(page.locator("#loading")).toBeVisible();
-  await page.waitForFunction(() => performance.now() > 2500);
-  await expect(figure(page)).toHaveCount(0);
-});
+}

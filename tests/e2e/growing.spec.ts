@@ -115,38 +115,6 @@ test.describe("the list", () => {
     await end(page); // the answer comes too late
     await expect(options(page)).toHaveCount(0);
   });
-
-  test("suggestions keep growing while you take or type their words", async ({ page }) => {
-    await beginToGrow(page);
-    await page.keyboard.press("Control+ArrowRight");
-    expect(await textOf(page)).toBe(`${begun} a`);
-    await expect(options(page)).toHaveCount(0); // no further text has arrived
-    await expect(text(page)).not.toHaveAttribute("aria-activedescendant");
-    await write(page, " red", " of", " in");
-    await expect(options(page)).toHaveText(["big"]);
-    await page.keyboard.type(" b");
-    await expect(options(page)).toHaveText(["ig"]);
-    await write(page, " dog", " it", " May");
-    await expect(options(page)).toHaveText(["ig red"]);
-    await expect(list(page)).toHaveAttribute("aria-busy", "true");
-    await end(page);
-    await expect(list(page)).toHaveAttribute("aria-busy", "false");
-    await page.keyboard.press("Tab");
-    expect(await textOf(page)).toBe(`${begun} a big red`);
-  });
-
-  test("after a click at the caret, suggestions grow to their end", async ({ page }) => {
-    await beginToGrow(page);
-    await inEditor(
-      page,
-      (view) => view.dispatch({ selection: { anchor: view.state.doc.length }, userEvent: "select.pointer" }),
-      null,
-    );
-    await write(page, " red", " of", " in");
-    await expect(options(page)).toHaveText(["a big", "the end", "one day"]);
-    await end(page);
-    await expect(list(page)).toHaveAttribute("aria-busy", "false");
-  });
 });
 
 test.describe("the bar on a touch device", () => {
