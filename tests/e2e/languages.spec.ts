@@ -21,35 +21,6 @@ const wordPieces = [
   ...letters,
   ...letters.map((each) => `##${each}`),
 ];
-/** GPT-2's byte pairs, with a token before each text and one that is found before all rules. */
-const bytePairs = {
-  added_tokens: [
-    { id: 0, content: "<s>", special: true },
-    { id: 1, content: "abba", lstrip: true, normalized: false },
-  ],
-  pre_tokenizer: {
-    type: "Sequence",
-    pretokenizers: [
-      { type: "Digits", individual_digits: true },
-      { type: "ByteLevel", add_prefix_space: false },
-    ],
-  },
-  post_processor: {
-    type: "TemplateProcessing",
-    single: [{ SpecialToken: { id: "<s>", type_id: 0 } }, { Sequence: { id: "A", type_id: 0 } }],
-    pair: [],
-    special_tokens: { "<s>": { id: "<s>", ids: [0], tokens: ["<s>"] } },
-  },
-  decoder: { type: "ByteLevel" },
-  model: {
-    type: "BPE",
-    vocab: Object.fromEntries(
-      ["<s>", "abba", "Ġ", "ab", "11", "1", ...letters].map((each, id) => [each, id]),
-    ),
-    merges: ["a b", "1 1"],
-  },
-};
-
 /** A SentencePiece file; of another letter it has the bytes in UTF-8. */
 const spiece = sentencePieceFile(
   [
@@ -76,13 +47,6 @@ const kinds: { name: string; file: string; content: string | Buffer; prompt: str
     content: spiece,
     prompt: "天地  abc é",
     decoded: "天地 abc é",
-  },
-  {
-    name: "byte pair",
-    file: "tokenizer.json",
-    content: JSON.stringify(bytePairs),
-    prompt: "cab 11  abba",
-    decoded: "<s>cab 11abba",
   },
 ];
 
@@ -130,7 +94,7 @@ for (const { name, file, content, prompt, decoded } of kinds) {
     expect(found.beyond).toBe("");
     expect(found.warnings.join()).toContain("heal has no effect");
     const other = asked.filter((path) => path.endsWith("/gpt2-languages.js"));
-    expect(other).toHaveLength(name === "byte pair" ? 0 : 1);
+    expect(other).toHaveLength(1);
   });
 }
 

@@ -6,6 +6,7 @@ import { expect, test, type Page } from "@playwright/test";
 import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
 import { readSafetensors, writeSafetensors } from "../web/support/safetensors.js";
 import { commit } from "../weights_tools/stand-in-hub.js";
+import { startDemoHub } from "./demo-hub.js";
 import { hub, origin, useHub } from "./hub.js";
 import { demo, inPage, native, prompt, root } from "./model.js";
 
@@ -117,7 +118,7 @@ test.describe("a model of floats is converted while it is read", () => {
   });
 });
 
-test("a GGUF file from the Hub, an address or this device gives the same model", async ({ page }) => {
+test("a GGUF file from the Hub or an address gives the same model", async ({ page }) => {
   const config = JSON.parse(readFileSync(resolve(tied, "config.json"), "utf8"));
   const tensors = readSafetensors(readFileSync(resolve(tied, "model.safetensors")));
   const gguf = writeGguf(
@@ -133,21 +134,6 @@ test("a GGUF file from the Hub, an address or this device gives the same model",
   expect(await write(page, "user/tied-GGUF")).toMatch(
     /^not-found: user\/tied-GGUF has no model\.safetensors, but tied\.gguf: /,
   );
-  await page.setContent('<input id="pick" type="file" />');
-  await page.setInputFiles("#pick", { name: "tied.gguf", mimeType: "", buffer: gguf });
-  const ofFile = await inPage(
-    page,
-    async ({ loadModel }, [generate]) => {
-      const [file] = (document.getElementById("pick") as HTMLInputElement).files ?? [];
-      if (!file) throw new Error("nothing was picked");
-      const model = await loadModel(file, { variant: "simd" });
-      const { tokens } = await model.complete([1, 2, 3], generate);
-      await model.dispose();
-      return tokens.map((token) => token.id);
-    },
-    [call] as const,
-  );
-  expect(ofFile).toEqual(expected);
 });
 
 test("a page reads the Hub's reason, although the Hub is another origin", async ({ page }) => {
@@ -158,22 +144,8 @@ test("a page reads the Hub's reason, although the Hub is another origin", async 
 });
 
 test("a plain name means the page's own folder first, and only then an id", async ({ page }) => {
-  give(demo);
   const asked: string[] = [];
-  // No request may go to the real Hub.
-  await page.route("https://huggingface.co/**", async (route) => {
-    const url = new URL(route.request().url());
-    asked.push(url.pathname);
-    const answer = await fetch(`${origin}${url.pathname}`);
-    await route.fulfill({
-      status: answer.status,
-      headers: {
-        "Access-Control-Allow-Origin": "*",
-        "X-Error-Code": answer.headers.get("x-error-code") ?? "",
-      },
-      body: Buffer.from(await answer.arrayBuffer()),
-    });
-  });
+  const hubOfPage = await startDemoHub(page, (pathname) => void asked.push(pathname)); // not the real one
   expect(await write(page, "models/demo", { hub: undefined })).toEqual(expected());
   expect(asked).toEqual([]);
   expect(await write(page, "user/tale", { hub: undefined })).toEqual(expected());
@@ -184,40 +156,35 @@ test("a plain name means the page's own folder first, and only then an id", asyn
     /^not-found: cannot fetch http:\/\/localhost:\d+\/user\/tale\//,
   );
   expect(asked).toEqual([]);
+  hubOfPage.stop();
 });
 
-for (const kind of ["files", "handle"] as const) {
-  test(`${kind} of this device load without a request`, async ({ page }) => {
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-    await page.setContent('<input id="pick" type="file" webkitdirectory />');
-    await page.setInputFiles("#pick", demo);
-    const found = await inPage(
-      page,
-      async ({ loadModel }, [how, text, generate]) => {
-        const files = [...((document.getElementById("pick") as HTMLInputElement).files ?? [])];
-        let source: File[] | FileSystemDirectoryHandle = files;
-        if (how === "handle") {
-          const store = await navigator.storage.getDirectory();
-          source = await store.getDirectoryHandle("picked", { create: true });
-          for (const file of files) {
-            const handle = await source.getFileHandle(file.name, { create: true });
-            const writable = await handle.createWritable();
-            await writable.write(file);
-            await writable.close();
-          }
-        }
-        const model = await loadModel(source, { variant: "simd" });
-        const { tokens } = await model.complete(text, generate);
-        await model.dispose();
-        return tokens.map((token) => token.id);
-      },
-      [kind, prompt, call] as const,
-    );
-    expect(found).toEqual(expected());
-    expect(asked.filter((path) => path.includes("/models/"))).toEqual([]);
-  });
-}
+test("a folder of this device loads without a request", async ({ page }) => {
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.setContent('<input id="pick" type="file" webkitdirectory />');
+  await page.setInputFiles("#pick", demo);
+  const found = await inPage(
+    page,
+    async ({ loadModel }, [text, generate]) => {
+      const store = await navigator.storage.getDirectory();
+      const folder = await store.getDirectoryHandle("picked", { create: true });
+      for (const file of (document.getElementById("pick") as HTMLInputElement).files ?? []) {
+        const handle = await folder.getFileHandle(file.name, { create: true });
+        const writable = await handle.createWritable();
+        await writable.write(file);
+        await writable.close();
+      }
+      const model = await loadModel(folder, { variant: "simd" });
+      const { tokens } = await model.complete(text, generate);
+      await model.dispose();
+      return tokens.map((token) => token.id);
+    },
+    [prompt, call] as const,
+  );
+  expect(found).toEqual(expected());
+  expect(asked.filter((path) => path.includes("/models/"))).toEqual([]);
+});
 
 // A chunk has its own copy of the classes.
 test("an invalid or forbidden source throws one of the module's own error classes", async ({ page }) => {
