@@ -8,11 +8,15 @@ import {
   expectReady,
   generate,
   hold,
+  killWorker,
   open,
   press,
   serveDemoAs,
+  setOption,
   setText,
+  startLongText,
   textOf,
+  writeOn,
 } from "./page.js";
 
 let hub: StandInHub;
@@ -111,6 +115,22 @@ test("the start of a download does not interrupt a look-up of another model", as
   await expect(chooser).toHaveAttribute("open");
   await expect(page.locator("#hub-status")).toContainText("user/other: 13 MB to download");
   await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
+});
+
+test("after the worker died, the reloaded model writes the waiting text", async ({ page }) => {
+  await open(page);
+  await download(page, "user/better");
+  await startLongText(page);
+  await killWorker(page);
+  await expect(page.getByRole("alert")).toContainText("The model has stopped working");
+  await setOption(page, "Tokens", "5");
+  await setText(page, "The sea was");
+  await writeOn(page);
+  await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
+  release();
+  await expectFinished(page);
+  await expect(page.locator("#chooser-name")).toHaveText("user/better");
+  expect((await textOf(page)).length).toBeGreaterThan("The sea was".length);
 });
 
 test("pressing a released size looks it up", async ({ page }) => {
