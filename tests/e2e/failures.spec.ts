@@ -100,12 +100,6 @@ const missing: [string, "worker" | "page", string, RegExp][] = [
     /^3 tokens, threads-relaxed, 1, null/,
   ],
   [
-    "workers of its own",
-    "worker",
-    "self.Worker = class { constructor() { throw new Error('refused') } }",
-    /^3 tokens, threads-relaxed, 1, Running on 1 of \d+ threads/,
-  ],
-  [
     "syntax that it knows",
     "worker",
     "@",

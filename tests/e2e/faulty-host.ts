@@ -100,11 +100,10 @@ export class FaultyHost {
     };
   }
 
-  /** Answers every request for `file`, or all but the first `good`, with `answer`. */
-  answer(file: RegExp, answer: (response: ServerResponse) => void, good = 0): void {
-    let seen = 0;
+  /** Answers every request for `file` with `answer`. */
+  answer(file: RegExp, answer: (response: ServerResponse) => void): void {
     this.fault = (name, response) => {
-      if (!file.test(name) || seen++ < good) return false;
+      if (!file.test(name)) return false;
       answer(response);
       return true;
     };

@@ -1,35 +1,7 @@
 // The ES module, used as an embedder uses it, and against the native engine.
 import { expect, test } from "@playwright/test";
-import type * as Gpt2 from "../../web/src/client/index.js";
 import { variants } from "../../web/src/shared/types.js";
 import { demo, inPage, native, prompt, withModel } from "./model.js";
-
-test("a prompt passed to the load is prefilled, and the text stays the same", async ({ page }) => {
-  const found = await withModel(
-    page,
-    { threads: 2 },
-    async (plain, text) => {
-      const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
-      const layers: [number, number][] = [];
-      const early = await loadModel("models/demo/", {
-        threads: 2,
-        kv: "q8", // so that it is loaded separately
-        prompt: text,
-        onProgress: ({ layer }) => layer && layers.push([layer.done, layer.total]),
-      });
-      const options = { maxNewTokens: 20, temperature: 0, logprobs: 3 };
-      const [expected, given] = [await plain.complete(text, options), await early.complete(text, options)];
-      const { nLayer } = early.info.config;
-      await early.dispose();
-      return { expected, given, layers, nLayer };
-    },
-    prompt,
-  );
-  expect(found.given.tokens).toEqual(found.expected.tokens);
-  expect(found.expected.reusedTokens).toBe(0);
-  expect(found.given.reusedTokens).toBe(found.given.promptTokens - 1);
-  expect(found.layers.at(-1)).toEqual([found.nLayer, found.nLayer]);
-});
 
 for (const variant of variants) {
   test(`${variant} writes the native engine's tokens with bit-identical log-probabilities`, async ({
