@@ -1,241 +1,46 @@
-// GGUF files as llama.cpp's converters write them (ggml, docs/gguf.md), for tests. They have metadata, tensors of every
-// type that is read, and the values of these tensors.
+// GGUF files as llama.cpp's converters write them (ggml, docs/gguf.md), with tensors of every type that is read.
 import type { Tensor } from "./safetensors.js";
 
-export type BlockType =
-  | "F32"
-  | "F16"
-  | "BF16"
-  | "Q8_0"
-  | "Q4_0"
-  | "Q4_1"
-  | "Q5_0"
-  | "Q5_1"
-  | "Q2_K"
-  | "Q3_K"
-  | "Q4_K"
-  | "Q5_K"
-  | "Q6_K"
-  | "IQ4_NL"
-  | "IQ4_XS"
-  | "TQ1_0"
-  | "TQ2_0";
+/** Float16 numbers by their place in a block. */
+type Halves = Readonly<Record<number, number>>;
 
-/** ggml's number, values in a block, bytes of one. */
-export const blockTypes: Record<BlockType, [id: number, values: number, bytes: number]> = {
+/**
+ * ggml's number, values in a block, bytes of one. For a type with codes also the scales and least values of a block whose
+ * values are about 1, whatever its codes.
+ */
+type Block = [id: number, values: number, bytes: number, halves?: Halves];
+
+const blocks = {
   F32: [0, 1, 4],
   F16: [1, 1, 2],
   BF16: [30, 1, 2],
-  Q8_0: [8, 32, 34],
-  Q4_0: [2, 32, 18],
-  Q4_1: [3, 32, 20],
-  Q5_0: [6, 32, 22],
-  Q5_1: [7, 32, 24],
-  Q2_K: [10, 256, 84],
-  Q3_K: [11, 256, 110],
-  Q4_K: [12, 256, 144],
-  Q5_K: [13, 256, 176],
-  Q6_K: [14, 256, 210],
-  IQ4_NL: [20, 32, 18],
-  IQ4_XS: [23, 256, 136],
-  TQ1_0: [34, 256, 54],
-  TQ2_0: [35, 256, 66],
-};
+  Q8_0: [8, 32, 34, { 0: 1 / 127 }],
+  Q4_0: [2, 32, 18, { 0: 1 / 8 }],
+  Q4_1: [3, 32, 20, { 0: 1 / 7.5, 2: -1 }],
+  Q5_0: [6, 32, 22, { 0: -1 / 16 }],
+  Q5_1: [7, 32, 24, { 0: 1 / 15.5, 2: -1 }],
+  Q2_K: [10, 256, 84, { 80: 1 / 15 / 2, 82: 1 / 15 }],
+  Q3_K: [11, 256, 110, { 108: 1 / 32 / 4 }],
+  Q4_K: [12, 256, 144, { 0: 1 / 32 / 15, 2: 1 / 64 }],
+  Q5_K: [13, 256, 176, { 0: 1 / 32 / 31, 2: 1 / 64 }],
+  Q6_K: [14, 256, 210, { 208: 1 / 128 / 32 }],
+  IQ4_NL: [20, 32, 18, { 0: 1 / 127 }],
+  IQ4_XS: [23, 256, 136, { 0: 1 / 32 / 127 }],
+  TQ1_0: [34, 256, 54, { 52: 1 }],
+  TQ2_0: [35, 256, 66, { 64: 1 }],
+} satisfies Record<string, Block>;
 
-/** ggml-common.h, "kvalues_iq4nl". */
-const uneven = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
-
-const view = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+export type BlockType = keyof typeof blocks;
+export const blockTypes: Record<BlockType, Block> = blocks;
 
 /** The bits of the nearest float16. */
-export function toHalf(value: number): number {
+function toHalf(value: number): number {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const size = Math.abs(value);
   if (size < 2 ** -14) return sign | Math.round(size * 2 ** 24);
   const exponent = Math.floor(Math.log2(size));
   const mantissa = Math.round((size / 2 ** exponent - 1) * 1024);
   return sign | (((exponent + 15) << 10) + mantissa);
-}
-
-export function fromHalf(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const mantissa = bits & 1023;
-  return sign * (exponent === 0 ? mantissa * 2 ** -24 : (1 + mantissa / 1024) * 2 ** (exponent - 15));
-}
-
-/** The scale and the least value of 6 bits of one run of a K block, as ggml's get_scale_min_k4 reads them. */
-function scaleAndLeast(packed: Uint8Array, run: number): [number, number] {
-  const at = (i: number) => packed[i] ?? 0;
-  if (run < 4) return [at(run) & 63, at(run + 4) & 63];
-  return [(at(run + 4) & 15) | ((at(run - 4) >> 6) << 4), (at(run + 4) >> 4) | ((at(run) >> 6) << 4)];
-}
-
-const float = Math.fround;
-
-/**
- * The values of one block, in the order of ggml's own loops (dequantize_row_* of ggml-quants.c). So this is a second
- * reading of the format, independent of engine/convert/block_types.cc.
- */
-export function widenBlock(type: BlockType, block: Uint8Array): number[] {
-  const data = view(block);
-  const half = (at: number) => fromHalf(data.getUint16(at, true));
-  const at = (i: number) => block[i] ?? 0;
-  const values: number[] = [];
-  switch (type) {
-    case "F32":
-      return [data.getFloat32(0, true)];
-    case "F16":
-      return [half(0)];
-    case "BF16": {
-      const wide = new DataView(new ArrayBuffer(4));
-      wide.setUint16(2, data.getUint16(0, true), true);
-      return [wide.getFloat32(0, true)];
-    }
-    case "Q8_0":
-      for (let i = 0; i < 32; ++i) values.push(float(half(0) * data.getInt8(2 + i)));
-      return values;
-    case "Q4_0":
-      for (let i = 0; i < 16; ++i) {
-        values[i] = float(((at(2 + i) & 15) - 8) * half(0));
-        values[i + 16] = float(((at(2 + i) >> 4) - 8) * half(0));
-      }
-      return values;
-    case "Q4_1":
-      for (let i = 0; i < 16; ++i) {
-        values[i] = float(float((at(4 + i) & 15) * half(0)) + half(2));
-        values[i + 16] = float(float((at(4 + i) >> 4) * half(0)) + half(2));
-      }
-      return values;
-    case "Q5_0":
-    case "Q5_1": {
-      const start = type === "Q5_0" ? 2 : 4;
-      const high = data.getUint32(start, true);
-      for (let i = 0; i < 16; ++i) {
-        const first = (at(start + 4 + i) & 15) | (((high >>> i) << 4) & 16);
-        const second = (at(start + 4 + i) >> 4) | ((high >>> (i + 12)) & 16);
-        for (const [j, code] of [
-          [i, first],
-          [i + 16, second],
-        ] as const) {
-          values[j] = type === "Q5_0" ? float((code - 16) * half(0)) : float(float(code * half(0)) + half(2));
-        }
-      }
-      return values;
-    }
-    case "Q2_K": {
-      let scales = 0;
-      for (let codes = 16; codes < 80; codes += 32) {
-        for (let shift = 0; shift < 8; shift += 2) {
-          for (const first of [codes, codes + 16]) {
-            const both = at(scales++);
-            const [d, m] = [float(half(80) * (both & 15)), float(half(82) * (both >> 4))];
-            for (let i = 0; i < 16; ++i) values.push(float(float(d * ((at(first + i) >> shift) & 3)) - m));
-          }
-        }
-      }
-      return values;
-    }
-    case "Q3_K": {
-      // Unpacks them like ggml: four words of bytes, whose low bits come from the first two.
-      const word = (i: number) => data.getUint32(96 + 4 * i, true);
-      const high = word(2);
-      const words = [0, 1, 2, 3].map((i) => {
-        const low = i < 2 ? word(i) : word(i - 2) >>> 4;
-        return ((low & 0x0f0f0f0f) | (((high >>> (2 * i)) & 0x03030303) << 4)) >>> 0;
-      });
-      let run = 0;
-      let mask = 1;
-      for (let codes = 32; codes < 96; codes += 32) {
-        for (let shift = 0; shift < 8; shift += 2, mask <<= 1) {
-          for (const first of [0, 16]) {
-            const scale = ((words[run >> 2] ?? 0) >>> (8 * (run & 3))) & 255;
-            const d = float(half(108) * (scale - 32));
-            for (let i = first; i < first + 16; ++i) {
-              values.push(float(d * (((at(codes + i) >> shift) & 3) - (at(i) & mask ? 0 : 4))));
-            }
-            ++run;
-          }
-        }
-      }
-      return values;
-    }
-    case "IQ4_NL":
-    case "IQ4_XS":
-      for (let run = 0; run < (type === "IQ4_NL" ? 1 : 8); ++run) {
-        const low = at(4 + (run >> 1)) >> (4 * (run & 1));
-        const scale = (low & 15) | (((data.getUint16(2, true) >> (2 * run)) & 3) << 4);
-        const d = type === "IQ4_NL" ? half(0) : float(half(0) * (scale - 32));
-        const codes = type === "IQ4_NL" ? 2 : 8 + 16 * run;
-        for (let i = 0; i < 16; ++i) {
-          values[32 * run + i] = float(d * (uneven[at(codes + i) & 15] ?? 0));
-          values[32 * run + i + 16] = float(d * (uneven[at(codes + i) >> 4] ?? 0));
-        }
-      }
-      return values;
-    case "TQ1_0": {
-      const powers = [1, 3, 9, 27, 81];
-      const digit = (i: number, power: number) => (((at(i) * power) % 256) * 3) >> 8;
-      for (const power of powers) {
-        for (let i = 0; i < 32; ++i) values.push(float((digit(i, power) - 1) * half(52)));
-      }
-      for (const power of powers) {
-        for (let i = 32; i < 48; ++i) values.push(float((digit(i, power) - 1) * half(52)));
-      }
-      for (const power of powers.slice(0, 4)) {
-        for (let i = 48; i < 52; ++i) values.push(float((digit(i, power) - 1) * half(52)));
-      }
-      return values;
-    }
-    case "TQ2_0":
-      for (let start = 0; start < 64; start += 32) {
-        for (let shift = 0; shift < 8; shift += 2) {
-          for (let i = start; i < start + 32; ++i) {
-            values.push(float((((at(i) >> shift) & 3) - 1) * half(64)));
-          }
-        }
-      }
-      return values;
-    case "Q4_K":
-    case "Q5_K": {
-      const packed = block.subarray(4, 16);
-      const high = type === "Q5_K" ? block.subarray(16, 48) : new Uint8Array(32);
-      let codes = type === "Q5_K" ? 48 : 16;
-      for (let run = 0; run < 8; run += 2, codes += 32) {
-        for (const [k, shift] of [
-          [run, 0],
-          [run + 1, 4],
-        ] as const) {
-          const [scale, least] = scaleAndLeast(packed, k);
-          const [d, m] = [float(half(0) * scale), float(half(2) * least)];
-          for (let i = 0; i < 32; ++i) {
-            const code = ((at(codes + i) >> shift) & 15) + ((high[i] ?? 0) & (1 << k) ? 16 : 0);
-            values.push(float(float(d * code) - m));
-          }
-        }
-      }
-      return values;
-    }
-    case "Q6_K": {
-      for (let n = 0; n < 2; ++n) {
-        const [low, high, scales] = [64 * n, 128 + 32 * n, 192 + 8 * n];
-        for (let i = 0; i < 32; ++i) {
-          const bits = at(high + i);
-          const codes = [
-            (at(low + i) & 15) | ((bits & 3) << 4),
-            (at(low + i + 32) & 15) | (((bits >> 2) & 3) << 4),
-            (at(low + i) >> 4) | (((bits >> 4) & 3) << 4),
-            (at(low + i + 32) >> 4) | (((bits >> 6) & 3) << 4),
-          ];
-          codes.forEach((code, part) => {
-            const scale = data.getInt8(scales + 2 * part + Math.floor(i / 16));
-            values[128 * n + 32 * part + i] = float(float(half(208) * scale) * (code - 32));
-          });
-        }
-      }
-      return values;
-    }
-  }
 }
 
 /** Numbers that look random and are the same each time, from 0 to 1. */
@@ -246,55 +51,10 @@ export function randomFrom(seed: number): () => number {
 
 /** A block of any codes whose values are about as large as `size`. */
 function anyBlock(type: BlockType, size: number, next: () => number): Uint8Array {
-  const [, , bytes] = blockTypes[type];
+  const [, , bytes, halves = {}] = blockTypes[type];
   const block = Uint8Array.from({ length: bytes }, () => Math.floor(next() * 256));
-  const data = view(block);
-  const setHalf = (at: number, value: number) => data.setUint16(at, toHalf(value), true);
-  switch (type) {
-    case "Q8_0":
-      setHalf(0, size / 127);
-      break;
-    case "Q4_0":
-      setHalf(0, size / 8);
-      break;
-    case "Q5_0":
-      setHalf(0, -size / 16);
-      break;
-    case "Q4_1":
-    case "Q5_1":
-      setHalf(0, size / (type === "Q4_1" ? 7.5 : 15.5));
-      setHalf(2, -size);
-      break;
-    case "Q4_K":
-    case "Q5_K":
-      setHalf(0, size / 32 / (type === "Q4_K" ? 15 : 31));
-      setHalf(2, size / 64);
-      break;
-    case "Q6_K":
-      setHalf(208, size / 128 / 32);
-      break;
-    case "Q2_K":
-      setHalf(80, size / 15 / 2);
-      setHalf(82, size / 15);
-      break;
-    case "Q3_K":
-      setHalf(108, size / 32 / 4);
-      break;
-    case "IQ4_NL":
-      setHalf(0, size / 127);
-      break;
-    case "IQ4_XS":
-      setHalf(0, size / 32 / 127);
-      break;
-    case "TQ1_0":
-      setHalf(52, size);
-      break;
-    case "TQ2_0":
-      setHalf(64, size);
-      break;
-    default:
-      throw new Error(`${type} has no codes`);
-  }
+  const data = new DataView(block.buffer);
+  for (const [at, value] of Object.entries(halves)) data.setUint16(Number(at), toHalf(size * value), true);
   return block;
 }
 
@@ -332,16 +92,6 @@ export function makeTensor(
   const size = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
   const blocks = Array.from({ length: values.length / perBlock }, () => anyBlock(type, 1.7 * size, next));
   return { dtype: type, type, dims, shape, bytes: Buffer.concat(blocks) };
-}
-
-/** The float values of the tensor. */
-export function valuesOf({ type, bytes }: GgufTensor): Float32Array {
-  const [, values, size] = blockTypes[type];
-  const all = new Float32Array((bytes.length / size) * values);
-  for (let i = 0; i < bytes.length / size; ++i) {
-    all.set(widenBlock(type, bytes.subarray(i * size, (i + 1) * size)), i * values);
-  }
-  return all;
 }
 
 type Value =

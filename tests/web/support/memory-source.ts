@@ -1,0 +1,30 @@
+// A model's files in memory, as a host would serve them.
+import type { ModelSource, OpenFile, OpenOptions } from "../../../web/src/loader/model-source.js";
+import { LoadError } from "../../../web/src/shared/errors.js";
+
+/** Gives `files`, and records which ones are opened. A file that is an Error cannot be read. */
+export class MemorySource implements ModelSource {
+  readonly opened: { name: string; from: number; reload: boolean }[] = [];
+  private readonly files: Readonly<Record<string, Uint8Array | string | Error>>;
+  private readonly statesSize: boolean;
+
+  constructor(files: MemorySource["files"], { statesSize = true } = {}) {
+    this.files = files;
+    this.statesSize = statesSize;
+  }
+
+  async open(name: string, { from = 0, reload = false }: Partial<OpenOptions>): Promise<OpenFile> {
+    this.opened.push({ name, from, reload });
+    const file = this.files[name];
+    if (file === undefined) throw new LoadError("not-found", `there is no ${name}`);
+    if (file instanceof Error) throw file;
+    const blob = new Blob([typeof file === "string" ? file : Uint8Array.from(file)]);
+    const size = from > 0 || !this.statesSize ? undefined : blob.size;
+    return { size, stream: blob.slice(from).stream() };
+  }
+
+  /** Where the file `name` was opened, in this order. */
+  placesOf(name: string): number[] {
+    return this.opened.filter((file) => file.name === name).map(({ from }) => from);
+  }
+}
