@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Converter } from "../../web/src/convert/converter.js";
 import { Portions } from "../../web/src/convert/portions.js";
 import { endOfTensors, feedZeros, restartPlace } from "../../web/src/convert/restart.js";
-import { headOf, headSize, tensorsOf } from "../../web/src/convert/tensor-head.js";
+import { headOf, headSize, isWholeHead, tensorsOf } from "../../web/src/convert/tensor-head.js";
 import { writeSafetensors } from "./support/safetensors.js";
 
 afterEach(() => void vi.useRealTimers());
@@ -87,6 +87,27 @@ describe("the head of a safetensors file", () => {
     ]);
     expect(endOfTensors(head)).toBe(head.length + 9);
   });
+
+  it("the metadata of a safetensors file are not taken for a tensor, whatever they contain", () => {
+    const text = JSON.stringify({ __metadata__: { data_offsets: "99" }, a: { data_offsets: [0, 4] } });
+    const head = Buffer.concat([Buffer.alloc(8), Buffer.from(text)]);
+    expect(tensorsOf(head)).toEqual([{ name: "a", start: head.length, end: head.length + 4 }]);
+  });
+
+  it.each([
+    [7, 0, false],
+    [8, 0, true],
+    [10, 3, false],
+    [11, 3, true],
+    [12, 3, true],
+  ])(
+    "the first %i bytes of a file with a header of %i bytes contain no tensor: %s",
+    (size, header, isWhole) => {
+      const bytes = new Uint8Array(size + 5);
+      bytes[5] = header; // the first of eight, lowest first
+      expect(isWholeHead(bytes.subarray(5))).toBe(isWhole);
+    },
+  );
 
   it("the header of a file without tensors is the whole file", () => {
     const head = headWith({});

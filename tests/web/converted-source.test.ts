@@ -1,59 +1,57 @@
 // The errors for a model in several files before anything is converted; converter.test.ts tests the conversion.
 import { describe, expect, it } from "vitest";
-import { ConvertedSource } from "../../web/src/convert/converted-source.js";
-import { isWholeHead } from "../../web/src/convert/tensor-head.js";
-import { fileOf, type ModelSource } from "../../web/src/loader/model-source.js";
 import { LoadError } from "../../web/src/shared/errors.js";
+import { ConvertedSource } from "../../web/src/convert/converted-source.js";
+import { MemorySource } from "./support/memory-source.js";
 
 const { signal } = new AbortController();
-const sourceOf = (files: Record<string, string>): ModelSource => ({
-  async open(name) {
-    const text = files[name];
-    if (text === undefined) throw new LoadError("not-found", `there is no ${name}`);
-    if (text === "broken") throw new LoadError("network", `${name} is broken`);
-    return fileOf(new TextEncoder().encode(text));
-  },
-});
-const open = (files: Record<string, string>) =>
-  new ConvertedSource(sourceOf({ "config.json": "{}", ...files }), {
+const indexName = "model.safetensors.index.json";
+const open = (files: Record<string, string | Error>) =>
+  new ConvertedSource(new MemorySource({ "config.json": "{}", ...files }), {
     weights: "q8",
     createConverter: () => new Promise(() => {}),
   }).open("config.json", { signal });
 
 describe("model.safetensors.index.json", () => {
-  const wanted =
-    'model.safetensors.index.json: expected "weight_map" with the name of a file for each tensor';
+  const wanted = `${indexName}: expected "weight_map" with the name of a file for each tensor`;
 
   it.each([
-    ["null"],
-    ["{}"],
-    ['{"weight_map": null}'],
-    ['{"weight_map": "a"}'],
-    ['{"weight_map": {}}'],
-    ['{"weight_map": {"a": "x.safetensors", "b": 5}}'],
-    ['{"weight_map": {"a": ["x"]}}'],
-    ['{"weight_map": {"a": "x", "b": "../x"}}'],
-    ['{"weight_map": {"a": "x y"}}'],
-    ['{"weight_map": {"a": "/x"}}'],
-    ['{"weight_map": {"a": ""}}'],
+    "null",
+    "{}",
+    '{"weight_map": null}',
+    '{"weight_map": "a"}',
+    '{"weight_map": {}}',
+    '{"weight_map": {"a": "x.safetensors", "b": 5}}',
+    '{"weight_map": {"a": ["x"]}}',
+    '{"weight_map": {"a": "x", "b": "../x"}}',
+    '{"weight_map": {"a": "x y"}}',
+    '{"weight_map": {"a": "/x"}}',
+    '{"weight_map": {"a": ""}}',
   ])("a model.safetensors.index.json that is %s is refused", async (text) => {
-    await expect(open({ "model.safetensors.index.json": text })).rejects.toMatchObject({
-      code: "corrupt",
-      message: wanted,
-    });
+    await expect(open({ [indexName]: text })).rejects.toMatchObject({ code: "corrupt", message: wanted });
   });
 
   it("an index that is not JSON is refused", async () => {
-    await expect(open({ "model.safetensors.index.json": "{" })).rejects.toMatchObject({
+    await expect(open({ [indexName]: "{" })).rejects.toMatchObject({
       code: "corrupt",
       message: expect.stringMatching(/^model\.safetensors\.index\.json is not valid JSON: ./) as string,
     });
   });
 
+  it.each([
+    [16385, () => "a.safetensors", "16385 tensors, expected at most 16384"],
+    [1001, (i: number) => `${i}.safetensors`, "1001 files, expected at most 1000"],
+  ])("a model with an index of %i tensors is refused", async (count, nameOf, message) => {
+    const entries = Array.from({ length: count }, (_, i) => [`t${i}`, nameOf(i)]);
+    const text = JSON.stringify({ weight_map: Object.fromEntries(entries) });
+    await expect(open({ [indexName]: text })).rejects.toMatchObject({
+      message: `${indexName}, "weight_map": found ${message}`,
+    });
+  });
+
   it("model.safetensors.index.json is not requested if model.safetensors exists but cannot be read", async () => {
-    await expect(
-      open({ "model.safetensors": "broken", "model.safetensors.index.json": "{" }),
-    ).rejects.toMatchObject({ code: "network", message: "model.safetensors is broken" });
+    const broken = new LoadError("network", "model.safetensors is broken");
+    await expect(open({ "model.safetensors": broken, [indexName]: "{}" })).rejects.toBe(broken);
   });
 
   it("without an index the error names model.safetensors", async () => {
@@ -63,18 +61,3 @@ describe("model.safetensors.index.json", () => {
     });
   });
 });
-
-it.each([
-  [7, 0, false],
-  [8, 0, true],
-  [10, 3, false],
-  [11, 3, true],
-  [12, 3, true],
-])(
-  "the first %i bytes of a file with a header of %i bytes contain no tensor: %s",
-  (size, header, isWhole) => {
-    const bytes = new Uint8Array(size + 5);
-    bytes[5] = header; // the first of eight, lowest first
-    expect(isWholeHead(bytes.subarray(5))).toBe(isWhole);
-  },
-);

@@ -64,7 +64,7 @@ it.each([
       const source = new ConvertedSource(inner, { weights: "q8", createConverter });
       const read = async () => {
         const file = await source.open("model.safetensors", { signal });
-        for await (const _chunk of chunksOf(file, "model.safetensors", signal));
+        for await (const _ of chunksOf(file, "model.safetensors", signal));
       };
       const failure = failureOf(await read().catch((error: unknown) => error));
       expect(failure).toMatchObject({ code: errorCode, message: expect.stringMatching(message) as string });

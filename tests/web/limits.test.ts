@@ -5,12 +5,9 @@ import { CachedSource } from "../../web/src/cache/cached-source.js";
 import { cached } from "../../web/src/cache/index.js";
 import { openStore } from "../../web/src/cache/open-store.js";
 import { keyOf, readRecords, type ModelRecord } from "../../web/src/cache/records.js";
-import { ConvertedSource } from "../../web/src/convert/converted-source.js";
-import { tensorsOf } from "../../web/src/convert/tensor-head.js";
 import { mostListed, mostRecordBytes } from "../../web/src/loader/limits.js";
 import type { ModelSource, OpenFile } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
-import { LoadError } from "../../web/src/shared/errors.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 import { FakeDisk } from "./support/fake-opfs.js";
 import { MemoryStore } from "./support/memory-store.js";
@@ -115,33 +112,6 @@ describe("a small file that is stored", () => {
   });
 });
 
-describe("a model in several files", () => {
-  const open = (files: Record<string, Uint8Array | string>) =>
-    new ConvertedSource(
-      {
-        async open(name) {
-          const bytes = name === "config.json" ? "{}" : files[name];
-          if (bytes === undefined) throw new LoadError("not-found", `there is no ${name}`);
-          return { size: undefined, stream: new Blob([bytes as string]).stream() };
-        },
-      },
-      { weights: "q8", createConverter: () => new Promise(() => {}) },
-    ).open("config.json", { signal });
-  const index = (count: number, name: (i: number) => string) =>
-    JSON.stringify({
-      weight_map: Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, name(i)])),
-    });
-
-  it.each([
-    [16385, () => "a.safetensors", "16385 tensors, expected at most 16384"],
-    [1001, (i: number) => `${i}.safetensors`, "1001 files, expected at most 1000"],
-  ])("a model with an index of %i tensors is refused", async (count, name, message) => {
-    await expect(open({ "model.safetensors.index.json": index(count, name) })).rejects.toMatchObject({
-      message: `model.safetensors.index.json, "weight_map": found ${message}`,
-    });
-  });
-});
-
 describe("a record of the cache", () => {
   const piece = { path: "f", size: 1, sha256: createHash("sha256").update("f").digest("hex") };
   const record = (more: Partial<ModelRecord>): ModelRecord => ({
@@ -169,11 +139,4 @@ describe("a record of the cache", () => {
     expect(await isRead(record({}), 1000)).toBe(true);
     expect(await isRead(record({}), mostRecordBytes)).toBe(false);
   });
-});
-
-it("the metadata of a safetensors file are not taken for a tensor, whatever their name", () => {
-  const text = JSON.stringify({ __metadata__: { data_offsets: "99" }, a: { data_offsets: [0, 4] } });
-  const head = new Uint8Array(8 + text.length);
-  new TextEncoder().encodeInto(text, head.subarray(8));
-  expect(tensorsOf(head)).toEqual([{ name: "a", start: head.length, end: head.length + 4 }]);
 });
