@@ -5,10 +5,11 @@ import { readAdapters } from "../../web/src/client/read-adapters.js";
 import { isPartOf, withAdapters, withFile } from "../../web/src/loader/model-id.js";
 import type { OpenFile, OpenOptions } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
-import type { AdapterRequest, LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
+import type { AdapterRequest, LoadRequest } from "../../web/src/shared/protocol.js";
 import { readToWorker } from "../../web/src/worker/read-message.js";
 import { Adapter, versionOf } from "../../web/src/sources/adapter.js";
 import { openSource } from "../../web/src/sources/open-source.js";
+import { loadRequest } from "./support/load-request.js";
 
 const { signal } = new AbortController();
 const usual = "https://huggingface.co/";
@@ -74,29 +75,12 @@ describe("the option adapter", () => {
   });
 });
 
-const load = (source: SourceRequest, more: Partial<LoadRequest> = {}): LoadRequest => ({
-  source,
-  threads: undefined,
-  threadChoices: {},
-  variant: undefined,
-  kv: undefined,
-  weights: undefined,
-  stallMs: undefined,
-  cache: true,
-  prompt: "",
-  headers: [],
-  credentials: undefined,
-  redirect: undefined,
-  fetchPort: undefined,
-  ...more,
-});
-
 describe("the message to the worker", () => {
   const message = (adapters: unknown) => ({
     type: "request",
     id: 1,
     name: "load",
-    args: { ...load({ kind: "folder", url: "http://host/m/" }), adapters },
+    args: { ...loadRequest({ kind: "folder", url: "http://host/m/" }), adapters },
   });
 
   it("the message to the worker contains adapters, or none", () => {
@@ -176,7 +160,10 @@ describe("an adapter's version", () => {
 describe("the worker opens a model with adapters", () => {
   const patience = { stallMs: 5000, onRetry: () => {} };
   const lora = (url: string): AdapterRequest => ({ source: { kind: "folder", url }, weight: 1 });
-  const opening = { patience, signal };
+  const model = { kind: "folder", url: "http://host/m/" } as const;
+  /** The source of `model` with these adapters. */
+  const opened = (adapters: AdapterRequest[], more: Partial<LoadRequest> = {}) =>
+    openSource(loadRequest(model, { adapters, ...more }), { patience, signal });
   /** The address of each request, and the caller's header that it sends. */
   let sent: [string, string | null][];
   const answer = (has: (path: string) => string | undefined) => {
@@ -189,26 +176,16 @@ describe("the worker opens a model with adapters", () => {
   };
 
   it("a model with an adapter is converted, also from a folder", async () => {
-    const source = await openSource(
-      load({ kind: "folder", url: "http://host/m/" }, { adapters: [lora("http://host/l/")] }),
-      opening,
-    );
+    const source = await opened([lora("http://host/l/")]);
     expect(source.weights).toBe("q8");
     expect(source.id).toBe("http://host/m/ + http://host/l/");
     expect("adapterVersion" in source).toBe(true);
-    const plain = await openSource(
-      load({ kind: "folder", url: "http://host/m/" }, { adapters: [] }),
-      opening,
-    );
-    expect("adapterVersion" in plain).toBe(false);
+    expect("adapterVersion" in (await opened([]))).toBe(false);
   });
 
   it("an adapter for a converted model is refused", async () => {
     answer((path) => (path === "/m/weights.json" ? "{}" : undefined));
-    const source = await openSource(
-      load({ kind: "folder", url: "http://host/m/" }, { adapters: [lora("http://host/l/")] }),
-      opening,
-    );
+    const source = await opened([lora("http://host/l/")]);
     await expect(readText(source, "config.json", signal)).rejects.toMatchObject({
       code: "unsupported",
       message: expect.stringMatching(/merged only into a model that is not converted yet/),
@@ -220,11 +197,7 @@ describe("the worker opens a model with adapters", () => {
     ["http://other/l/", null],
   ])("the caller's headers go only to the model's host: the adapter at %s", async (url, expected) => {
     answer(() => "{}");
-    const request = load(
-      { kind: "folder", url: "http://host/m/" },
-      { adapters: [lora(url)], headers: [["x-key", "k"]] },
-    );
-    const source = await openSource(request, opening);
+    const source = await opened([lora(url)], { headers: [["x-key", "k"]] });
     await source.adapterVersion?.(signal);
     expect(sent.map(([address]) => new URL(address).pathname).sort()).toEqual([
       "/l/adapter_config.json",
@@ -235,11 +208,10 @@ describe("the worker opens a model with adapters", () => {
 
   it("a local model uses the caller's headers for its adapter", async () => {
     answer(() => "{}");
-    const request = load(
-      { kind: "files", files: [], key: "" },
-      { adapters: [lora("http://other/l/")], headers: [["x-key", "k"]] },
-    );
-    const source = await openSource(request, opening);
+    const source = await opened([lora("http://other/l/")], {
+      source: { kind: "files", files: [], key: "" },
+      headers: [["x-key", "k"]],
+    });
     expect(source.id).toBeUndefined();
     await source.adapterVersion?.(signal);
     expect(sent.map(([, key]) => key)).toEqual(["k", "k"]);
@@ -247,15 +219,13 @@ describe("the worker opens a model with adapters", () => {
 
   it("an adapter's folder is found by its adapter_config.json", async () => {
     const orHub = { kind: "hub", hub: "http://hub/", id: "user/lora", revision: "main" } as const;
-    const adapters = [
-      { source: { kind: "folder", url: "http://host/user/lora/", orHub } as const, weight: 1 },
-    ];
+    const url = "http://host/user/lora/";
     for (const [body, id] of [
       ["{}", "http://host/m/ + http://host/user/lora/"],
       [undefined, "http://host/m/ + http://hub/user/lora@main"],
     ]) {
       answer(() => body);
-      const source = await openSource(load({ kind: "folder", url: "http://host/m/" }, { adapters }), opening);
+      const source = await opened([{ source: { kind: "folder", url, orHub }, weight: 1 }]);
       expect(source.id).toBe(id);
       expect(sent[0]?.[0]).toBe("http://host/user/lora/adapter_config.json");
     }

@@ -2,16 +2,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { bytesOf } from "../../web/src/cache/store.js";
 import { headersFetch } from "../../web/src/loader/headers-fetch.js";
-import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
+import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
-import { LoadError } from "../../web/src/shared/errors.js";
 import type { FilesRequest, HubRequest, LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
 import { FilesSource } from "../../web/src/sources/files-source.js";
 import { HubSource } from "../../web/src/sources/hub-source.js";
 import { openSource } from "../../web/src/sources/open-source.js";
-import { withoutWeights } from "../../web/src/sources/other-weights.js";
 import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
 import { packConverter } from "./support/converter-code.js";
+import { loadRequest } from "./support/load-request.js";
 
 const { signal } = new AbortController();
 const patience = { stallMs: 5000, onRetry: () => {} };
@@ -26,58 +25,8 @@ function open(source: HubRequest | FilesRequest): ModelSource {
 }
 
 /** The source that the worker opens for a load of `source`. */
-function opened(
-  source: SourceRequest,
-  more: Partial<LoadRequest> = {},
-  until = signal,
-): Promise<ModelSource> {
-  const request: LoadRequest = {
-    source,
-    threads: undefined,
-    threadChoices: {},
-    variant: undefined,
-    kv: undefined,
-    weights: undefined,
-    stallMs: undefined,
-    cache: false,
-    prompt: "",
-    headers,
-    credentials: undefined,
-    redirect: undefined,
-    fetchPort: undefined,
-    ...more,
-  };
-  return openSource(request, { patience, signal: until });
-}
-
-describe("a folder", () => {
-  const folder = { kind: "folder", url: "http://host/m%C3%BC/" } as const;
-  afterEach(() => vi.unstubAllGlobals());
-
-  it("a GGUF address is requested exactly as written, with its query", async () => {
-    const asked = vi.fn(async (_: string) => new Response("GGUF"));
-    vi.stubGlobal("fetch", asked);
-    const source = new UrlSource(folder.url, fetch, "a%20b%2Fc.gguf?sign=%2F#1");
-    await source.open("a%20b%2Fc.gguf?sign=%2F#1", { signal });
-    await source.open("a b.json", { signal });
-    expect(asked.mock.calls.map(([url]) => url)).toEqual([
-      "http://host/m%C3%BC/a%20b%2Fc.gguf?sign=%2F#1",
-      "http://host/m%C3%BC/a%20b.json",
-    ]);
-  });
-
-  it.each(["../x", "http://other/x", "//other/x", "\\\\other\\x", "/x", "a/../../x", "x\n"])(
-    "a folder has no file %j",
-    async (name) => {
-      const asked = vi.fn();
-      await expect(new UrlSource(folder.url, asked).open(name, { signal })).rejects.toMatchObject({
-        code: "corrupt",
-        message: expect.stringContaining("is not the name of a file of the model: "),
-      });
-      expect(asked).not.toHaveBeenCalled();
-    },
-  );
-});
+const opened = (source: SourceRequest, more: Partial<LoadRequest> = {}, until = signal) =>
+  openSource(loadRequest(source, { headers, ...more }), { patience, signal: until });
 
 describe("a hub", () => {
   let hub: StandInHub;
@@ -332,46 +281,12 @@ describe("models that need a conversion", () => {
     expect((await opened({ ...folder, file: "m.gguf" })).weights).toBe("q8");
   });
 
-  it("a converted model needs no conversion", async () => {
-    const source = await opened(files("config.json", "weights.json"));
-    expect(await readText(source, "config.json", signal)).toBe("{}");
-  });
-
-  it("the converter module reads a model that needs a conversion, and requires weights", async () => {
+  it("the converter module reads a model that needs a conversion", async () => {
     packConverter();
     const whole = await opened(files("config.json", "model.safetensors"));
     await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({
       code: "unsupported",
       message: expect.stringMatching(/^config\.json: /),
     });
-    const old = await opened(files("config.json", "tf_model.h5"));
-    await expect(readText(old, "config.json", signal)).rejects.toMatchObject({
-      code: "unsupported",
-      message: expect.stringMatching(/only in tf_model\.h5/),
-    });
-  });
-});
-
-describe("a model without model.safetensors", () => {
-  const missing = new LoadError("not-found", "no model.safetensors");
-  const among = (files: string[] | undefined, id?: string): ModelSource => ({
-    ...(id !== undefined && { id }),
-    open: () => Promise.reject(missing),
-    list: async () => files,
-  });
-
-  it.each([
-    [
-      ["tf_model.h5"],
-      "user/m",
-      /^user\/m has its weights only in tf_model.*from_pretrained\("user\/m", from_tf/,
-    ],
-    [["tf_model.h5"], undefined, /^FOLDER has .*from_pretrained\("FOLDER", from_tf=True\)/],
-    [["flax_model.msgpack"], undefined, /from_flax=True/],
-    [["a.gguf", "b.gguf"], "hf:user/m@main", /^user\/m has no model\.safetensors, but a\.gguf, b\.gguf/],
-    [["README.md"], "hf:user/m@main", /^no model\.safetensors$/],
-    [undefined, "hf:user/m@main", /^no model\.safetensors$/],
-  ])("the error names %s", async (files, id, message) => {
-    expect((await withoutWeights(among(files, id), missing, signal)).message).toMatch(message);
   });
 });

@@ -7,6 +7,7 @@ import type { LoadProgress } from "../../../web/src/shared/types.js";
 import type { ModuleFactory, ThreadStart } from "../../../web/src/shared/wasm-instance.js";
 import { loadEngine, type LoadSurroundings } from "../../../web/src/worker/load.js";
 import type { Features } from "../../../web/src/worker/variants.js";
+import { loadRequest } from "./load-request.js";
 import { MemorySource, type Files } from "./memory-source.js";
 
 const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
@@ -127,22 +128,7 @@ export function load(setting: Setting = {}) {
   const progress: LoadProgress[] = [];
   const fetched: string[] = [];
   const opened: LoadRequest[] = [];
-  const request: LoadRequest = {
-    source: { kind: "folder", url: "http://host/m/" },
-    threads: undefined,
-    threadChoices: {},
-    variant: undefined,
-    kv: undefined,
-    prompt: "",
-    weights: undefined,
-    stallMs: undefined,
-    headers: [],
-    credentials: undefined,
-    redirect: undefined,
-    cache: false,
-    fetchPort: undefined,
-    ...setting.request,
-  };
+  const request = loadRequest({ kind: "folder", url: "http://host/m/" }, setting.request);
   const loaded = loadEngine(request, {
     signal: setting.signal ?? new AbortController().signal,
     tell: (event) => {
