@@ -1,0 +1,83 @@
+// Models that are stored on a fake disk, and loads of them, as a worker starts them.
+import { afterEach, beforeEach, vi } from "vitest";
+import { CachedSource } from "../../../web/src/cache/cached-source.js";
+import { listModels } from "../../../web/src/cache/models.js";
+import { openStoreFor } from "../../../web/src/cache/open-store.js";
+import type { Store } from "../../../web/src/cache/store.js";
+import { FakeDisk } from "./fake-opfs.js";
+import { bytes, hash, id, loadFrom, revalidationBy, type Host, type LoadOptions } from "./model-host.js";
+
+const toFake = ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] as const;
+
+/** Lets `settled` turn the clock. */
+export const stopClock = () => void vi.useFakeTimers({ toFake: [...toFake] });
+
+/** Turns the clock until `promise` settles. */
+export async function settled<T>(promise: Promise<T>): Promise<T> {
+  const state = { isOpen: true };
+  const close = () => (state.isOpen = false);
+  promise.then(close, close);
+  while (state.isOpen) {
+    await vi.advanceTimersByTimeAsync(500);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return promise;
+}
+
+/** The disk of the current test, which is empty when the test begins. */
+export let disk: FakeDisk;
+
+export function newDisk(): void {
+  disk = new FakeDisk();
+  vi.stubGlobal("navigator", disk.navigator);
+}
+
+/** Gives each test a disk, and the page an address. */
+export function useDisk(): void {
+  beforeEach(() => {
+    newDisk();
+    vi.stubGlobal("location", { href: "http://host/page.html" });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+}
+
+export async function storeFor(model = id): Promise<Store> {
+  const opened = await openStoreFor(model);
+  if (!opened.store) throw new Error(opened.refusal);
+  return opened.store;
+}
+
+export const load = async (host: Host, options: LoadOptions = {}) =>
+  loadFrom(await storeFor(options.of), host, options);
+
+/** The source that a load reads `host` through, with its index read. */
+export async function begin(host: Host): Promise<CachedSource> {
+  const source = new CachedSource(await storeFor(), host, id, revalidationBy(host));
+  await source.open("weights.json", { signal: new AbortController().signal });
+  return source;
+}
+
+/** Whether a load has read each file of `host`. */
+export const isRight = ({ read }: Pick<Awaited<ReturnType<typeof load>>, "read">, host: Host) =>
+  [...host.files].every(([name, content]) => hash(read.get(name) ?? bytes(0, 0)) === hash(content));
+
+export const listed = async () => (await listModels()).map((model) => model.id).sort();
+
+const filesIn = async (folder: string) => (await disk.folder(folder)).files;
+export const blobNames = async () => [...(await filesIn("blobs")).keys()];
+/** The stored file with this content. */
+export const blob = async (content: Uint8Array) => (await filesIn("blobs")).get(hash(content));
+
+/** The only record. */
+export async function record() {
+  const [file] = (await filesIn("models")).values();
+  if (!file) throw new Error("there is no record");
+  return file;
+}
+
+export function flip(file: { bytes: Uint8Array } | undefined, at: number): void {
+  if (file) file.bytes[at] = 255 - (file.bytes[at] ?? 0);
+}
