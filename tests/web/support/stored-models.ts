@@ -12,14 +12,15 @@ const toFake = ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "p
 /** Lets `settled` turn the clock. */
 export const stopClock = () => void vi.useFakeTimers({ toFake: [...toFake] });
 
-/** Turns the clock until `promise` settles. */
+/** Turns the clock until `promise` settles, so slowly that other threads answer as soon as they would. */
 export async function settled<T>(promise: Promise<T>): Promise<T> {
   const state = { isOpen: true };
   const close = () => (state.isOpen = false);
   promise.then(close, close);
   while (state.isOpen) {
     await vi.advanceTimersByTimeAsync(500);
-    await new Promise((resolve) => setImmediate(resolve));
+    const end = Date.now() + 3;
+    while (Date.now() < end) await new Promise((resolve) => setImmediate(resolve));
   }
   return promise;
 }
