@@ -28,7 +28,6 @@ describe("the option adapter", () => {
   it.each([
     ["hf:user/lora", [{ source: hub("user/lora"), weight: 1 }]],
     ["lora/", [{ source: folder("http://host/page/lora/"), weight: 1 }]],
-    [new URL("http://other/lora"), [{ source: folder("http://other/lora/"), weight: 1 }]],
     [
       "user/lora@v1",
       [{ source: { ...folder("http://host/page/user/lora@v1/"), orHub: hub("user/lora", "v1") }, weight: 1 }],
@@ -49,8 +48,6 @@ describe("the option adapter", () => {
   it("the option adapter can be an id of the Hub", async () => {
     const [found] = await readAdapters("a/b", "https://hub.example/");
     expect(found?.source).toEqual({ kind: "hub", hub: "https://hub.example/", id: "a/b", revision: "main" });
-    const [address] = await readAdapters(new URL("http://host/lora/"), "https://hub.example/");
-    expect(address?.source).toEqual(folder("http://host/lora/"));
   });
 
   it("the option adapter can be files, of which only the two needed are read", async () => {

@@ -69,14 +69,6 @@ describe("a full disk", () => {
     stop();
   });
 
-  it("a full disk never removes a model that another tab is loading", async () => {
-    await fill();
-    const stop = await markLoading(await digestOf(others[0] ?? ""));
-    expect((await load(new Host([bytes(900, 20)]))).notStored).toBeNull();
-    expect(await listed()).toEqual([others[0], others[2], id]);
-    stop();
-  });
-
   it("a full disk removes no model if all of them together would not free enough", async () => {
     await fill();
     for (const other of others) await keepModel(other);

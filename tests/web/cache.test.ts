@@ -67,14 +67,6 @@ describe("a model that was loaded once", () => {
     expect(await listModels()).toHaveLength(1);
   });
 
-  it("a stored model stays complete until all of another version has arrived", async () => {
-    const old = new Host();
-    await load(old);
-    await dieWhile(new Host([bytes(1000, 4), bytes(700, 5)]), 300);
-    old.isDown = true;
-    expect((await load(old)).origins).toEqual(["cache", "cache"]);
-  });
-
   it("if the host is slow, a stored model loads at once, and the host's answer counts the next time", async () => {
     await load(new Host());
     const changed = new Host([bytes(1000, 1), bytes(700, 3)]);

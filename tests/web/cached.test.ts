@@ -278,12 +278,9 @@ describe("the question to a host", () => {
 
   it.each([
     ["nothing", ""],
-    ["a text", "Service Unavailable"],
     ["another JSON", '{"error":"busy"}'],
-    ["a list", "[]"],
     ["null", "null"],
     ["a page", "<!doctype html>"],
-    ["half of the file", '{"size":0,"pie'],
   ])("a host that answers 200 with %s counts as unchanged", async (_, body) => {
     const { revalidation } = await make(sourceOf(), request());
     for (const path of ["weights.json", "config.json"]) {

@@ -138,14 +138,6 @@ describe("the place where a conversion resumes", () => {
     expect(restartPlace([hub], output, output.length - 1)).toEqual(at(0));
     expect(restartPlace([hub], output.subarray(0, -1), output.length + 10)).toEqual(at(0));
   });
-
-  it("a conversion can resume in a later file", () => {
-    const files = [headWith({ a: 40 }), headWith({ b: 20, c: 8 })];
-    const second = files[1]?.length ?? 0;
-    expect(restartPlace(files, output, output.length + 9)).toEqual({ file: 0, at: files[0]?.length });
-    expect(restartPlace(files, output, output.length + 10)).toEqual({ file: 1, at: second });
-    expect(restartPlace(files, output, output.length + 15)).toEqual({ file: 1, at: second + 20 });
-  });
 });
 
 describe("zeros in place of skipped bytes", () => {

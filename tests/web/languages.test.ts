@@ -35,18 +35,6 @@ describe("the module of tokenizers", () => {
     expect(JSON.parse(tokenizer.tokens)).toHaveLength(7);
   });
 
-  it("the tokenizer module reads the scores of a Unigram model as JavaScript does", async () => {
-    const vocab = [
-      ["<unk>", 0],
-      ["a", -1.5],
-      ["b", -2.25],
-      ["ab", -3.7499999999999996],
-    ];
-    const model = { type: "Unigram", unk_id: 0, vocab };
-    const tokenizer = await read({ "tokenizer.json": JSON.stringify({ model }) });
-    expect(tokenizer.encode("ab", false, "both")).toEqual([3]);
-  });
-
   it("the tokenizer module reads a SentencePiece file, passed as one character per byte", async () => {
     const pieces: [string, number, number?][] = [
       ["<unk>", 0, pieceTypes.unknown],

@@ -48,15 +48,3 @@ describe("Progress that nobody asked for", () => {
     expect(() => worker.say({ type: "event", id: 3, event: prompt })).not.toThrow();
   });
 });
-
-describe("A model that was disposed of", () => {
-  it("requests that wait for a disposed model are rejected", async () => {
-    const { connection } = connect();
-    const request = connection.request("detokenize", [1]);
-    void connection.dispose();
-    await expect(request).rejects.toMatchObject({
-      code: "disposed",
-      message: "the model was disposed of",
-    });
-  });
-});

@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadModel, loadThrough } from "../../web/src/client/load-model.js";
 import { Model } from "../../web/src/client/model.js";
-import { startWorker } from "../../web/src/client/start-worker.js";
 import { readThreadChoices, rememberThreads } from "../../web/src/client/thread-choices.js";
 import type { LoadResult } from "../../web/src/shared/protocol.js";
 import type { LoadProgress } from "../../web/src/shared/types.js";
 import { connect } from "./support/fake-worker.js";
+import { loadRequest } from "./support/load-request.js";
 
 class Storage {
   readonly items = new Map<string, string>();
@@ -35,28 +35,10 @@ function load(url: unknown, options?: unknown) {
 }
 
 describe("loadModel", () => {
-  it.each([
-    ["models/a/m", "http://host/page/models/a/m/"],
-    ["m", "http://host/page/m/"],
-    ["models/m/", "http://host/page/models/m/"],
-    ["/m//", "http://host/m/"],
-    ["http://other/x?v=2#y", "http://other/x/"],
-    [new URL("http://other/y"), "http://other/y/"],
-  ])("loadModel resolves %s relative to the page", (url, folder) => {
-    expect(load(url).worker.all("request")[0]?.args).toEqual({
-      source: { kind: "folder", url: folder },
-      threads: undefined,
-      kv: undefined,
-      weights: undefined,
-      variant: undefined,
-      headers: [],
-      credentials: undefined,
-      redirect: undefined,
-      cache: true,
-      threadChoices: {},
-      fetchPort: undefined,
-      prompt: "",
-    });
+  it("loadModel sends the address, relative to the page, and every option", () => {
+    const source = { kind: "folder", url: "http://host/page/models/a/m/" } as const;
+    const expected = loadRequest(source, { cache: true });
+    expect(load("models/a/m").worker.all("request")[0]?.args).toEqual(expected);
   });
 
   it("loadModel resolves an address relative to a worker that has no page", () => {
@@ -74,7 +56,6 @@ describe("loadModel", () => {
 
   it.each([
     [undefined, undefined, "the model is undefined, expected a folder's URL, an id on the hub, or files"],
-    [null, undefined, "the model is null, expected a folder's URL, an id on the hub, or files"],
     [Symbol("s"), undefined, "the model is a symbol, expected a folder's URL, an id on the hub, or files"],
     ["http://[", undefined, 'the model\'s address is "http://[", which is not a URL'],
     ["m", 3, "the options of loadModel are 3, expected an object"],
@@ -84,31 +65,20 @@ describe("loadModel", () => {
       'unknown option "thread" of loadModel: did you mean threads? Expected one of hub, adapter, threads, signal, onProgress, weights, kv, variant, baseUrl, headers, credentials, redirect, fetch, stallMs, cache, prompt',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
-    ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],
     ["m", { threads: 65 }, "threads is 65, expected a whole number from 1 to 64"],
-    ["m", { threads: NaN }, "threads is NaN, expected a whole number from 1 to 64"],
+    ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],
     ["m", { kv: "q4" }, 'kv is "q4", expected one of "q8", "f32"'],
-    [
-      "m",
-      { variant: () => 1 },
-      'variant is a function, expected one of "threads-relaxed", "threads", "simd-relaxed", "simd"',
-    ],
+    ["m", { redirect: "manual" }, 'redirect is "manual", expected one of "follow", "error"'],
+    ["m", { credentials: "all" }, 'credentials is "all", expected one of "omit", "same-origin", "include"'],
     ["m", { signal: 3 }, "signal is 3, expected an AbortSignal"],
     ["m", { onProgress: {} }, "onProgress is an object, expected a function"],
     ["m", { cache: "no" }, 'cache is "no", expected true or false'],
     ["m", { fetch: "x" }, 'fetch is "x", expected a function'],
-    ["m", { redirect: "manual" }, 'redirect is "manual", expected one of "follow", "error"'],
     [
-      "data:,m/",
-      undefined,
-      "the model's address is \"data:,m/\", expected a folder's URL, as https://host/folder/",
+      "m",
+      { variant: "fast" },
+      'variant is "fast", expected one of "threads-relaxed", "threads", "simd-relaxed", "simd"',
     ],
-    [
-      "a/b",
-      { hub: "blob:http://host/1" },
-      'hub is "blob:http://host/1", expected a folder\'s URL, as https://host/folder/',
-    ],
-    ["m", { credentials: "all" }, 'credentials is "all", expected one of "omit", "same-origin", "include"'],
   ])("loadModel refuses %s, %s, and starts no worker", async (url, options, message) => {
     const start = vi.fn();
     await expect(loadThrough(start, url, options)).rejects.toEqual(refusal(message));
@@ -171,34 +141,6 @@ describe("loadModel", () => {
       throw new Error("no worker");
     };
     await expect(loadThrough(start, "m", {})).rejects.toThrow("no worker");
-  });
-});
-
-describe("startWorker", () => {
-  it("startWorker starts the module beside it, and waits for its lock if locks are supported", async () => {
-    const made: { url: URL; options: WorkerOptions; onmessage: (event: object) => void }[] = [];
-    vi.stubGlobal(
-      "Worker",
-      class {
-        onmessage = () => {};
-        constructor(url: URL, options: WorkerOptions) {
-          made.push(Object.assign(this, { url, options }));
-        }
-        terminate() {}
-      },
-    );
-    const request = vi.fn(async (_name: string, run: () => void) => run());
-    const query = async () => ({ held: [{ name: "l" }] });
-    vi.stubGlobal("navigator", { locks: { request, query } });
-    const connection = startWorker();
-    expect(made[0]?.url.pathname).toMatch(/\/client\/gpt2-worker\.js$/);
-    expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
-    made[0]?.onmessage({ data: { type: "alive", lock: "l" } });
-    await vi.waitFor(() => expect(request.mock.calls[0]?.[0]).toBe("l"));
-    vi.stubGlobal("navigator", {});
-    startWorker();
-    made[1]?.onmessage({ data: { type: "alive", lock: "l" } });
-    return expect(connection.request("detokenize", [1])).rejects.toMatchObject({ code: "worker-died" });
   });
 });
 

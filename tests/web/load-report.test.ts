@@ -1,12 +1,13 @@
 // The progress of a load, and the error for a model without readable weights.
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { ModelSource } from "../../web/src/loader/model-source.js";
+import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import { formatBytes } from "../../web/src/shared/format-bytes.js";
 import type { LoadProgress } from "../../web/src/shared/types.js";
 import { ConvertibleSource } from "../../web/src/sources/convertible-source.js";
 import { withoutWeights } from "../../web/src/sources/other-weights.js";
 import { packConverter } from "./support/converter-code.js";
+import { MemorySource, type Files } from "./support/memory-source.js";
 import { reportTo } from "../../web/src/worker/load-report.js";
 
 describe("progress", () => {
@@ -181,34 +182,22 @@ describe("a model without model.safetensors", () => {
 
 describe("a model that must be converted", () => {
   const { signal } = new AbortController();
-  const sourceOf = (files: Record<string, string>, more: object = {}) =>
-    ({
-      id: "hf:a/b@c",
-      list: async () => Object.keys(files),
-      async open(name: string) {
-        const text = files[name];
-        if (text === undefined) throw new LoadError("not-found", `no ${name}`);
-        if (text === "broken") throw new LoadError("network", `${name} is broken`);
-        return { size: text.length, stream: new Blob([text]).stream() };
-      },
-      ...more,
-    }) as unknown as ModelSource;
+  const sourceOf = (files: Files, more: object = {}) => {
+    const list = async () => Object.keys(files);
+    return Object.assign(new MemorySource(files), { id: "hf:a/b@c", list }, more);
+  };
   const options = { weights: "q8" as const };
-  const read = async (source: ModelSource, name: string) =>
-    new Response((await source.open(name, { signal })).stream as ReadableStream).text();
 
   it("a model that needs a conversion is read unchanged after it was converted", async () => {
     const version = vi.fn(async () => "v");
-    const source = new ConvertibleSource(
-      sourceOf({ "weights.json": "{}", "config.json": "mine", "tokenizer.json": "{}" }, { version }),
-      options,
-    );
-    expect(await read(source, "config.json")).toBe("mine");
+    const files = { "weights.json": "{}", "config.json": "mine", "tokenizer.json": "{}" };
+    const source = new ConvertibleSource(sourceOf(files, { version }), options);
+    expect(await readText(source, "config.json", signal)).toBe("mine");
     expect([source.id, source.weights]).toEqual(["hf:a/b@c", "q8"]);
     expect(await source.version?.(signal)).toBe("v");
     expect(new ConvertibleSource(sourceOf({}), options).version).toBeUndefined();
     await expect(source.open("model.safetensors", { signal })).rejects.toThrow("no model.safetensors");
-    expect(await read(source, "tokenizer.json")).toBe("{}");
+    expect(await readText(source, "tokenizer.json", signal)).toBe("{}");
   });
 
   it("a model that needs a conversion reports what is missing or damaged", async () => {
@@ -217,12 +206,12 @@ describe("a model that must be converted", () => {
     await expect(without.open("weights.json", { signal })).rejects.toMatchObject({ code: "not-found" });
     await expect(without.open("model.safetensors", { signal })).rejects.toThrow("only in tf_model.h5");
     await expect(without.open("vocab.json", { signal })).rejects.toThrow("no vocab.json");
-    const broken = new ConvertibleSource(sourceOf({ "weights.json": "broken" }), options);
-    await expect(broken.open("config.json", { signal })).rejects.toThrow("weights.json is broken");
+    const damaged = new LoadError("network", "weights.json is broken");
+    const broken = new ConvertibleSource(sourceOf({ "weights.json": damaged }), options);
+    await expect(broken.open("config.json", { signal })).rejects.toBe(damaged);
     const gguf = new ConvertibleSource(sourceOf({ "weights.json": "{}" }), { ...options, gguf: "a.gguf" });
     await expect(gguf.open("config.json", { signal })).rejects.toThrow("no a.gguf");
-    await expect(gguf.open("generation_config.json", { signal })).rejects.toThrow(
-      "no generation_config.json",
-    );
+    const defaults = gguf.open("generation_config.json", { signal });
+    await expect(defaults).rejects.toThrow("no generation_config.json");
   });
 });

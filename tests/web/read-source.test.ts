@@ -50,14 +50,7 @@ describe("an id", () => {
     ["hf:../b", undefined, /expected owner\/name/],
     ["hf:a/b@", undefined, /expected owner\/name/],
     ["hf:a/b?c", undefined, /expected owner\/name/],
-    [
-      "hf:a/b/http://other/x.gguf",
-      undefined,
-      /and "http:\/\/other\/x\.gguf" in it is wrong: it contains ":"/,
-    ],
-    ["hf:a/b///other/x.gguf", undefined, /and "\/\/other\/x\.gguf" in it is wrong: it has an empty part/],
     ["hf:a/b/../../../c/d/resolve/main/x.gguf", undefined, /it has the part "\.\."/],
-    ["hf:a/b/\\\\other\\x.gguf", undefined, /it contains "\\"/],
     ["hf:a/b/\u202ex.gguf", undefined, /the invisible character U\+202E/],
     ["hf:a/b@..", undefined, /and ".." in it is wrong: it has the part "\.\."/],
     ["a/b@../../api", usual, /it has the part "\.\."/],
@@ -134,17 +127,6 @@ describe("local files", () => {
     ];
     expect(await namesOf(files)).toEqual({ names: ["config.json", "model.safetensors"], file: undefined });
     expect(await namesOf(new Set(files))).toEqual(await namesOf(files));
-  });
-
-  it("a folder of very many files is looked through a few times, not once for each file", async () => {
-    const count = 1000;
-    let reads = 0;
-    const files = Array.from({ length: count }, (_, i) => {
-      const name = i === 0 ? "config.json" : `${i}.png`;
-      return Object.defineProperty(file(name, "photos"), "name", { get: () => ((reads += 1), name) });
-    });
-    expect((await namesOf(files)).names).toHaveLength(count);
-    expect(reads).toBeLessThan(10 * count);
   });
 
   it("a GGUF file is used by itself or among other files", async () => {

@@ -102,20 +102,6 @@ describe("two loads", () => {
     expect(workers.map((worker) => worker.all("end").length)).toEqual([1]);
   });
 
-  it("the shared load ends with the last load whose onProgress throws", async () => {
-    const failing = load({
-      onProgress: () => {
-        throw new Error("mine");
-      },
-    });
-    workers[0]?.say({ type: "event", id: 1, event: begun });
-    await expect(failing).rejects.toThrow("mine");
-    expect(workers[0]?.all("end").length).toBe(1);
-    const next = load();
-    finishLoad(workers[1]);
-    await next;
-  });
-
   it("two loads that share a worker fail together, and a third one starts anew", async () => {
     const both = [load(), load()].map((model) => expect(model).rejects.toMatchObject({ code: "corrupt" }));
     workers[0]?.say({ type: "failed", id: 1, error: { code: "corrupt", message: "config.json" } });
@@ -193,14 +179,5 @@ describe("two models that share a worker", () => {
     await second.dispose();
     void load();
     expect(workers.length).toBe(2); // what the dead ones left behind ends nothing new
-  });
-
-  it("`await using` disposes of each of two models that share a worker", async () => {
-    const { first, second, worker } = await two();
-    await first.dispose();
-    const end = second[Symbol.asyncDispose]();
-    expect(worker?.all("end").length).toBe(1);
-    worker?.say({ type: "ended" });
-    await end;
   });
 });

@@ -12,19 +12,12 @@ export function readSafetensors(file: Buffer): Map<string, Tensor> {
     { dtype: string; shape: number[]; data_offsets: [number, number] }
   >;
   const data = file.subarray(8 + length);
+  const entries = Object.entries(header).filter(([name]) => name !== "__metadata__");
   return new Map(
-    Object.entries(header)
-      .filter(([name]) => name !== "__metadata__")
-      .map(
-        ([
-          name,
-          {
-            dtype,
-            shape,
-            data_offsets: [begin, end],
-          },
-        ]) => [name, { dtype, shape, bytes: data.subarray(begin, end) }],
-      ),
+    entries.map(([name, { dtype, shape, data_offsets }]) => [
+      name,
+      { dtype, shape, bytes: data.subarray(...data_offsets) },
+    ]),
   );
 }
 
