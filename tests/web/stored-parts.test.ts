@@ -255,26 +255,6 @@ describe("a piece", () => {
     expect(await readStored(store, wanted)).toBeUndefined();
   });
 
-  it.each(["append", "write", "close"])(
-    "a piece that cannot be stored (%s) is still passed on",
-    async (what) => {
-      const full = new DOMException("no room", "QuotaExceededError");
-      const append = store.append.bind(store);
-      vi.spyOn(store, "append").mockImplementation(async (...args) => {
-        if (what === "append") throw full;
-        const appender = await append(...args);
-        const fails = () => {
-          throw full;
-        };
-        return { ...appender, ...(what === "write" ? { write: fails } : { close: async () => fails() }) };
-      });
-      expect((await open()).bytes).toEqual([...content]);
-      expect(onRefusal).toHaveBeenCalledWith(full);
-      expect(onRefusal).toHaveBeenCalledTimes(1);
-      expect(onStored).not.toHaveBeenCalled();
-    },
-  );
-
   it("another tab may write a piece that cannot be opened or is no longer needed", async () => {
     const down = new Error("down");
     vi.spyOn(source, "open").mockRejectedValueOnce(down);
