@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
+import type { LoadRequest } from "../../web/src/shared/protocol.js";
 import { MemorySource, type Files } from "./support/memory-source.js";
 import {
   config,
@@ -117,8 +118,8 @@ describe("loadEngine", () => {
   describe("a folder of float weights", () => {
     /** The source of a folder whose converted form has six bytes, which are made from 40. */
     const converting =
-      (files: Files): NonNullable<Parameters<typeof load>[0]>["openSource"] =>
-      ({ weights: wanted, cache }) => {
+      (files: Files) =>
+      ({ weights: wanted, cache }: LoadRequest): ModelSource => {
         const source = new MemorySource(files);
         if (!wanted) return Object.assign(source, { keepsConverted: cache });
         const converted = new MemorySource({ ...hub, "model.safetensors": weights.subarray(0, 6) });

@@ -1,5 +1,6 @@
 // How the page notices that its worker has ended: it waits for a lock that the worker holds.
 import { afterEach, expect, it, vi } from "vitest";
+import { startWorker } from "../../web/src/client/start-worker.js";
 import { waitForLock } from "../../web/src/client/wait-for-lock.js";
 import { FakeLocks } from "./support/fake-opfs.js";
 
@@ -38,4 +39,24 @@ it.each([
   waitForLock("worker", run);
   await settle();
   expect(run).not.toHaveBeenCalled();
+});
+
+it("the requests to a worker fail once the lock that it named is free", async () => {
+  const made: { onmessage: (event: object) => void }[] = [];
+  class SilentWorker {
+    onmessage = () => {};
+    constructor() {
+      made.push(this);
+    }
+    postMessage() {}
+    terminate() {}
+  }
+  const locks = new FakeLocks();
+  vi.stubGlobal("Worker", SilentWorker);
+  vi.stubGlobal("navigator", { locks });
+  void locks.request("its lock", settle);
+  await settle();
+  const request = startWorker().request("detokenize", [1]);
+  made[0]?.onmessage({ data: { type: "alive", lock: "its lock" } });
+  await expect(request).rejects.toMatchObject({ code: "worker-died" });
 });
