@@ -7,7 +7,7 @@ export interface AdapterFiles {
   tensors: Map<string, Tensor>;
 }
 
-export const floatsOf = ({ bytes }: Tensor): Float32Array =>
+const floatsOf = ({ bytes }: Tensor): Float32Array =>
   new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 
 const tensorOf = (shape: number[], values: Float32Array): Tensor => ({
