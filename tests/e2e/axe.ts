@@ -1,6 +1,6 @@
 // Accessibility problems that axe-core finds in a page.
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 
 type Builder = InstanceType<typeof AxeBuilder>;
 
@@ -13,4 +13,16 @@ export async function violationsIn(page: Page, options: Parameters<Builder["opti
     .setLegacyMode()
     .analyze();
   return violations;
+}
+
+/** axe-core finds no problem in the page, light and dark. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const found = (await violationsIn(page)).map(({ id, nodes }) => ({
+      id,
+      targets: nodes.map(({ target }) => target.join(" ")),
+    }));
+    expect(found, colorScheme).toEqual([]);
+  }
 }

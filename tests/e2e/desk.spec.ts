@@ -1,8 +1,7 @@
-// The behaviour that a writer expects of any text field: search, paste, direction, focus, and a presenter's keys on the stage.
+// What a writer expects of a desk: search, direction of text, buttons in reach, the menu, the side panel, and the line of the model.
 import { expect, test, type Page } from "@playwright/test";
 import {
-  expectFinished,
-  expectReady,
+  expectIdle,
   generate,
   inEditor,
   open,
@@ -17,19 +16,14 @@ import {
 const text = (page: Page) => page.locator("#editor .cm-content");
 const find = (page: Page) => page.locator(".cm-search");
 
-test("after loading, the text has the focus", async ({ page }) => {
-  await open(page);
-  await expect(text(page)).toBeFocused();
-  await page.keyboard.press("Control+End");
-  await page.keyboard.type(" there");
-  expect(await textOf(page)).toBe("Once upon a time there");
-});
-
-test("Ctrl + F finds text far outside the window, and replaces it", async ({ page }) => {
+test("Ctrl + F finds text far outside the window, and replaces it, wherever the focus was", async ({
+  page,
+}) => {
   await openWithoutModel(page);
   const sentences = Array.from({ length: 400 }, (_, i) => `This is the sentence number ${i}.`);
   await setText(page, `${sentences.join("\n")}\nThe whale slept. Another whale woke.`);
   await text(page).press("Control+Home");
+  await page.locator("#generate").focus();
   await page.keyboard.press("Control+f");
   await expect(find(page).getByPlaceholder("Find")).toBeFocused();
   await page.keyboard.type("whale");
@@ -49,26 +43,15 @@ test("Ctrl + F finds text far outside the window, and replaces it", async ({ pag
   await expect(find(page)).toHaveCount(0);
 });
 
-test("Ctrl + F opens the search also when another part of the page has the focus", async ({ page }) => {
-  await openWithoutModel(page);
-  await page.locator("#generate").focus();
-  await page.keyboard.press("Control+f");
-  await expect(find(page).getByPlaceholder("Find")).toBeFocused();
-});
-
-test("each paragraph has its own direction", async ({ page }) => {
+test("each paragraph has its own direction, in the text, in the plain field and in the fields beside the text", async ({
+  page,
+}) => {
   await openWithoutModel(page);
   await setText(page, "שלום עולם\nHello world\nمرحبا");
   const directions = page
     .locator("#editor .cm-line")
     .evaluateAll((lines) => lines.map((line) => getComputedStyle(line).direction));
   expect(await directions).toEqual(["rtl", "ltr", "rtl"]);
-});
-
-test("each paragraph has its own direction also in the plain field and in the fields beside the text", async ({
-  page,
-}) => {
-  await openWithoutModel(page);
   await showView(page, "Sees");
   await page.getByLabel("Always remember").fill("שלום עולם\nHello world");
   for (const field of ["#draft", "#field-remember", "#field-note"])
@@ -90,79 +73,38 @@ test("in a low window the menu opens inside it, wherever its button is", async (
   }
 });
 
-test("pasting a clipboard with only HTML inserts its text", async ({ page }) => {
-  await openWithoutModel(page);
-  await setText(page, "");
-  await text(page).evaluate((element) => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData("text/html", "<p>One <b>two</b></p><p>three</p>");
-    element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-  });
-  expect(await textOf(page)).toBe("One two\nthree");
-});
-
-test("after Undo and Redo the last run can still be written again", async ({ page }) => {
+test("the buttons fit in one row in both languages, each large enough for a finger", async ({ page }) => {
   await open(page);
+  await setOption(page, "Tokens", "12");
+  await setOption(page, "Temperature", "3"); // so that each text is different
+  await page.locator("#panel-close").click();
   await generate(page);
-  const again = page.getByRole("button", { name: "Another" });
-  await expect(again).toBeEnabled();
-  await page.getByRole("button", { name: "Undo" }).click();
-  await expect(again).toBeHidden();
-  await page.getByRole("button", { name: "Redo" }).click();
-  await expect(again).toBeEnabled();
-});
-
-test("on the stage a clicker continues the text, steps back and blanks the screen", async ({ page }) => {
-  await open(page);
-  await page.keyboard.press("Alt+Enter");
-  await expect(page.locator("html")).toHaveClass(/\bstage\b/);
-  await page.keyboard.press("PageDown");
-  await expectFinished(page);
-  const written = await textOf(page);
-  expect(written.length).toBeGreaterThan("Once upon a time".length);
-  await page.keyboard.press("b");
-  await expect(page.locator("main")).toBeHidden();
-  await page.keyboard.press("b");
-  await expect(page.locator("main")).toBeVisible();
-  expect(await textOf(page)).toBe(written);
-  await page.keyboard.press("PageUp");
-  expect(await textOf(page)).toBe("Once upon a time");
-  await page.keyboard.press("PageDown");
-  expect(await textOf(page)).toBe(written); // the same passage, not a new one
-});
-
-for (const [width, height] of [
-  [360, 740],
-  [390, 844],
-  [1024, 768],
-  [1440, 900],
-] as const) {
-  test(`at ${width} px the buttons fit in one row in both languages, each large enough for a finger`, async ({
-    page,
-  }) => {
-    await page.setViewportSize({ width, height });
-    await open(page);
-    await setOption(page, "Tokens", "12");
-    await setOption(page, "Temperature", "3"); // so that each text is different
-    await page.locator("#panel-close").click();
-    await generate(page);
-    await page.locator("#regenerate").click();
-    await expect(page.locator("#alternative")).toHaveText("2/2", { timeout: 30_000 });
-    for (const language of ["Deutsch", "English"]) {
-      await page.locator("#language").selectOption(language);
-      await expect(page.locator("#generate")).toHaveText(language === "English" ? "Write on" : "Weiter");
+  await page.locator("#regenerate").click();
+  await expectIdle(page);
+  await expect(page.locator("#alternative")).toHaveText("2/2", { timeout: 30_000 });
+  for (const language of ["Deutsch", "English"]) {
+    await page.locator("#language").selectOption(language);
+    await expect(page.locator("#generate")).toHaveText(language === "English" ? "Write on" : "Weiter");
+    for (const [width, height] of [
+      [360, 740],
+      [390, 844],
+      [1024, 768],
+      [1440, 900],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      const where = `${language}, ${width} px`;
       const boxes = await page
         .locator("#bar button:visible")
         .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON() as DOMRect));
-      expect(new Set(boxes.map(({ top }) => Math.round(top))).size, language).toBe(1);
-      const least = width < 400 ? 44 : 40;
-      expect(Math.min(...boxes.map((box) => Math.min(box.width, box.height)))).toBeGreaterThanOrEqual(least);
-      expect(Math.max(...boxes.map(({ right }) => right))).toBeLessThanOrEqual(width);
+      expect(new Set(boxes.map(({ top }) => Math.round(top))).size, where).toBe(1);
+      const least = Math.min(...boxes.map((box) => Math.min(box.width, box.height)));
+      expect(least, where).toBeGreaterThanOrEqual(width < 400 ? 44 : 40);
+      expect(Math.max(...boxes.map(({ right }) => right)), where).toBeLessThanOrEqual(width);
     }
-  });
-}
+  }
+});
 
-test("on a phone, an open panel keeps the buttons at the lower end, also where the page ends", async ({
+test("on a phone, an open panel leaves the buttons at the lower end; each of its buttons suits a finger", async ({
   page,
 }) => {
   await page.setViewportSize({ width: 390, height: 844 });
@@ -175,14 +117,8 @@ test("on a phone, an open panel keeps the buttons at the lower end, also where t
   expect(await below()).toBe(0);
   await page.locator("#panel").evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
   expect(await below()).toBe(0);
-  await page.locator("#device summary").first().click();
-});
 
-test("on a phone each button of the panel and of the choice of models is large enough for a finger", async ({
-  page,
-}) => {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await openWithoutModel(page);
+  await page.locator("#panel-close").click();
   await page.locator("#chooser summary").click();
   await page.locator("#library-open").click();
   const sections = page.locator("#panel > details > summary");
@@ -204,7 +140,7 @@ test("in German no share of a token breaks, and the row of search has buttons of
 }) => {
   await open(page);
   await page.locator("#language").selectOption("Deutsch");
-  await page.locator("#editor .cm-content").press("Alt+ArrowDown");
+  await text(page).press("Alt+ArrowDown");
   const shares = page.locator("#token .alternative .share");
   await expect(shares).toHaveCount(10, { timeout: 20_000 });
   const heights = await shares.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
@@ -212,7 +148,7 @@ test("in German no share of a token breaks, and the row of search has buttons of
   const overflows = await shares.evaluateAll((all) => all.map((each) => each.scrollWidth - each.clientWidth));
   expect(Math.max(...overflows)).toBeLessThanOrEqual(0);
   await page.keyboard.press("Escape");
-  await page.locator("#editor .cm-content").press("Control+f");
+  await text(page).press("Control+f");
   await expect(find(page).getByRole("button", { name: "Nächster", exact: true })).toBeVisible();
   await expect(page.getByRole("button", { name: "Weiter", exact: true })).toHaveCount(1);
   const top = (name: string) =>
@@ -222,55 +158,6 @@ test("in German no share of a token breaks, and the row of search has buttons of
       .evaluate((each) => Math.round(each.getBoundingClientRect().top));
   expect(await top("replaceAll")).toBe(await top("replace"));
   expect(await top("replace")).toBeGreaterThan(await top("next"));
-});
-
-test("Another keeps the previous text: buttons, arrow keys and a reload lead back to it", async ({
-  page,
-}) => {
-  await open(page);
-  await setOption(page, "Tokens", "8");
-  await setOption(page, "Temperature", "2");
-  await page.getByLabel("Ignore end of text").check();
-  const place = page.locator("#alternative");
-  const texts = [await generate(page)];
-  await expect(place).toBeHidden();
-  while (texts.length < 3) {
-    await page.getByRole("button", { name: "Another" }).click();
-    await expect(text(page)).toHaveAttribute("aria-busy", "false");
-    const now = await textOf(page);
-    if (!texts.includes(now)) texts.push(now);
-  }
-  await expect(place).toHaveText("3/3");
-  await page.getByRole("button", { name: "Previous text" }).click();
-  await expect(place).toHaveText("2/3");
-  expect(await textOf(page)).toBe(texts[1]);
-  await expect(page.locator("#finish")).toHaveText("Text 2 of 3.");
-  await page.keyboard.press("ArrowLeft");
-  await expect(page.getByRole("button", { name: "Previous text" })).toBeFocused();
-  expect(await textOf(page)).toBe(texts[0]);
-  await text(page).press("Alt+PageUp");
-  expect(await textOf(page)).toBe(texts[2]);
-  await page.keyboard.press("Control+Z");
-  expect(await textOf(page)).toBe(texts[0]);
-  await page.reload();
-  await expectReady(page);
-  await expect(place).toHaveText("1/3");
-  await text(page).press("Alt+PageDown");
-  expect(await textOf(page)).toBe(texts[1]);
-  await page.getByRole("button", { name: "Write on" }).click();
-  await expectFinished(page);
-  await expect(place).toBeHidden(); // the caret is at another place
-});
-
-test("if Another writes the same text, the status says why and the count stays", async ({ page }) => {
-  await open(page);
-  await setOption(page, "Tokens", "8");
-  await setOption(page, "Temperature", "0");
-  const first = await generate(page);
-  await page.getByRole("button", { name: "Another" }).click();
-  await expect(page.locator("#finish")).toContainText("This is the same text again.", { timeout: 30_000 });
-  expect(await textOf(page)).toBe(first);
-  await expect(page.locator("#alternative")).toBeHidden();
 });
 
 test("the line under the title names the model, and offers GPT-2 itself with its size and speed", async ({
@@ -294,15 +181,13 @@ test("the line under the title names the model, and offers GPT-2 itself with its
 test("the side panel opens at the right section, shows the preset's name, and returns the focus", async ({
   page,
 }) => {
-  await open(page);
+  await openWithoutModel(page);
   await expect(page.locator("#preset-shown")).toHaveText("Balanced");
   await page.locator("#preset-shown").press("Enter");
-  await page.getByRole("button", { name: "Wild" }).click();
+  const wild = page.getByRole("button", { name: "Wild", exact: true });
+  await wild.click();
   await expect(page.locator("#preset-shown")).toHaveText("Wild");
-  await expect(page.getByRole("button", { name: "Wild", exact: true })).toHaveAttribute(
-    "aria-pressed",
-    "true",
-  );
+  await expect(wild).toHaveAttribute("aria-pressed", "true");
   await page.keyboard.press("Escape");
   await expect(page.locator("#panel")).toBeHidden();
   await expect(page.locator("#preset-shown")).toBeFocused();

@@ -1,27 +1,25 @@
 // The text is stored on the device, and every way back to the page brings it back.
-import { readFileSync } from "node:fs";
-import { deflateRawSync } from "node:zlib";
 import { expect, test, type Page } from "@playwright/test";
 import {
   expectEditor,
   expectFinished,
   expectReady,
+  generate,
   hold,
   inEditor,
+  linkTo,
+  modelsText,
   open,
   openSection,
   openWithoutModel,
+  seedOf,
+  setCaret,
   setOption,
   setText,
   textOf,
   withoutModel,
 } from "./page.js";
-import { inPage } from "./model.js";
 import { expectStored, storedTexts } from "./stored-texts.js";
-
-/** The link to a text. */
-const fragmentOf = (passage: object) =>
-  `#text=${deflateRawSync(JSON.stringify(passage)).toString("base64url")}`;
 
 const story = "A cat sat here.";
 
@@ -63,19 +61,105 @@ test("every way back to the page restores the text, the undo history and the opt
   await expectRestored(next, "another tab, once this one is closed");
 });
 
-test("two tabs have separate texts, and each keeps its own", async ({ page, context }) => {
+test("a page that is closed without an event has stored the text, its options and the undo history", async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    addEventListener("pagehide", (event) => event.stopImmediatePropagation());
+  });
   await openWithoutModel(page);
   await setText(page, story);
+  await setOption(page, "Temperature", "0.3");
+  await setOption(page, "Stop at", "\\n");
+  await page.getByLabel("Ignore end of text").check();
+  await setOption(page, "Seed", "42");
+  await expect
+    .poll(async () => (await storedTexts(page)).map(({ options }) => options?.seed), { timeout: 10_000 })
+    .toContain(42);
+  await page.reload();
+  await expectEditor(page);
+  expect(await textOf(page)).toBe(story);
+  await openSection(page, "options");
+  await expect(page.getByLabel("Temperature", { exact: true })).toHaveValue("0.3");
+  await expect(page.getByLabel("Stop at")).toHaveValue("\\n");
+  await expect(page.getByLabel("Ignore end of text")).toBeChecked();
+  await expect(page.getByLabel("Seed")).toHaveValue("42");
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect(await textOf(page)).toBe("Once upon a time");
+});
+
+test("a page that is hidden stores the text at once", async ({ page }) => {
+  await openWithoutModel(page);
+  await setText(page, story);
+  await page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { value: "hidden" });
+    document.dispatchEvent(new Event("visibilitychange"));
+    Object.assign(window, { setTimeout: () => 0 }); // nothing is stored later
+  });
+  await expectStored(page, story);
+});
+
+test("a reload keeps who wrote the text, the caret, the last seed, and what Another replaces", async ({
+  page,
+}) => {
+  await open(page);
+  await setText(page, "A cat sat");
+  await setOption(page, "Tokens", "8");
+  const text = await generate(page);
+  const seed = await seedOf(page);
+  const models = await modelsText(page);
+  expect(models.length).toBeGreaterThan(10);
+  await expectStored(page, text); // before that, a reload restores the text alone
+  await setCaret(page, 4);
+  await page.reload();
+  await expectReady(page);
+  expect(await textOf(page)).toBe(text);
+  await expect.poll(() => modelsText(page)).toBe(models);
+  expect(await inEditor(page, ({ state }) => state.selection.main.head, null)).toBe(4);
+  await openSection(page, "options");
+  await page.getByRole("button", { name: "Same again" }).click();
+  await expect(page.getByLabel("Seed")).toHaveValue(seed);
+  await page.getByRole("button", { name: "Another" }).click();
+  await expect(page.locator("#finish")).toContainText("the same text again", { timeout: 30_000 });
+  expect(await textOf(page)).toBe(text);
+  for (const before of [text, "A cat sat"]) {
+    await page.getByRole("button", { name: "Undo" }).click();
+    expect(await textOf(page)).toBe(before);
+  }
+});
+
+test("two tabs have separate texts, and a duplicated tab has a copy; none overwrites another", async ({
+  page,
+  context,
+}) => {
+  await openWithoutModel(page);
+  await setText(page, story);
+  await expectStored(page, story);
   const other = await context.newPage();
   await openWithoutModel(other);
   expect(await textOf(other)).toBe("Once upon a time");
   await setText(other, "A dog.");
-  await page.reload();
-  await other.reload();
-  await expectEditor(page);
-  await expectEditor(other);
-  expect(await textOf(page)).toBe(story);
-  expect(await textOf(other)).toBe("A dog.");
+
+  const copied = await page.evaluate(() => Object.entries(sessionStorage) as [string, string][]);
+  const twin = await context.newPage();
+  await twin.addInitScript((items) => {
+    if (window.name === "twin") return; // only once, like the browser
+    window.name = "twin";
+    for (const [key, value] of items) sessionStorage.setItem(key, value);
+  }, copied);
+  await openWithoutModel(twin);
+  expect(await textOf(twin)).toBe(story);
+  await setText(twin, "A copy.");
+  await setText(page, "The first.");
+  for (const [tab, text] of [
+    [page, "The first."],
+    [other, "A dog."],
+    [twin, "A copy."],
+  ] as const) {
+    await tab.reload();
+    await expectEditor(tab);
+    expect(await textOf(tab)).toBe(text);
+  }
 });
 
 /** Hides the page as a back/forward cache does, and meanwhile changes its text to `made` in another tab. */
@@ -102,7 +186,7 @@ const showAgain = (page: Page, insert: string) =>
     insert,
   );
 
-test("a page from the browser's cache shows the changes of another tab to its text, and stores later changes", async ({
+test("a page from the browser's cache shows what another tab changed; what is typed there at once is a text of its own", async ({
   page,
 }) => {
   await openWithoutModel(page);
@@ -111,49 +195,18 @@ test("a page from the browser's cache shows the changes of another tab to its te
   await changeElsewhere(page, "A cat slept.");
   await showAgain(page, "");
   await expect.poll(() => textOf(page)).toBe("A cat slept.");
-  await setText(page, "A cat slept here.");
-  await page.reload();
-  await expectEditor(page);
-  expect(await textOf(page)).toBe("A cat slept here.");
-});
-
-test("what is typed at once in a page from the browser's cache becomes a text of its own", async ({
-  page,
-}) => {
-  await openWithoutModel(page);
-  await setText(page, story);
+  await setText(page, story); // it stores later changes
   await expectStored(page, story);
-  await changeElsewhere(page, "A cat slept.");
+
+  await changeElsewhere(page, "A cat woke.");
   await showAgain(page, " It ran.");
   await expectStored(page, `${story} It ran.`);
   await setText(page, `${story} It ran far.`);
   await expectStored(page, `${story} It ran far.`);
-  await expectStored(page, "A cat slept.");
+  await expectStored(page, "A cat woke.");
   await page.reload();
   await expectEditor(page);
   expect(await textOf(page)).toBe(`${story} It ran far.`);
-});
-
-test("a duplicated tab has a copy, and neither tab overwrites the other", async ({ page, context }) => {
-  await openWithoutModel(page);
-  await setText(page, story);
-  await expectStored(page, story);
-  const copied = await page.evaluate(() => Object.entries(sessionStorage) as [string, string][]);
-  const twin = await context.newPage();
-  await twin.addInitScript((items) => {
-    if (window.name === "twin") return; // only once, like the browser
-    window.name = "twin";
-    for (const [key, value] of items) sessionStorage.setItem(key, value);
-  }, copied);
-  await openWithoutModel(twin);
-  expect(await textOf(twin)).toBe(story);
-  await setText(twin, "A copy.");
-  await setText(page, "The first.");
-  for (const each of [page, twin]) await each.reload();
-  await expectEditor(page);
-  await expectEditor(twin);
-  expect(await textOf(page)).toBe("The first.");
-  expect(await textOf(twin)).toBe("A copy.");
 });
 
 test("a text of 6 MB survives a reload", async ({ page }) => {
@@ -209,7 +262,7 @@ test("a link's text replaces the current one, which Undo restores and a new tab 
 }) => {
   await openWithoutModel(page);
   await setText(page, story);
-  const link = fragmentOf({ prompt: "The sea", options: {} });
+  const link = linkTo({ prompt: "The sea", options: {} });
   await page.goto(`./${link}`);
   await expect(page.locator("#finish")).toContainText("linked text");
   await page.reload();
@@ -312,16 +365,22 @@ async function typeEarly(page: Page): Promise<() => void> {
 }
 const early = "Once upon a time, there was a cat";
 
-test("what you type before the code that stores it has arrived survives a reload", async ({ page }) => {
+test("what you type before the code that stores it has arrived survives reloads, also before any code runs", async ({
+  page,
+}) => {
   const arrives = await typeEarly(page);
-  await page.reload({ waitUntil: "domcontentloaded" });
-  await expect(page.locator("#draft")).toHaveValue(early);
+  const runs = await hold(page, "**/assets/index-*.js");
+  await page.reload({ waitUntil: "commit" });
+  await page.locator("#draft").press("End");
+  await page.keyboard.insertText("!");
+  runs();
+  await expect(page.locator("#draft")).toHaveValue(`${early}!`);
   arrives();
   await expectEditor(page);
-  expect(await textOf(page)).toBe(early);
+  expect(await textOf(page)).toBe(`${early}!`);
   await page.reload();
   await expectEditor(page);
-  expect(await textOf(page)).toBe(early);
+  expect(await textOf(page)).toBe(`${early}!`);
 });
 
 test("what you type before the code that stores it has arrived survives the tab, and is shown once", async ({
@@ -356,195 +415,4 @@ test("what you type early in a tab that stays open is not shown in the next tab"
   expect(await textOf(next)).toBe("Once upon a time");
   await expectEditor(page);
   expect(await textOf(page)).toBe(early);
-});
-
-test("what you type before the page's code runs follows what you typed before a reload", async ({ page }) => {
-  await typeEarly(page);
-  const runs = await hold(page, "**/assets/index-*.js");
-  await page.reload({ waitUntil: "commit" });
-  await page.locator("#draft").press("End");
-  await page.keyboard.insertText("!");
-  runs();
-  await expect(page.locator("#draft")).toHaveValue(`${early}!`);
-});
-
-/** At the first visit, the stored texts cannot be read. */
-const hangOnce = (page: Page) =>
-  page.addInitScript(() => {
-    if (sessionStorage.getItem("visited") !== null) return;
-    sessionStorage.setItem("visited", "yes");
-    const open = Reflect.get(IDBFactory.prototype, "open") as (...names: unknown[]) => IDBOpenDBRequest;
-    IDBFactory.prototype.open = function (...names) {
-      const request = open.call(this, ...names);
-      if (names[0] === "gpt2-texts") request.addEventListener = () => {}; // never answers
-      return request;
-    };
-  });
-
-test("what you type early survives a reload, also if the stored texts cannot be read", async ({ page }) => {
-  await hangOnce(page);
-  const arrives = await typeEarly(page);
-  arrives();
-  await expectEditor(page);
-  await page.reload();
-  await expectEditor(page);
-  expect(await textOf(page)).toBe(early);
-});
-
-test("what you write while the stored texts cannot be read survives a reload", async ({ page }) => {
-  await hangOnce(page);
-  await openWithoutModel(page);
-  await expect(notStored(page)).toBeVisible();
-  await setText(page, story);
-  await page.reload();
-  await expectEditor(page);
-  expect(await textOf(page)).toBe(story);
-});
-
-test("a passing fault of the storage replaces no text", async ({ page }) => {
-  await openWithoutModel(page);
-  await setText(page, story);
-  await expectStored(page, story);
-  await page.addInitScript(() => {
-    const open = Reflect.get(IDBFactory.prototype, "open") as (...names: unknown[]) => IDBOpenDBRequest;
-    IDBFactory.prototype.open = function (...names) {
-      if (sessionStorage.getItem("fails")) throw new DOMException("connection lost", "UnknownError");
-      return open.call(this, ...names);
-    };
-    const wait = setTimeout;
-    // The page tries again after five seconds.
-    Object.assign(window, { setTimeout: (run: () => void, ms: number) => wait(run, ms === 5000 ? 0 : ms) });
-  });
-  await page.evaluate(() => sessionStorage.setItem("fails", "yes"));
-  await page.reload();
-  await expectEditor(page);
-  await expect(notStored(page)).toBeVisible();
-  await page.evaluate(() => sessionStorage.removeItem("fails"));
-  await page.waitForTimeout(1500); // long enough to store a text
-  expect(new Set((await storedTexts(page)).map(({ text }) => text))).toEqual(new Set([story]));
-  await page.reload();
-  await expectEditor(page);
-  expect(await textOf(page)).toBe(story);
-});
-
-test("an opening that a refused option stops leaves the text as it is stored", async ({ page }) => {
-  await openWithoutModel(page);
-  await setText(page, story);
-  await expectStored(page, story);
-  await setOption(page, "Temperature", "99");
-  await page.getByRole("button", { name: "The old king…" }).click();
-  await expect(page.getByRole("alert")).toBeVisible();
-  await setText(page, `${story} It purred.`);
-  await expectStored(page, `${story} It purred.`);
-  await openSection(page, "library");
-  await expect(page.locator("#library-panel .text-name")).toHaveCount(1);
-});
-
-const notStored = (page: Page) => page.locator("#unstored");
-
-test("if the browser refuses storage, the page says so at once and offers the text as a file", async ({
-  page,
-}) => {
-  await page.addInitScript(() => {
-    IDBFactory.prototype.open = () => {
-      throw new DOMException("refused", "SecurityError");
-    };
-  });
-  await page.goto("./");
-  await expect(notStored(page)).toContainText("does not allow it");
-  await expectEditor(page);
-  await setText(page, story);
-  const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Save as a file" }).click();
-  const file = await (await download).path();
-  expect(readFileSync(file, "utf8")).toBe(story);
-});
-
-test("a full disk shows a notice, which disappears once there is room", async ({
-  page,
-  context,
-  baseURL,
-}) => {
-  await openWithoutModel(page);
-  const session = await context.newCDPSession(page);
-  const origin = new URL(baseURL ?? "").origin;
-  await session.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1000 });
-  await setText(page, "A cat. ".repeat(100_000));
-  await expect(notStored(page)).toContainText("no room left");
-  await session.send("Storage.overrideQuotaForOrigin", { origin });
-  await expect(notStored(page)).toBeHidden({ timeout: 20_000 });
-  await page.reload();
-  await expectEditor(page);
-  expect((await textOf(page)).length).toBe(700_000);
-});
-
-test("on a full disk, a stored model makes room for the text", async ({ page, context, baseURL }) => {
-  await open(page);
-  await inPage(page, async ({ loadModel }) => (await loadModel("models/demo/")).dispose(), undefined);
-  const models = () => inPage(page, async ({ listModels }) => (await listModels()).length, undefined);
-  await expect.poll(models).toBe(1);
-  const session = await context.newCDPSession(page);
-  const usage = await page.evaluate(async () => (await navigator.storage.estimate()).usage ?? 0);
-  await session.send("Storage.overrideQuotaForOrigin", {
-    origin: new URL(baseURL ?? "").origin,
-    quotaSize: usage + 100_000,
-  });
-  const long = "A cat. ".repeat(100_000);
-  await setText(page, long);
-  await expectStored(page, long);
-  expect(await models()).toBe(0);
-  await expect(notStored(page)).toBeHidden();
-});
-
-test("a text that a full disk refused when an opening replaced it is stored once there is room", async ({
-  page,
-}) => {
-  await open(page);
-  await page.evaluate(() => {
-    const put = Reflect.get(IDBObjectStore.prototype, "put") as (...values: unknown[]) => IDBRequest;
-    const { device } = Object.assign(window, { device: { isFull: true } });
-    IDBObjectStore.prototype.put = function (...values) {
-      if (device.isFull) throw new DOMException("", "UnknownError");
-      return Reflect.apply(put, this, values) as IDBRequest<IDBValidKey>;
-    };
-  });
-  await setText(page, story);
-  await page.getByRole("button", { name: "The old king…" }).click();
-  await expectFinished(page);
-  await expect(notStored(page)).toBeVisible();
-  await page.evaluate(() =>
-    Object.assign((window as unknown as { device: object }).device, { isFull: false }),
-  );
-  await expectStored(page, story);
-  await expect(notStored(page)).toBeHidden({ timeout: 20_000 });
-});
-
-test("unreadable records neither block the page nor are overwritten", async ({ page }) => {
-  await openWithoutModel(page);
-  await setText(page, story);
-  await expectStored(page, story);
-  await page.goto("about:blank#");
-  await page.goto("./icons/icon.svg");
-  const damaged = () =>
-    page.evaluate(async () => {
-      const opening = indexedDB.open("gpt2-texts");
-      await new Promise((resolve) => (opening.onsuccess = resolve));
-      const texts = opening.result.transaction("texts", "readwrite").objectStore("texts");
-      const all = texts.getAll();
-      await new Promise((resolve) => (all.onsuccess = resolve));
-      const records = all.result as { content: unknown }[];
-      const whole = records.filter(({ content }) => content !== 1);
-      for (const record of whole) texts.put({ ...record, content: 1 });
-      opening.result.close();
-      return whole.length;
-    });
-  // The page that was left may store a version while this damages the others.
-  await expect.poll(damaged).toBe(0);
-  const before = (await storedTexts(page)).length;
-  await page.goto("./");
-  await expectEditor(page);
-  expect(await textOf(page)).toBe("Once upon a time");
-  await setText(page, "Anew.");
-  await expectStored(page, "Anew.");
-  expect((await storedTexts(page)).length).toBeGreaterThan(before);
 });

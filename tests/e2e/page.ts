@@ -1,4 +1,5 @@
 // Steps that many tests of the page share.
+import { deflateRawSync } from "node:zlib";
 import { expect, type BrowserContext, type Page } from "@playwright/test";
 import type { EditorView } from "@codemirror/view";
 
@@ -21,6 +22,10 @@ export async function expectText(page: Page, selector: string, text: string): Pr
 
 /** The model has written, and ended by itself. */
 export const expectFinished = (page: Page): Promise<void> => expectText(page, "#finish", "Finished");
+
+/** The model no longer writes, because it has finished or was stopped. */
+export const expectIdle = (page: Page): Promise<void> =>
+  expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false", { timeout: 30_000 });
 
 /** The editor shows the stored text, with a model or without one. */
 export const expectEditor = (page: Page): Promise<void> =>
@@ -114,6 +119,12 @@ export async function setOption(page: Page, label: string, value: string): Promi
   await page.getByLabel(label, { exact: true }).fill(value);
 }
 
+/** Sets how many tokens the next text has; the model cannot end it earlier. */
+export async function setLength(page: Page, tokens: string): Promise<void> {
+  await setOption(page, "Tokens", tokens);
+  await page.getByLabel("Ignore end of text").check();
+}
+
 /** The seed of the last text, which "Same again" names; the panel may be closed. */
 export async function seedOf(page: Page): Promise<string> {
   const same = page.locator("#controls button", { hasText: "Same again" });
@@ -163,6 +174,16 @@ export async function setText(page: Page, text: string): Promise<void> {
   );
 }
 
+export const setCaret = (page: Page, offset: number): Promise<void> =>
+  inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor }, scrollIntoView: true }), offset);
+
+/** Inserts `text` at `offset`, as an edit by the visitor elsewhere than at the caret. */
+export const insertAt = (page: Page, offset: number, text: string): Promise<void> =>
+  inEditor(page, (view, [from, insert]) => view.dispatch({ changes: { from, insert } }), [
+    offset,
+    text,
+  ] as const);
+
 /** Continues from the caret. Returns the whole text when the model has finished. */
 export async function generate(page: Page): Promise<string> {
   await writeOn(page);
@@ -180,6 +201,14 @@ export async function textOf(page: Page): Promise<string> {
   return inEditor(page, ({ state }) => state.doc.toString(), null);
 }
 
+/** The text that models wrote, as far as it is in the document, without line breaks. */
+export const modelsText = async (page: Page): Promise<string> =>
+  (await page.locator("#editor .models").allTextContents()).join("");
+
+/** The fragment of a link to `passage`. */
+export const linkTo = (passage: object): string =>
+  `#text=${deflateRawSync(JSON.stringify(passage)).toString("base64url")}`;
+
 /** Opens the tab Inside, and waits until it has inspected every layer for the token at the caret. */
 export async function lookInside(page: Page): Promise<void> {
   await showView(page, "Inside");
@@ -187,10 +216,7 @@ export async function lookInside(page: Page): Promise<void> {
 }
 
 /** Sets options with which the next text takes several seconds. */
-export async function prepareLongText(page: Page): Promise<void> {
-  await setOption(page, "Tokens", "4096");
-  await page.getByLabel("Ignore end of text").check();
-}
+export const prepareLongText = (page: Page): Promise<void> => setLength(page, "4096");
 
 /** Starts a text of several seconds; resolves when it grows. */
 export async function startLongText(page: Page): Promise<void> {
@@ -199,11 +225,25 @@ export async function startLongText(page: Page): Promise<void> {
   await expectText(page, "#speed", "tokens/s");
 }
 
+/** Presses Stop, and waits until the model has stopped. */
+export async function stop(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(page.locator("#finish")).toContainText("Stopped,");
+}
+
+/** Waits until the text has more than `characters` more than now. */
+export async function expectGrowth(page: Page, characters: number): Promise<void> {
+  const { length } = await textOf(page);
+  const growth = async () => (await textOf(page)).length - length;
+  await expect.poll(growth, { timeout: 30_000 }).toBeGreaterThan(characters);
+}
+
 /** A request to the engine's worker. */
 export interface SeenRequest {
   name: string;
-  /** The tokens of its prompt, if it has one, from `start` on. */
+  /** The tokens or the letters of its prompt, if it has one, from `start` on. */
   tokens: number | undefined;
+  prompt: unknown;
 }
 
 interface Watched {
@@ -211,39 +251,59 @@ interface Watched {
   /** Names of requests to hold back, and the messages that were held back. */
   hold: string[];
   held: (() => void)[];
+  /** How many of the requests whose names were to be held back have an answer. */
+  answered: number;
 }
 
 /** Records the requests to the engine from the next page load on, and holds back those whose name is in `hold`. */
 export async function watchRequests(page: Page, ...hold: string[]): Promise<void> {
   await page.addInitScript((names) => {
-    const watched: Watched = { asked: [], hold: names, held: [] };
+    const watched: Watched = { asked: [], hold: names, held: [], answered: 0 };
     Object.assign(window, { watched });
     const post = Reflect.get(Worker.prototype, "postMessage") as (...parts: unknown[]) => void;
     Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
-      const { name, args } = message as {
+      const { id, name, args } = message as {
+        id?: number;
         name?: string;
         args?: { prompt?: { length: number }; start?: number };
       };
       const send = () => post.call(this, message, ...rest);
       if (name === undefined) return send();
-      watched.asked.push({ name, tokens: args?.prompt && args.prompt.length - (args.start ?? 0) });
-      if (watched.hold.includes(name)) watched.held.push(send);
-      else send();
+      const prompt = args?.prompt;
+      watched.asked.push({ name, tokens: prompt && prompt.length - (args.start ?? 0), prompt });
+      if (!watched.hold.includes(name)) return send();
+      watched.held.push(send);
+      this.addEventListener("message", ({ data }: MessageEvent<{ id?: number; type: string }>) => {
+        if (data.id === id && /done|failed/.test(data.type)) watched.answered += 1;
+      });
     };
   }, hold);
 }
+
+/** Holds back the requests whose name is in `names` from now on, and counts them and their answers anew. */
+export const holdRequests = (page: Page, ...names: string[]): Promise<void> =>
+  page.evaluate((hold) => {
+    Object.assign((window as unknown as { watched: Watched }).watched, { hold, answered: 0 });
+  }, names);
+
+/** How many requests are held back, and how many of those that were held back have an answer. */
+export const heldRequests = (page: Page): Promise<{ held: number; answered: number }> =>
+  page.evaluate(() => {
+    const { held, answered } = (window as unknown as { watched: Watched }).watched;
+    return { held: held.length, answered };
+  });
 
 /** The requests since the last call. */
 export const takeRequests = (page: Page): Promise<SeenRequest[]> =>
   page.evaluate(() => (window as unknown as { watched: Watched }).watched.asked.splice(0));
 
-/** Sends the held messages, and holds back no more. */
-export const releaseRequests = (page: Page): Promise<void> =>
-  page.evaluate(() => {
+/** Sends the held messages, and holds back no more. With `count`, it sends the first ones and holds back the others. */
+export const releaseRequests = (page: Page, count?: number): Promise<void> =>
+  page.evaluate((first) => {
     const { watched } = window as unknown as { watched: Watched };
-    watched.hold = [];
-    for (const send of watched.held.splice(0)) send();
-  });
+    if (first === undefined) watched.hold = [];
+    for (const send of watched.held.splice(0, first ?? Infinity)) send();
+  }, count);
 
 /** Ends the engine's worker as a crash does. */
 export async function killWorker(page: Page): Promise<void> {

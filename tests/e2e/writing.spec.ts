@@ -2,70 +2,68 @@
 import { expect, test, type Page } from "@playwright/test";
 import {
   expectFinished,
+  expectGrowth,
+  expectIdle,
   expectReady,
   generate,
   hold,
-  inEditor,
+  modelsText,
   open,
   openWithoutModel,
   press,
+  setCaret,
+  setLength,
   setOption,
   setText,
   startLongText,
+  takeRequests,
   textOf,
+  watchRequests,
   writeOn,
 } from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
-const models = async (page: Page) => (await page.locator("#editor .models").allTextContents()).join("");
-const setCaret = (page: Page, offset: number) =>
-  inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
+const another = (page: Page) => page.getByRole("button", { name: "Another" });
+const undo = (page: Page) => page.getByRole("button", { name: "Undo" });
 
 /** Generates a few tokens, which the model cannot end. */
 async function writeFew(page: Page): Promise<string> {
-  await setOption(page, "Tokens", "8");
-  await page.getByLabel("Ignore end of text").check();
+  await setLength(page, "8");
   return generate(page);
 }
 
-test("the status of a text disappears with Undo, and with the text", async ({ page }) => {
-  await open(page);
-  await writeFew(page);
-  await expect(page.locator("#finish")).toContainText("Finished");
-  await text(page).press("Control+Z");
-  await expect(page.locator("#finish")).toBeEmpty();
-  await writeFew(page);
-  await text(page).press("Control+A");
-  await page.keyboard.press("Delete");
-  await expect(page.locator("#finish")).toBeEmpty();
-  await expect(page.locator("#speed")).toBeEmpty();
-});
-
 test("the visitor's and the model's text look different, and are undone separately", async ({ page }) => {
   await open(page);
+  await expect(text(page)).toBeFocused();
   await text(page).press("Control+End");
   await page.keyboard.type(" there was");
   const whole = await writeFew(page);
   const begun = "Once upon a time there was";
-  expect(begun + (await models(page))).toBe(whole);
+  expect(begun + (await modelsText(page))).toBe(whole);
   await text(page).focus();
   await page.keyboard.type(" Oh");
   expect(await textOf(page)).toBe(`${whole} Oh`); // the caret moved along
-  expect(begun + (await models(page))).toBe(whole);
+  expect(begun + (await modelsText(page))).toBe(whole);
   await page.keyboard.press("Control+Z");
   expect(await textOf(page)).toBe(whole);
   await page.keyboard.press("Control+Z");
   expect(await textOf(page)).toBe(begun);
+  await expect(page.locator("#finish")).toBeEmpty(); // the status belongs to the text
   await page.getByRole("button", { name: "Redo" }).click();
   expect(await textOf(page)).toBe(whole);
-  expect(begun + (await models(page))).toBe(whole); // the text is the model's again
+  expect(begun + (await modelsText(page))).toBe(whole); // the text is the model's again
 
   // Edited text becomes the visitor's, until the edit is undone.
   await setCaret(page, whole.length - 1);
   await text(page).press("Backspace");
-  expect((begun + (await models(page))).length).toBeLessThan(whole.length - 1);
-  await page.getByRole("button", { name: "Undo" }).click();
-  expect(begun + (await models(page))).toBe(whole);
+  expect((begun + (await modelsText(page))).length).toBeLessThan(whole.length - 1);
+  await undo(page).click();
+  expect(begun + (await modelsText(page))).toBe(whole);
+
+  await text(page).press("Control+A");
+  await page.keyboard.press("Delete");
+  await expect(page.locator("#finish")).toBeEmpty();
+  await expect(page.locator("#speed")).toBeEmpty();
 });
 
 test("the model continues at the caret and keeps the text after it; Continue continues at the end", async ({
@@ -80,18 +78,52 @@ test("the model continues at the caret and keeps the text after it; Continue con
   await expect.poll(() => textOf(page)).toMatch(/ The end.+$/s);
 });
 
-test("Another replaces the last run, and undo brings it back", async ({ page }) => {
+test("Another keeps the previous text: buttons, arrow keys, Undo and a reload lead back to it", async ({
+  page,
+}) => {
   await open(page);
   await setOption(page, "Temperature", "3"); // so that each text is different
-  const first = await writeFew(page);
-  await page.getByRole("button", { name: "Another" }).click();
-  await expect.poll(() => textOf(page)).not.toBe(first);
-  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false");
-  const second = await textOf(page);
-  expect(second).not.toBe(first);
-  expect(second.startsWith("Once upon a time")).toBe(true);
-  await page.getByRole("button", { name: "Undo" }).click();
-  expect(await textOf(page)).toBe(first);
+  const place = page.locator("#alternative");
+  const texts = [await writeFew(page)];
+  await expect(place).toBeHidden();
+  await undo(page).click();
+  await expect(another(page)).toBeHidden();
+  await page.getByRole("button", { name: "Redo" }).click();
+  while (texts.length < 3) {
+    await another(page).click();
+    await expectIdle(page);
+    const now = await textOf(page);
+    expect(now.startsWith("Once upon a time")).toBe(true);
+    if (!texts.includes(now)) texts.push(now);
+  }
+  await expect(place).toHaveText("3/3");
+  await undo(page).click();
+  expect(await textOf(page)).toBe(texts[1]);
+  await expect(place).toHaveText("2/3");
+  await page.getByRole("button", { name: "Redo" }).click();
+  await page.getByRole("button", { name: "Previous text" }).click();
+  expect(await textOf(page)).toBe(texts[1]);
+  await expect(page.locator("#finish")).toHaveText("Text 2 of 3.");
+  await page.keyboard.press("ArrowLeft");
+  await expect(page.getByRole("button", { name: "Previous text" })).toBeFocused();
+  expect(await textOf(page)).toBe(texts[0]);
+  await text(page).press("Alt+PageUp");
+  expect(await textOf(page)).toBe(texts[2]);
+  await page.keyboard.press("Control+Z");
+  expect(await textOf(page)).toBe(texts[0]);
+  await page.reload();
+  await expectReady(page);
+  await expect(place).toHaveText("1/3");
+  await text(page).press("Alt+PageDown");
+  expect(await textOf(page)).toBe(texts[1]);
+
+  await setOption(page, "Temperature", "0");
+  const longer = await generate(page);
+  await expect(place).toBeHidden(); // the caret is at another place
+  await another(page).click();
+  await expect(page.locator("#finish")).toContainText("This is the same text again.", { timeout: 30_000 });
+  expect(await textOf(page)).toBe(longer);
+  await expect(place).toBeHidden();
 });
 
 test("you can type elsewhere while the model writes, and Undo stops it", async ({ page }) => {
@@ -101,24 +133,14 @@ test("you can type elsewhere while the model writes, and Undo stops it", async (
   await text(page).focus();
   await page.keyboard.type("Well! ", { delay: 20 });
   expect((await textOf(page)).startsWith("Well! Once upon a time")).toBe(true);
-  const length = (await textOf(page)).length;
-  await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 50);
+  await expectGrowth(page, 50);
   await page.keyboard.press("Control+Z");
   await expect(page.locator("#finish")).toContainText("Stopped,");
-  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false");
+  await expectIdle(page);
 });
 
 test("text typed while the model loads is part of what it continues", async ({ page }) => {
-  await page.addInitScript(() => {
-    const prompts: unknown[] = [];
-    Object.assign(window, { prompts });
-    const post = Reflect.get(Worker.prototype, "postMessage") as (...parts: unknown[]) => void;
-    Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
-      const { name, args } = message as { name?: string; args?: { prompt?: unknown } };
-      if (name === "generate") prompts.push(args?.prompt);
-      post.call(this, message, ...rest);
-    };
-  });
+  await watchRequests(page);
   const arrive = await hold(page, "**/model.safetensors.001");
   await page.goto("./");
   await expect(page.locator("#editor .cm-content")).toBeVisible(); // the field before it has the same name
@@ -128,47 +150,26 @@ test("text typed while the model loads is part of what it continues", async ({ p
   await page.keyboard.type(" there lived");
   arrive();
   await expectFinished(page);
-  const prompts = await page.evaluate(() => (window as unknown as { prompts: unknown[] }).prompts);
-  expect(prompts).toEqual(["Once upon a time there lived"]);
+  const asked = (await takeRequests(page)).filter(({ name }) => name === "generate");
+  expect(asked.map(({ prompt }) => prompt)).toEqual(["Once upon a time there lived"]);
   expect(await textOf(page)).toMatch(/^Once upon a time there lived./s);
 });
 
-test("pasted text is inserted as plain text", async ({ page }) => {
+test("pasted text is inserted as plain text, also from a clipboard with only HTML", async ({ page }) => {
   await openWithoutModel(page);
-  await text(page).press("Control+A");
-  await text(page).evaluate((element) => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData("text/html", "<h1>Loud</h1><b>bold</b>");
-    clipboardData.setData("text/plain", "Loud bold");
-    element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-  });
+  const paste = async (content: Record<string, string>) => {
+    await text(page).press("Control+A");
+    await text(page).evaluate((element, data) => {
+      const clipboardData = new DataTransfer();
+      for (const [type, value] of Object.entries(data)) clipboardData.setData(type, value);
+      element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    }, content);
+  };
+  await paste({ "text/html": "<h1>Loud</h1><b>bold</b>", "text/plain": "Loud bold" });
   expect(await textOf(page)).toBe("Loud bold");
+  await paste({ "text/html": "<p>One <b>two</b></p><p>three</p>" });
+  expect(await textOf(page)).toBe("One two\nthree");
   await expect(page.locator("#editor :is(h1, b)")).toHaveCount(0);
-});
-
-test("nothing moves while the model writes", async ({ page }) => {
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await open(page);
-  await setOption(page, "Tokens", "150");
-  await page.getByLabel("Ignore end of text").check();
-  await text(page).press("Control+End");
-  await page.evaluate(() => {
-    const moved: string[] = [];
-    Object.assign(window, { moved });
-    interface Shift extends PerformanceEntry {
-      sources: { node: Node | null }[];
-    }
-    new PerformanceObserver((list) => {
-      for (const { node } of (list.getEntries() as Shift[]).flatMap(({ sources }) => sources)) {
-        const element = node instanceof Element ? node : node?.parentElement;
-        // The mark where the model writes may move on, and removed elements do not count.
-        if (element && !element.closest(".pen")) moved.push(element.outerHTML.slice(0, 100));
-      }
-    }).observe({ type: "layout-shift" });
-  });
-  await page.keyboard.press("Control+Enter");
-  await expectFinished(page);
-  expect(await page.evaluate(() => (window as unknown as { moved: string[] }).moved)).toEqual([]);
 });
 
 test("the editor takes over text, caret and focus of the field that precedes it", async ({ page }) => {
