@@ -413,8 +413,8 @@ test.describe("the pressed token's details are shown, and it is marked", () => {
         const at = await placeOf(page, offset, half);
         await page.touchscreen.tap(at.x, at.y);
         await expectToken(page, token);
-        await expect.poll(caret).toBe(offset + Math.round(half)); // the caret follows
-        await expectToken(page, token);
+        await expect.poll(caret).toBe(offset + Math.round(half));
+        await expectToken(page, token); // the caret has followed, and the token is the same
       }
     }
     await showView(page, "Text");

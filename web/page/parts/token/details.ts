@@ -118,11 +118,25 @@ class Details implements PluginValue {
   /** Shows the token under the pointer; none if there is no token or text is selected. */
   press(event: MouseEvent): void {
     const { view } = this;
+    if (hasPanel(view.state.field(modeField))) return;
+    this.readSelection();
     const { state } = view;
-    if (hasPanel(state.field(modeField))) return;
     const offset = state.selection.main.empty ? characterUnder(view, event) : undefined;
     if (offset !== undefined || state.field(detailsField))
       view.dispatch({ effects: showDetails.of(offset ?? null) });
+  }
+
+  /** Reads where a finger put the caret. The editor does so only after the press: drawing the details would undo it. */
+  private readSelection(): void {
+    const { view } = this;
+    const { anchorNode, anchorOffset = 0, focusNode, focusOffset = 0 } = getSelection() ?? {};
+    const isInText = (node?: Node | null): node is Node => node != null && view.contentDOM.contains(node);
+    if (!isInText(anchorNode) || !isInText(focusNode)) return;
+    const anchor = view.posAtDOM(anchorNode, anchorOffset);
+    const head = view.posAtDOM(focusNode, focusOffset);
+    const { main } = view.state.selection;
+    if (anchor !== main.anchor || head !== main.head)
+      view.dispatch({ selection: { anchor, head }, userEvent: "select.pointer" });
   }
 
   /** Moves the focus to the panel, and opens it at the caret if necessary. */
