@@ -2,15 +2,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test, type Page } from "@playwright/test";
 import { withFields } from "../../web/page/assistant/compose.js";
-import { violationsIn } from "./axe.js";
+import { expectAccessible } from "./axe.js";
 import { inPage } from "./model.js";
 import {
-  expectReady,
+  expectEditor,
   generate,
-  inEditor,
   open,
   openSection,
+  openWithoutModel,
   press,
+  setCaret,
+  setLength,
   setOption,
   setText,
   showView,
@@ -58,69 +60,64 @@ const writtenBy = (page: Page, prompt: string, maxNewTokens: number, seed: numbe
     { prompt, maxNewTokens, seed },
   );
 
-async function setShort(page: Page): Promise<void> {
-  await setOption(page, "Tokens", "24");
-  await setOption(page, "Seed", "5");
+async function expectFields(page: Page, remember: string, note: string): Promise<void> {
+  await expect(field(page, "Always remember")).toHaveValue(remember);
+  await expect(field(page, "Note")).toHaveValue(note);
 }
 
-test("the model writes what the module writes after the same lines", async ({ page }) => {
+test("the model writes what the module writes after what the view shows", async ({ page }) => {
   await open(page);
-  await setShort(page);
-  await setText(page, begin);
-  const alone = await generate(page);
-  await setText(page, begin);
-  await setFields(page, { remember, note });
-  await expect.poll(() => besides(page)).toEqual([`Always remember ${remember}`, `Note ${note}`]);
-  const written = await generate(page);
-  const prompt = `${remember}\nLily went out.\n${note}\nShe saw the sea. It was big. Max ran to the`;
-  const { text } = await writtenBy(page, prompt, 24, 5);
-  expect(written).toBe(begin + text);
-  expect(written).not.toBe(alone);
-});
+  await setOption(page, "Tokens", "24");
+  await setOption(page, "Seed", "5");
 
-test("the model reads Always remember, and then the end of a long text that is not grey", async ({
-  page,
-}) => {
-  await open(page);
-  await setShort(page);
-  await setText(page, long);
-  await setFields(page, { remember, note });
-  await expect.poll(() => unread(page)).not.toBe("");
-  await expect.poll(async () => (await besides(page)).length).toBe(2);
-  const end = long.slice((await unread(page)).length);
-  expect(end.length).toBeGreaterThan(500);
-  expect(end).toMatch(/^\S/);
-  const prompt = withFields(end, { remember, note });
-  const written = await generate(page);
-  const { text, dropped } = await writtenBy(page, prompt, 24, 5);
-  expect(dropped).toBe("");
-  expect(written).toBe(long + text);
-});
+  await test.step("a long text without fields: what the engine drops is grey", async () => {
+    await setText(page, long);
+    const first = await generate(page);
+    const { text, dropped } = await writtenBy(page, long, 24, 5);
+    expect(dropped).not.toBe("");
+    expect(first).toBe(long + text);
+    await setText(page, long);
+    await see(page);
+    await expect.poll(() => unread(page)).toBe(dropped);
+    await field(page, "Note").fill(note);
+    await expect.poll(() => besides(page)).toEqual([`Note ${note}`]);
+    await field(page, "Note").fill(" ");
+    await expect.poll(() => besides(page)).toEqual([]);
+    expect(await generate(page)).toBe(first);
+  });
 
-test("without fields, the text that the engine drops and the text after the caret are grey", async ({
-  page,
-}) => {
-  await open(page);
-  await setShort(page);
-  await setText(page, long);
-  const first = await generate(page);
-  const { text, dropped } = await writtenBy(page, long, 24, 5);
-  expect(dropped).not.toBe("");
-  expect(first).toBe(long + text);
+  await test.step("a caret within the text: what follows it is grey", async () => {
+    await setText(page, begin);
+    await setCaret(page, 14);
+    await expect.poll(() => unread(page)).toBe(begin.slice(14));
+    await expect(page.locator("#scored")).toHaveText(/^Words read: 3 of 14\. Tokens: \d of at most 512\.$/);
+  });
 
-  await setText(page, long);
-  await see(page);
-  await expect.poll(() => unread(page)).toBe(dropped);
-  await field(page, "Note").fill(note);
-  await expect.poll(() => besides(page)).toEqual([`Note ${note}`]);
-  await field(page, "Note").fill(" ");
-  await expect.poll(() => besides(page)).toEqual([]);
-  expect(await generate(page)).toBe(first);
+  await test.step("a short text with both fields", async () => {
+    await setText(page, begin);
+    const alone = await generate(page);
+    await setText(page, begin);
+    await setFields(page, { remember, note });
+    await expect.poll(() => besides(page)).toEqual([`Always remember ${remember}`, `Note ${note}`]);
+    const written = await generate(page);
+    const prompt = `${remember}\nLily went out.\n${note}\nShe saw the sea. It was big. Max ran to the`;
+    expect(written).toBe(begin + (await writtenBy(page, prompt, 24, 5)).text);
+    expect(written).not.toBe(alone);
+  });
 
-  await setText(page, begin);
-  await inEditor(page, (view) => view.dispatch({ selection: { anchor: 14 } }), null);
-  await expect.poll(() => unread(page)).toBe(begin.slice(14));
-  await expect(page.locator("#scored")).toHaveText(/^Words read: 3 of 14\. Tokens: \d of at most 512\.$/);
+  await test.step("a long text with both fields: its end that is not grey comes after Always remember", async () => {
+    await setText(page, long);
+    await expect.poll(() => unread(page)).not.toBe("");
+    await expect.poll(async () => (await besides(page)).length).toBe(2);
+    const end = long.slice((await unread(page)).length);
+    expect(end.length).toBeGreaterThan(500);
+    expect(end).toMatch(/^\S/);
+    const prompt = withFields(end, { remember, note });
+    const written = await generate(page);
+    const { text, dropped } = await writtenBy(page, prompt, 24, 5);
+    expect(dropped).toBe("");
+    expect(written).toBe(long + text);
+  });
 });
 
 test("the model still reads Always remember when the text outgrows the window, and a link writes it again", async ({
@@ -129,8 +126,7 @@ test("the model still reads Always remember when the text outgrows the window, a
 }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
-  await setOption(page, "Tokens", "700");
-  await page.getByLabel("Ignore end of text").check();
+  await setLength(page, "700");
   await setText(page, begin);
   await setFields(page, { remember, note });
   const written = await generate(page);
@@ -153,88 +149,65 @@ test("the model still reads Always remember when the text outgrows the window, a
   );
   expect(await textOf(other)).toBe(written);
   await see(other);
-  await expect(field(other, "Always remember")).toHaveValue(remember);
-  await expect(field(other, "Note")).toHaveValue(note);
+  await expectFields(other, remember, note);
 });
 
-test("a reload keeps the fields, and the tab says that they are in use", async ({ page }) => {
-  await open(page);
-  const tab = page.getByRole("tab", { name: "What the model sees" });
-  await expect(tab).not.toHaveAttribute("aria-description", /./);
-  await setText(page, begin);
-  await setFields(page, { remember, note: "" });
-  await expect(tab).toHaveAttribute("aria-description", "in use");
-  await page.reload();
-  await expectReady(page);
-  await expect(tab).toHaveAttribute("aria-selected", "true"); // the view stays, too
-  await expect(field(page, "Always remember")).toHaveValue(remember);
-  await expect(field(page, "Note")).toHaveValue("");
-  await expect.poll(() => besides(page)).toEqual([`Always remember ${remember}`]);
-  await field(page, "Always remember").fill("");
-  await expect(tab).not.toHaveAttribute("aria-description", /./);
-  await showView(page, "Text");
-  await page.reload();
-  await expectReady(page);
-  await expect(tab).not.toHaveAttribute("aria-description", /./);
-});
-
-test("the fields belong to one text of the library, and go with it into a file and out of it", async ({
+test("the fields belong to one text: a reload, a new text, a file and an opening keep them apart", async ({
   page,
 }, testInfo) => {
   const library = page.locator("#library");
-  await open(page);
+  const tab = page.getByRole("tab", { name: "What the model sees" });
+  await openWithoutModel(page);
+  await expect(tab).not.toHaveAttribute("aria-description", /./);
   await setText(page, begin);
-  await setFields(page, { remember, note });
-  await openSection(page, "library");
-  await library.getByRole("button", { name: "New text", exact: true }).click();
-  await expect.poll(() => textOf(page)).toBe("");
-  await expect(field(page, "Always remember")).toHaveValue("");
-  await setText(page, "Another text.");
+  await showView(page, "Sees");
+  await field(page, "Always remember").fill(remember);
+  await field(page, "Note").fill(note);
+  await expect(tab).toHaveAttribute("aria-description", "in use");
+  await page.reload();
+  await expectEditor(page);
+  await expect(tab).toHaveAttribute("aria-selected", "true"); // the view stays, too
+  await expectFields(page, remember, note);
+  await expect(tab).toHaveAttribute("aria-description", "in use");
 
-  await openSection(page, "library");
-  const coming = page.waitForEvent("download");
-  await library.getByRole("button", { name: "Export all", exact: true }).click();
-  const file = testInfo.outputPath("texts.json");
-  await (await coming).saveAs(file);
-  const { texts } = JSON.parse(readFileSync(file, "utf8")) as { texts: { text: string; fields?: object }[] };
-  expect(texts.find(({ text }) => text === begin)?.fields).toEqual({ remember, note });
-  expect(texts.find(({ text }) => text !== begin)).not.toHaveProperty("fields");
+  await test.step("a new text has none", async () => {
+    await openSection(page, "library");
+    await library.getByRole("button", { name: "New text", exact: true }).click();
+    await expect.poll(() => textOf(page)).toBe("");
+    await expectFields(page, "", "");
+    await expect(tab).not.toHaveAttribute("aria-description", /./);
+    await setText(page, "Another text.");
+  });
 
-  const changed = texts.map((each) => ({ ...each, text: `${each.text}!`, name: `Copy of ${each.text}` }));
-  const whole = JSON.parse(readFileSync(file, "utf8")) as object;
-  writeFileSync(file, JSON.stringify({ ...whole, texts: changed }));
-  await library.locator("input[type=file]").setInputFiles(file);
-  await library.getByText(`Copy of ${begin}`, { exact: true }).click();
-  await expect.poll(() => textOf(page)).toBe(`${begin}!`);
-  await expect(field(page, "Always remember")).toHaveValue(remember);
-  await expect(field(page, "Note")).toHaveValue(note);
+  await test.step("they go with their text into a file and out of it", async () => {
+    await openSection(page, "library");
+    const coming = page.waitForEvent("download");
+    await library.getByRole("button", { name: "Export all", exact: true }).click();
+    const file = testInfo.outputPath("texts.json");
+    await (await coming).saveAs(file);
+    const whole = JSON.parse(readFileSync(file, "utf8")) as { texts: { text: string; fields?: object }[] };
+    expect(whole.texts.find(({ text }) => text === begin)?.fields).toEqual({ remember, note });
+    expect(whole.texts.find(({ text }) => text !== begin)).not.toHaveProperty("fields");
+    const texts = whole.texts.map((each) => ({
+      ...each,
+      text: `${each.text}!`,
+      name: `Copy of ${each.text}`,
+    }));
+    writeFileSync(file, JSON.stringify({ ...whole, texts }));
+    await library.locator("input[type=file]").setInputFiles(file);
+    await library.getByText(`Copy of ${begin}`, { exact: true }).click();
+    await expect.poll(() => textOf(page)).toBe(`${begin}!`);
+    await expectFields(page, remember, note);
+  });
 
-  const damaged = changed.map((each) => ({ ...each, fields: { remember: 1 } }));
-  writeFileSync(file, JSON.stringify({ ...whole, texts: damaged }));
-  await library.locator("input[type=file]").setInputFiles(file);
-  await expect(library.getByRole("status")).toContainText(
-    'texts[0].fields: expected two texts of at most 4000 UTF-16 code units, found {"remember":1}',
-  );
-});
-
-test("an opening begins with empty fields, and Undo returns the text before with its own", async ({
-  page,
-}) => {
-  await open(page);
-  await setShort(page);
-  await setText(page, begin);
-  await setFields(page, { remember, note });
-  await page.getByRole("button", { name: "Tom and his dog…" }).click();
-  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
-  await expect(field(page, "Always remember")).toHaveValue("");
-  await expect(field(page, "Note")).toHaveValue("");
-  expect(await textOf(page)).toMatch(/^Tom and his dog./);
-  await press(page, "undo"); // what the model wrote
-  await press(page, "undo");
-  expect(await textOf(page)).toBe(begin);
-  await expect(field(page, "Always remember")).toHaveValue(remember);
-  await expect(field(page, "Note")).toHaveValue(note);
-  await expect.poll(() => besides(page)).toEqual([`Always remember ${remember}`, `Note ${note}`]);
+  await test.step("an opening begins with none, and Undo returns the text before with its own", async () => {
+    await page.getByRole("button", { name: "Tom and his dog…" }).click();
+    await expect.poll(() => textOf(page)).toMatch(/^Tom and his dog./);
+    await expectFields(page, "", "");
+    await press(page, "undo");
+    expect(await textOf(page)).toBe(`${begin}!`);
+    await expectFields(page, remember, note);
+  });
 });
 
 test("fields that leave no room for the text are refused, in the view and by Write on", async ({ page }) => {
@@ -252,24 +225,21 @@ test("fields that leave no room for the text are refused, in the view and by Wri
   await generate(page);
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing in the view, and keys reach all of it (${colorScheme})`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme });
-    await open(page);
-    await setText(page, long);
-    await page.locator("#tab-text").focus();
-    await page.keyboard.press("End");
-    await page.keyboard.press("ArrowLeft");
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("Tab");
-    while (!(await field(page, "Always remember").evaluate((each) => each === document.activeElement)))
-      await page.keyboard.press("Tab"); // past the openings
-    await page.keyboard.type(remember);
-    await page.keyboard.press("Tab");
-    await page.keyboard.type(note);
-    await page.keyboard.press("Tab");
-    await expect(page.getByRole("textbox", { name: "Text" })).toBeFocused();
-    await expect.poll(async () => (await besides(page)).length).toBe(2);
-    expect((await violationsIn(page)).map(({ id }) => id)).toEqual([]);
-  });
-}
+test("axe finds nothing in the view, and keys reach all of it", async ({ page }) => {
+  await open(page);
+  await setText(page, long);
+  await page.locator("#tab-text").focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  while (!(await field(page, "Always remember").evaluate((each) => each === document.activeElement)))
+    await page.keyboard.press("Tab"); // past the openings
+  await page.keyboard.type(remember);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(note);
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("textbox", { name: "Text" })).toBeFocused();
+  await expect.poll(async () => (await besides(page)).length).toBe(2);
+  await expectAccessible(page);
+});

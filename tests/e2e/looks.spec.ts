@@ -1,14 +1,15 @@
 // The page's other appearances: on a stage, on paper, in forced colours, without motion.
 import { expect, test, type Page } from "@playwright/test";
-import { violationsIn } from "./axe.js";
+import { expectAccessible, violationsIn } from "./axe.js";
 import {
   expectFinished,
+  expectIdle,
   generate,
   generateAnew,
   hold,
-  inEditor,
+  insertAt,
   open,
-  openSection,
+  openWithoutModel,
   press,
   setText,
   showView,
@@ -24,7 +25,6 @@ test.describe("on a stage", () => {
 
   test("the stage shows only the text, in large type, and all writing keys work", async ({ page }) => {
     await open(page);
-    await setText(page, "Once upon a time");
     await text(page).press("Alt+Enter");
     expect(await isStage(page)).toBe(true);
     await expect(text(page)).toBeFocused();
@@ -37,42 +37,33 @@ test.describe("on a stage", () => {
     await page.keyboard.press("Escape"); // dismisses the suggestions
     await expect(page.locator(".suggestions li")).toHaveCount(0);
     expect(await isStage(page)).toBe(true);
-    await page.keyboard.press("Control+Enter");
-    await expect(text(page)).toHaveAttribute("aria-busy", "false", { timeout: 30_000 });
-    expect((await textOf(page)).length).toBeGreaterThan("Once upon a time".length);
-    const violations = await violationsIn(page);
-    expect(violations.map(({ id }) => id)).toEqual([]);
-    await page.keyboard.press("Control+Z");
-    expect(await textOf(page)).toBe("Once upon a time");
-    await page.keyboard.press("Escape");
-    expect(await isStage(page)).toBe(false);
-    await expect(page.locator("#generate")).toBeVisible();
-    await expect.poll(() => page.evaluate(() => document.fullscreenElement)).toBe(null);
-  });
 
-  test("the button that leaves the stage has enough contrast", async ({ page }) => {
-    await open(page);
-    await text(page).press("Alt+Enter");
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      const contrast = await page.locator("#stage-leave").evaluate((sign) => {
-        const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number);
-        const luminance = (color: number[]) => {
-          const [r = 0, g = 0, b = 0] = color.map((each) =>
-            each <= 10.31475 ? each / 3294.6 : ((each / 255 + 0.055) / 1.055) ** 2.4,
-          );
-          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-        };
-        const { color, opacity } = getComputedStyle(sign);
-        const paper = channels(getComputedStyle(document.body).backgroundColor);
-        const seen = channels(color).map(
-          (each, place) => each * Number(opacity) + (paper[place] ?? 0) * (1 - Number(opacity)),
-        );
-        const both = [luminance(seen), luminance(paper)];
-        return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
-      });
-      expect(contrast, colorScheme).toBeGreaterThanOrEqual(4.5);
-    }
+    await test.step("a clicker continues the text, steps back and blanks the screen", async () => {
+      await page.keyboard.press("PageDown");
+      await expectFinished(page);
+      const written = await textOf(page);
+      expect(written.length).toBeGreaterThan("Once upon a time".length);
+      await page.keyboard.press("b");
+      await expect(page.locator("main")).toBeHidden();
+      await page.keyboard.press("b");
+      await expect(page.locator("main")).toBeVisible();
+      expect(await textOf(page)).toBe(written);
+      await page.keyboard.press("PageUp");
+      expect(await textOf(page)).toBe("Once upon a time");
+      await page.keyboard.press("PageDown");
+      expect(await textOf(page)).toBe(written); // the same passage, not a new one
+      await page.keyboard.press("Control+Enter");
+      await expectIdle(page);
+      expect((await textOf(page)).length).toBeGreaterThan(written.length);
+    });
+
+    await expectAccessible(page);
+    await test.step("Escape leaves the stage", async () => {
+      await page.keyboard.press("Escape");
+      expect(await isStage(page)).toBe(false);
+      await expect(page.locator("#generate")).toBeVisible();
+      await expect.poll(() => page.evaluate(() => document.fullscreenElement)).toBe(null);
+    });
   });
 
   test("Escape on the stage stops the model first, and then leaves the stage", async ({ page }) => {
@@ -90,7 +81,7 @@ test.describe("on a stage", () => {
   });
 
   test("full screen that is granted after the stage was left ends at once", async ({ page }) => {
-    await open(page);
+    await openWithoutModel(page);
     await page.evaluate(() => {
       const asked: (() => void)[] = [];
       const seen = { left: 0, locked: 0 };
@@ -141,11 +132,7 @@ test.describe("on paper", () => {
     await open(page);
     await generateAnew(page);
     const lines = Array.from({ length: 400 }, (_, line) => `Line ${line}.`).join("\n");
-    await inEditor(
-      page,
-      (view, insert) => view.dispatch({ changes: { from: view.state.doc.length, insert } }),
-      `\n${lines}`,
-    );
+    await insertAt(page, (await textOf(page)).length, `\n${lines}`);
     await expect(page.getByText("Line 399.")).toHaveCount(0); // it is far below the window
     await page.emulateMedia({ media: "print" });
     await expect(page.getByText("Line 399.")).toHaveCount(1);
@@ -228,31 +215,4 @@ test("with reduced motion nothing on the page moves by itself", async ({ page })
       .map((animation) => (animation instanceof CSSAnimation ? animation.animationName : "transition")),
   );
   expect(running).toEqual([]);
-});
-
-test("at 320 px nothing is clipped or wider than the window, also in German and with views and branches", async ({
-  browser,
-}) => {
-  for (const locale of ["en", "de"]) {
-    const context = await browser.newContext({ locale, viewport: { width: 320, height: 640 } });
-    const page = await context.newPage();
-    await open(page);
-    const expectFit = async () => {
-      const wide = await page.evaluate(() =>
-        [...document.querySelectorAll("body *")]
-          .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 0.5)
-          .map((part) => `${part.tagName} ${part.id} ${part.className}`),
-      );
-      expect(wide, locale).toEqual([]);
-    };
-    await showView(page, "probability");
-    await page.locator("#editor .cm-content").press("Alt+ArrowDown");
-    await page.locator("#token li").first().waitFor({ timeout: 30_000 });
-    await expectFit();
-    await page.locator("#editor .cm-content").press("Escape"); // closes the sheet, which has the dock's place
-    await page.locator("#chooser > summary").click();
-    for (const section of ["options", "device"]) await openSection(page, section);
-    await expectFit();
-    await context.close();
-  }
 });

@@ -1,77 +1,75 @@
 // The page for everyone: axe-core in every state, the focus, the keyboard alone, zoom and large text.
 import { expect, test, type Page } from "@playwright/test";
-import { violationsIn } from "./axe.js";
+import { expectAccessible } from "./axe.js";
 import {
   expectFinished,
+  expectIdle,
   expectReady,
   generate,
   hold,
-  inEditor,
+  insertAt,
   killWorker,
   lookInside,
   open,
   openSection,
+  partsBeyondWindow,
   prepareLongText,
   releaseRequests,
+  setLength,
   setOption,
   setText,
   showView,
   startLongText,
+  stop,
   textOf,
   watchRequests,
   writeOn,
 } from "./page.js";
 
-async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    const violations = await violationsIn(page);
-    const found = violations.map(({ id, impact, nodes }) => ({
-      id,
-      impact,
-      targets: nodes.map(({ target }) => target.join(" ")),
-    }));
-    expect(found, colorScheme).toEqual([]);
-  }
-}
+const text = (page: Page) => page.locator("#editor .cm-content");
 
-const branchName = (page: Page) => page.getByRole("textbox", { name: /^Name of “/ });
-
-/** Every state that a visitor can meet, and the way there. */
-const states: Record<string, (page: Page) => Promise<void>> = {
-  "the scripts do not run": async (page) => {
+test.describe("axe-core finds no problem, light and dark,", () => {
+  test("while the scripts do not run", async ({ page }) => {
     await page.route("**/assets/index-*.js", (route) => route.abort());
     await page.goto("./");
     await expect(page.locator("#starting")).toBeVisible();
     await page.waitForFunction(() =>
       document.getAnimations().every(({ playState }) => playState === "finished"),
     );
-  },
-  "the model loads": async (page) => {
+    await expectAccessible(page);
+  });
+
+  test("while the model loads", async ({ page }) => {
     await page.route("**/model.safetensors.001", () => {}); // it never arrives
     await page.goto("./");
     await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
-  },
-  "it is ready": open,
-  "it writes": async (page) => {
-    await open(page);
-    await startLongText(page);
-  },
-  "a text is finished": async (page) => {
-    await open(page);
-    await generate(page);
-  },
-  "a load failed": async (page) => {
+    await expectAccessible(page);
+  });
+
+  test("after a load has failed", async ({ page }) => {
     await page.goto("./?model=none");
     await expect(page.getByRole("alert")).toBeVisible();
-  },
-  "a value is refused": async (page) => {
+    await expectAccessible(page);
+  });
+
+  test("before, while and after the model writes, and when its worker has died", async ({ page }) => {
     await open(page);
-    await setOption(page, "Top p", "1.5");
+    await expectAccessible(page);
+    await startLongText(page);
+    await expectAccessible(page);
+    await expect(text(page)).toHaveAttribute("aria-busy", "true"); // all the time
+    await stop(page);
+    await expectAccessible(page);
     await writeOn(page);
-    await expect(page.locator("#refusal-topP")).toBeVisible();
-  },
-  "a notice is shown": async (page) => {
+    await expect(text(page)).toHaveAttribute("aria-busy", "true");
+    await killWorker(page);
+    await expect(page.getByRole("button", { name: "Load the model again" })).toBeVisible();
+    await expectAccessible(page);
+  });
+
+  test("while a value is refused, a notice is shown, and a new version of the page waits", async ({
+    page,
+  }) => {
     // Imitates a host without the headers, on which the service worker did not help.
     await page.addInitScript(() => sessionStorage.setItem("gpt2-wasm:isolation-tried", "1"));
     await page.route("./", async (route) => {
@@ -80,51 +78,40 @@ const states: Record<string, (page: Page) => Promise<void>> = {
     });
     await open(page);
     await expect(page.locator("#notice")).toBeVisible();
-  },
-  "the worker died": async (page) => {
+    await setOption(page, "Top p", "1.5");
+    await writeOn(page);
+    await expect(page.locator("#refusal-topP")).toBeVisible();
+    // Imitates the service worker's message, which offline.spec.ts tests.
+    await page.locator("#update").evaluate((notice: HTMLElement) => (notice.hidden = false));
+    await expect(page.getByRole("button", { name: "Reload" })).toBeVisible();
+    await expectAccessible(page);
+  });
+
+  test("while a branch is named", async ({ page }) => {
     await open(page);
-    await startLongText(page);
-    await killWorker(page);
-    await expect(page.getByRole("button", { name: "Load the model again" })).toBeVisible();
-  },
-  "an error is told on stage": async (page) => {
+    await setOption(page, "Tokens", "4");
+    await text(page).press("Alt+ArrowDown");
+    await page.locator("#token [aria-pressed=false]").first().click({ timeout: 30_000 });
+    await expectIdle(page);
+    await page.getByRole("button", { name: /^Name “/ }).click();
+    const name = page.getByRole("textbox", { name: /^Name of “/ });
+    await expect(name).toBeFocused();
+    await expectAccessible(page);
+    await expect(name).toBeFocused(); // an unfocused name field closes
+  });
+
+  test("when an error is shown on the stage", async ({ page }) => {
     await open(page);
     await prepareLongText(page);
-    await page.locator("#editor .cm-content").press("Alt+Enter");
+    await text(page).press("Alt+Enter");
     await page.keyboard.press("Control+Enter");
     await expect(page.locator("#speed")).toContainText("tokens/s", { timeout: 30_000 });
     await killWorker(page);
     await expect(page.getByRole("button", { name: "Load the model again" })).toBeVisible();
     await expect(page.locator("html")).toHaveClass(/\bstage\b/);
-  },
-  "a new version of the page waits": async (page) => {
-    await open(page);
-    // Imitates the service worker's message, which offline.spec.ts tests.
-    await page.locator("#update").evaluate((notice: HTMLElement) => (notice.hidden = false));
-    await expect(page.getByRole("button", { name: "Reload" })).toBeVisible();
-  },
-  "a branch is named": async (page) => {
-    await open(page);
-    await setOption(page, "Tokens", "4");
-    await page.locator("#editor .cm-content").press("Alt+ArrowDown");
-    await page.locator("#token [aria-pressed=false]").first().click({ timeout: 30_000 });
-    await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false", {
-      timeout: 30_000,
-    });
-    await page.getByRole("button", { name: /^Name “/ }).click();
-    await expect(branchName(page)).toBeFocused();
-  },
-};
-
-for (const [name, reach] of Object.entries(states)) {
-  test(`axe-core finds no problem while ${name}, light and dark`, async ({ page }) => {
-    await reach(page);
     await expectAccessible(page);
-    if (name === "it writes")
-      await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "true"); // all the time
-    if (name === "a branch is named") await expect(branchName(page)).toBeFocused(); // an unfocused name field closes
   });
-}
+});
 
 test("the page works by keyboard alone", async ({ page }) => {
   await open(page);
@@ -170,11 +157,10 @@ test.describe("the focus never falls to the body", () => {
 
   test("the focus stays while a text is written, stopped and continued", async ({ page }) => {
     await open(page);
-    await setOption(page, "Tokens", "4096");
-    await page.getByLabel("Ignore end of text").check();
+    await prepareLongText(page);
     await page.locator("#generate").focus();
     await page.keyboard.press("Enter");
-    await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "true");
+    await expect(text(page)).toHaveAttribute("aria-busy", "true");
     expect(await focused(page)).toBe("generate");
     await expect(page.locator("#speed")).toContainText("tokens/s");
     await page.locator("#generate").focus();
@@ -185,7 +171,7 @@ test.describe("the focus never falls to the body", () => {
     await page.keyboard.press("Enter");
     await expect(page.locator("#continue")).toBeFocused();
     await page.keyboard.press("Enter");
-    await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "true");
+    await expect(text(page)).toHaveAttribute("aria-busy", "true");
     expect(await focused(page)).toBe("menu-button");
     await page.keyboard.press("Escape");
     const chip = page.getByRole("button", { name: "The old king…" });
@@ -248,14 +234,12 @@ test.describe("the focus never falls to the body", () => {
   }) => {
     await watchRequests(page, "score");
     await open(page);
-    await setOption(page, "Tokens", "4");
-    await page.getByLabel("Ignore end of text").check();
+    await setLength(page, "4");
     const given = "Once upon a time there was a big red dog";
     await setText(page, given);
     await showView(page, "Probability");
-    const text = page.locator("#editor .cm-content");
     const likeliest = page.locator("#token li button");
-    await text.press("Alt+ArrowDown");
+    await text(page).press("Alt+ArrowDown");
     await expect(likeliest.first()).toBeFocused({ timeout: 20_000 }); // as soon as the list has loaded
     const probability = page.locator("#token .token-head .share");
     await expect(probability).toHaveText("…");
@@ -264,11 +248,11 @@ test.describe("the focus never falls to the body", () => {
     await expect(probability).toHaveText(/%$/, { timeout: 20_000 });
     await expect(likeliest.nth(4)).toBeFocused();
 
-    await inEditor(page, (view) => view.dispatch({ changes: { from: 0, insert: "So, " } }), null);
+    await insertAt(page, 0, "So, ");
     expect(await focused(page)).toBe("text");
     await expect(page.locator("#token")).toBeHidden();
 
-    await text.press("Alt+ArrowDown");
+    await text(page).press("Alt+ArrowDown");
     await expect(likeliest.first()).toBeFocused({ timeout: 20_000 });
     await page.locator('#token button[aria-pressed="false"]:enabled').first().focus();
     await page.keyboard.press("Enter");
@@ -277,7 +261,7 @@ test.describe("the focus never falls to the body", () => {
     expect(await focused(page)).toBe("text");
     expect(await textOf(page)).not.toContain(given);
 
-    await text.press("Alt+ArrowDown");
+    await text(page).press("Alt+ArrowDown");
     await expect(likeliest).toHaveCount(10, { timeout: 20_000 });
     await likeliest.first().focus();
     await page.evaluate(() => (location.hash = "#view=inside")); // this view has no such panel
@@ -332,13 +316,7 @@ for (const [name, width, height, textSizes] of [
     };
     const expectTextFit = async (state: string, percent: number) => {
       await page.addStyleTag({ content: `html { font-size: ${percent}% !important }` });
-      const tooWide = await page.evaluate(() =>
-        [document, ...[...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])]
-          .flatMap((root) => [...root.querySelectorAll(":not(head, head *)")])
-          .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 0.5)
-          .map((part) => `${part.tagName} ${part.id} ${part.className}`),
-      );
-      expect(tooWide, state).toEqual([]);
+      expect(await partsBeyondWindow(page), state).toEqual([]);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       expect(overflow, state).toBeLessThanOrEqual(0);
       // No element cuts off its own content.
@@ -371,25 +349,23 @@ for (const [name, width, height, textSizes] of [
     await expectFit("a value is refused");
     await setOption(page, "Top p", "");
     await setOption(page, "Seed", "");
-    await setOption(page, "Tokens", "8");
-    await page.getByLabel("Ignore end of text").check();
+    await setLength(page, "8");
     await expect(page.locator("#picture")).toBeVisible({ timeout: 30_000 });
     await expectFit("the options are open");
     await generate(page);
     await expectFit("a text is finished");
-    const text = page.locator("#editor .cm-content");
-    await text.press("Control+End");
+    await text(page).press("Control+End");
     await page.keyboard.press("Tab");
     await expect(page.locator(".suggestions li")).toHaveCount(3, { timeout: 30_000 });
     await expectFit("words are suggested");
     await page.keyboard.press("Escape");
     await showView(page, "probability");
-    await text.press("Alt+ArrowDown");
+    await text(page).press("Alt+ArrowDown");
     await expect(page.locator("#token li")).toHaveCount(10, { timeout: 30_000 });
     await expectFit("a token is told");
     await page.locator("#token [aria-pressed=false]:enabled").first().click();
     await expect(page.locator("#branches")).toBeVisible();
-    await expect(text).toHaveAttribute("aria-busy", "false", { timeout: 30_000 });
+    await expectIdle(page);
     await expectFit("the text has branches");
     await openSection(page, "device");
     await expect(page.locator("#environment-list li").nth(3)).toBeVisible({ timeout: 30_000 });
@@ -397,7 +373,7 @@ for (const [name, width, height, textSizes] of [
     await lookInside(page);
     await expectFit("it looks inside");
     await showView(page, "Text");
-    await text.press("Alt+Enter");
+    await text(page).press("Alt+Enter");
     await expectFit("it is on stage");
   });
 }

@@ -209,6 +209,15 @@ export const modelsText = async (page: Page): Promise<string> =>
 export const linkTo = (passage: object): string =>
   `#text=${deflateRawSync(JSON.stringify(passage)).toString("base64url")}`;
 
+/** The parts of the page, shadow trees included, that reach beyond the right edge of the window. */
+export const partsBeyondWindow = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [document, ...[...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])]
+      .flatMap((root) => [...root.querySelectorAll(":not(head, head *)")])
+      .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 0.5)
+      .map((part) => `${part.tagName} ${part.id} ${part.className}`),
+  );
+
 /** Opens the tab Inside, and waits until it has inspected every layer for the token at the caret. */
 export async function lookInside(page: Page): Promise<void> {
   await showView(page, "Inside");

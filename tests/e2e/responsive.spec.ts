@@ -3,7 +3,7 @@ import { expect, test, type Page } from "@playwright/test";
 import { fillPhrase } from "../../web/src/shared/phrases.js";
 import * as german from "../../web/page/language/de.js";
 import * as english from "../../web/page/language/en.js";
-import { expectReady, open, openSection, startLongText, textOf } from "./page.js";
+import { expectFinished, expectGrowth, expectReady, open, setLength } from "./page.js";
 
 /** Layout shifts without a key press, as the Layout Instability API counts them. */
 interface Shift {
@@ -39,11 +39,19 @@ async function watch(page: Page): Promise<void> {
   });
 }
 
-test("nothing moves while the model writes", async ({ page }) => {
+const shiftsIn = (page: Page) =>
+  page.evaluate(() => (window as unknown as { shifts: Shift[] }).shifts.filter(({ value }) => value > 0.001));
+
+test("nothing moves while the model writes, and when it ends", async ({ page }) => {
   await open(page);
-  await startLongText(page);
-  await page.keyboard.press("Escape");
-  await openSection(page, "options");
+  await setLength(page, "150");
+  await page.locator("#editor .cm-content").press("Control+End");
+  await watch(page);
+  await page.keyboard.press("Control+Enter");
+  await expectFinished(page);
+  expect(await shiftsIn(page)).toEqual([]);
+
+  await setLength(page, "4096");
   await page.locator("#editor .cm-content").press("Control+End");
   await page.keyboard.press("Control+Enter");
   await expect(page.locator("#finish")).toBeEmpty(); // the model writes, and the window scrolls with it
@@ -53,14 +61,10 @@ test("nothing moves while the model writes", async ({ page }) => {
     () => (document.getElementById("dock")?.getBoundingClientRect().bottom ?? 0) > innerHeight - 1,
   );
   await watch(page);
-  const { length } = await textOf(page);
-  await expect
-    .poll(async () => (await textOf(page)).length, { timeout: 30_000 })
-    .toBeGreaterThan(length + 2000);
+  await expectGrowth(page, 2000);
   await page.keyboard.press("Escape");
   await expect(page.locator("#finish")).toContainText("Stopped,");
-  const shifts = await page.evaluate(() => (window as unknown as { shifts: Shift[] }).shifts);
-  expect(shifts.filter(({ value }) => value > 0.001)).toEqual([]);
+  expect(await shiftsIn(page)).toEqual([]);
 });
 
 for (const [language, { start, models, editor }] of Object.entries({ en: english, de: german })) {

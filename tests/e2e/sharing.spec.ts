@@ -1,26 +1,26 @@
 // Links to a text: the page writes it again, and checks it by its hash.
-import { deflateRawSync } from "node:zlib";
 import { expect, test, type Page } from "@playwright/test";
 import {
   expectFinished,
+  expectGrowth,
   expectReady,
   generate,
   hold,
   inEditor,
+  insertAt,
+  linkTo,
+  modelsText,
   open,
   openSection,
+  press,
+  setCaret,
+  setLength,
   setOption,
   setText,
   startLongText,
+  stop,
   textOf,
 } from "./page.js";
-
-const fragment = (passage: unknown) =>
-  `#text=${deflateRawSync(JSON.stringify(passage)).toString("base64url")}`;
-
-const setCaret = (page: Page, offset: number) =>
-  inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
-const models = async (page: Page) => (await page.locator("#editor .models").allTextContents()).join("");
 
 async function copyLink(page: Page): Promise<string> {
   const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
@@ -32,54 +32,79 @@ async function copyLink(page: Page): Promise<string> {
   return clipboard();
 }
 
-test("opening a link writes exactly the same text, and the page says so", async ({ page, context }) => {
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+/** Records every status from now on. Returns a function that reads them. */
+async function recordStatus(page: Page): Promise<() => Promise<string[]>> {
+  const seen = await page.locator("#finish").evaluateHandle((status) => {
+    const texts: string[] = [];
+    new MutationObserver(() => texts.push(status.textContent)).observe(status, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+    });
+    return texts;
+  });
+  return () => seen.jsonValue();
+}
+
+const identical = /^Identical to the linked text: \d+ tokens, checked by hash\.$/;
+
+test.beforeEach(({ context }) => context.grantPermissions(["clipboard-read", "clipboard-write"]));
+
+test("opening a link writes exactly the same text, and says so; typing meanwhile prevents this claim", async ({
+  page,
+  context,
+}) => {
   await open(page);
   await setText(page, "");
   await expect(page.locator("#share")).toHaveAttribute("aria-disabled", "true");
   await setText(page, "The end.<|endoftext|>Tom said “hello”, and 🍓 "); // a special token, too
   await setOption(page, "Temperature", "1.1");
   await startLongText(page); // with a random seed
-  await expect.poll(async () => (await textOf(page)).length, { timeout: 20_000 }).toBeGreaterThan(200);
-  await page.getByRole("button", { name: "Stop" }).click();
-  await expect(page.locator("#finish")).toContainText("Stopped,");
+  await expectGrowth(page, 1000);
+  await stop(page);
   const text = await textOf(page);
   const link = await copyLink(page);
 
   const other = await context.newPage();
   await other.goto(link);
-  await expect(other.locator("#finish")).toHaveText(
-    /^Identical to the linked text: \d+ tokens, checked by hash\.$/,
-    { timeout: 40_000 },
-  );
+  await expect(other.locator("#finish")).toHaveText(identical, { timeout: 40_000 });
   expect(await textOf(other)).toBe(text);
+
+  const third = await context.newPage();
+  await third.goto(link);
+  const said = await recordStatus(third);
+  await inEditor(
+    third,
+    async (view) => {
+      while (view.state.doc.length < 60) await new Promise(requestAnimationFrame);
+      view.dispatch({ changes: { from: 0, insert: "So: " } });
+    },
+    null,
+  );
+  await expectFinished(third);
+  expect(await textOf(third)).toBe(`So: ${text}`);
+  await generate(third); // takes longer than the check of a hash
+  expect((await said()).join()).toContain("Finished");
+  expect((await said()).join()).not.toContain("Identical");
 });
 
 test("a link contains the text around the last run, and the options", async ({ page, context }) => {
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
-  await setOption(page, "Tokens", "8");
+  await setLength(page, "8");
   await setOption(page, "Temperature", "1.2");
-  await page.getByLabel("Ignore end of text").check();
   await generate(page);
   await setText(page, `${await textOf(page)}. Then The end`);
   await setCaret(page, (await textOf(page)).length - " The end".length);
   await generate(page);
-  await inEditor(
-    page,
-    (view) => view.dispatch({ changes: { from: view.state.doc.length, insert: "!" } }),
-    null,
-  );
+  await insertAt(page, (await textOf(page)).length, "!");
   const text = await textOf(page);
   expect(text).toMatch(/\. Then.+ The end!$/s);
 
   const other = await context.newPage();
   await other.goto(await copyLink(page));
-  await expect(other.locator("#finish")).toContainText("Identical to the linked text: 8 tokens", {
-    timeout: 40_000,
-  });
+  await expect(other.locator("#finish")).toHaveText(identical, { timeout: 40_000 });
   expect(await textOf(other)).toBe(text);
-  expect(await models(other)).toBe(await models(page));
+  expect(await modelsText(other)).toBe(await modelsText(page));
   await openSection(other, "options");
   await expect(other.getByLabel("Temperature", { exact: true })).toHaveValue("1.2");
   await expect(other.getByLabel("Tokens", { exact: true })).toHaveValue("8");
@@ -91,7 +116,6 @@ test("a text without a run has a link, too, which shows the text unchanged and d
   page,
   context,
 }) => {
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   await setOption(page, "Tokens", "8");
   await setOption(page, "Top k", "7");
@@ -110,48 +134,20 @@ test("a text without a run has a link, too, which shows the text unchanged and d
   };
   await follow(await copyLink(page));
   expect(await textOf(other)).toBe(text);
-  expect(await models(other)).toBe(await models(page));
+  expect(await modelsText(other)).toBe(await modelsText(page));
   await openSection(other, "options");
   await expect(other.getByLabel("Top k", { exact: true })).toHaveValue("7");
 
   // A link to an edited text gives the edited text.
   await generate(page);
-  await inEditor(page, (view) => view.dispatch({ changes: { from: 3, insert: "X" } }), null);
+  await insertAt(page, 3, "X");
   await follow(await copyLink(page));
   expect(await textOf(other)).toBe(await textOf(page));
 });
 
-test("typing while a link is followed prevents the claim that the text is identical", async ({
-  page,
-  context,
-}) => {
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await open(page);
-  await setText(page, "The sea was");
-  await startLongText(page);
-  await expect.poll(async () => (await textOf(page)).length, { timeout: 20_000 }).toBeGreaterThan(1000);
-  await page.getByRole("button", { name: "Stop" }).click();
-  await expect(page.locator("#finish")).toContainText("Stopped,");
-  const text = await textOf(page);
-  const other = await context.newPage();
-  await other.goto(await copyLink(page));
-  await inEditor(
-    other,
-    async (view) => {
-      while (view.state.doc.length < 20) await new Promise(requestAnimationFrame);
-      view.dispatch({ changes: { from: 0, insert: "So: " } });
-    },
-    null,
-  );
-  await expectFinished(other);
-  expect(await textOf(other)).toBe(`So: ${text}`);
-  await other.evaluate(() => new Promise((drawn) => setTimeout(drawn, 300)));
-  await expect(other.locator("#finish")).not.toContainText("Identical");
-});
-
 test("the page says so if a link's text comes out differently or the link is invalid", async ({ page }) => {
   const options = { maxNewTokens: 5, seed: 1, temperature: "high" };
-  await page.goto(`./${fragment({ prompt: "Once upon", options, hash: "0".repeat(64) })}`);
+  await page.goto(`./${linkTo({ prompt: "Once upon", options, hash: "0".repeat(64) })}`);
   await expect(page.locator("#finish")).toContainText("This is not the linked text", { timeout: 40_000 });
   const text = await textOf(page);
   expect(text).toMatch(/^Once upon.+/s);
@@ -163,9 +159,9 @@ test("the page says so if a link's text comes out differently or the link is inv
   expect(await textOf(page)).toBe(text); // the text is unchanged
 });
 
-test("writing interrupts a link, and an open page follows a new link", async ({ page }) => {
+test("writing interrupts a link, and an open page follows a new link until you stop it", async ({ page }) => {
   const options = { maxNewTokens: 4096, seed: 1, ignoreEos: true };
-  const link = fragment({ prompt: "The sea was", options, hash: "0".repeat(64) });
+  const link = linkTo({ prompt: "The sea was", options, hash: "0".repeat(64) });
   const finish = page.locator("#finish");
   const release = await hold(page, "**/models/demo/*.safetensors*");
   await page.goto(`./${link}`);
@@ -178,19 +174,21 @@ test("writing interrupts a link, and an open page follows a new link", async ({ 
   await page.evaluate(() => (location.hash = ""));
   await page.evaluate((hash) => (location.hash = hash), link);
   await expect.poll(() => textOf(page), { timeout: 30_000 }).toMatch(/^The sea was.+/s);
-  await page.getByRole("button", { name: "Stop" }).click();
-  await expect(finish).toContainText("Stopped,");
-  await page.evaluate(() => new Promise((drawn) => setTimeout(drawn, 300)));
-  await expect(finish).toContainText("Stopped,"); // the page ignores the other model's text
+  const said = await recordStatus(page);
+  await stop(page);
+  await setOption(page, "Tokens", "5");
+  await generate(page); // takes longer than the check of a hash
+  expect((await said()).join()).toContain("Stopped,");
+  expect((await said()).join()).not.toContain("linked text"); // the page does not compare a part
 });
 
-test("without a clipboard the link is in the address; if no link can be made, the page says so", async ({
+test("without a clipboard the link is in the address, and Copy selects the text; if no link can be made, the page says so", async ({
   page,
 }) => {
   await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
   await open(page);
   await setOption(page, "Tokens", "5");
-  await generate(page);
+  const text = await generate(page);
   await openSection(page, "sharing");
   await page.locator("#share").click();
   await expect(page.locator("#share-status")).toContainText("The link is now in the address bar");
@@ -203,4 +201,8 @@ test("without a clipboard the link is in the address; if no link can be made, th
   await openSection(page, "sharing");
   await page.locator("#share").click();
   await expect(page.locator("#share-status")).toContainText("No link could be made: ");
+
+  await press(page, "copy");
+  await expect(page.locator("#finish")).toContainText("The text is selected");
+  expect(await page.evaluate(() => String(getSelection()))).toBe(text);
 });

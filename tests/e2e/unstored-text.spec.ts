@@ -8,10 +8,9 @@ import { expectStored, storedTexts } from "./stored-texts.js";
 const story = "A cat sat here.";
 const notStored = (page: Page) => page.locator("#unstored");
 
-/** At the first visit, the stored texts cannot be read. */
-const hangOnce = (page: Page) =>
-  page.addInitScript(() => {
-    if (sessionStorage.getItem("visited") !== null) return;
+test("what you write while the stored texts cannot be read survives a reload", async ({ page }) => {
+  await page.addInitScript(() => {
+    if (sessionStorage.getItem("visited") !== null) return; // only at the first visit
     sessionStorage.setItem("visited", "yes");
     const open = Reflect.get(IDBFactory.prototype, "open") as (...names: unknown[]) => IDBOpenDBRequest;
     IDBFactory.prototype.open = function (...names) {
@@ -20,9 +19,6 @@ const hangOnce = (page: Page) =>
       return request;
     };
   });
-
-test("what you write while the stored texts cannot be read survives a reload", async ({ page }) => {
-  await hangOnce(page);
   await openWithoutModel(page);
   await expect(notStored(page)).toBeVisible();
   await setText(page, story);
@@ -69,7 +65,7 @@ test("an opening that a refused option stops leaves the text as it is stored", a
   await expect(page.locator("#library-panel .text-name")).toHaveCount(1);
 });
 
-test("if the browser refuses storage, the page says so at once and offers the text as a file", async ({
+test("if the browser refuses storage, the page says so at once and offers the text as a file; the library says so, too", async ({
   page,
 }) => {
   await page.addInitScript(() => {
@@ -85,6 +81,17 @@ test("if the browser refuses storage, the page says so at once and offers the te
   await page.getByRole("button", { name: "Save as a file" }).click();
   const file = await (await download).path();
   expect(readFileSync(file, "utf8")).toBe(story);
+
+  const library = page.locator("#library-panel");
+  await openSection(page, "library");
+  await expect(library).toContainText(
+    "Your texts cannot be shown: this browser, or this window, does not allow it.",
+  );
+  await library.getByRole("button", { name: "New text", exact: true }).click();
+  await expect(library.getByRole("status")).toHaveText(
+    "Nothing was changed: this browser, or this window, does not allow it.",
+  );
+  expect(await textOf(page)).toBe(story);
 });
 
 test("a full disk shows a notice, which disappears once there is room", async ({
