@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { hashedCode } from "../../web/scripts/hash-files.mjs";
 import { hashes } from "../../web/page/parts/device/self-test/expected.js";
-import { violationsIn } from "./axe.js";
+import { expectAccessible } from "./axe.js";
 import { root } from "./model.js";
 import { expectReady, generate, open, openSection, prepareLongText } from "./page.js";
 
@@ -19,20 +19,16 @@ async function openPanel(page: Page): Promise<void> {
   await expect(row(page, "Storage")).not.toHaveText("–", { timeout: 30_000 });
 }
 
-async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    const violations = await violationsIn(page);
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)])).toEqual([]);
-  }
-}
-
 test("the panel shows what runs here, and compares it with the memory's limit", async ({ page }) => {
   await open(page);
-  const asked: string[] = [];
-  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-  await openPanel(page);
-  expect(asked.some((path) => /\/assets\/panel-/.test(path))).toBe(true); // fetched only when the panel is opened
+  await test.step("its script is fetched only when it is opened, and again if that failed", async () => {
+    await page.route("**/assets/panel-*.js", (route) => route.abort());
+    await openSection(page, "device");
+    await expect(page.locator("#device-panel")).toContainText("This part of the page could not be loaded");
+    await page.unroute("**/assets/panel-*.js");
+    await page.locator("#device summary").first().click();
+    await openPanel(page);
+  });
   await expect(row(page, "Engine")).toHaveText(/^threads\S*, release \d+\.\d+\.\d+-[0-9a-f]{8}$/);
   await expect(row(page, "Threads")).toHaveText(/^\d+ of \d+ cores: /);
   await expect(row(page, "Memory")).toHaveText(/^\d+ MB: \d+ MB of weights, /);
@@ -49,33 +45,6 @@ test("the panel shows what runs here, and compares it with the memory's limit", 
   await expect(page.getByRole("button", { name: "Measure speed" })).toHaveAttribute("aria-disabled", "false");
   await expectAccessible(page);
   expect(page.workers().filter((worker) => worker.url().startsWith("blob:"))).toEqual([]); // all threads of the measurement have ended
-});
-
-test("writing interrupts a measurement, and none can start meanwhile", async ({ page }) => {
-  await page.goto("./?threads=1");
-  await expectReady(page);
-  await openPanel(page);
-  await expect(row(page, "Threads")).toHaveText(/^1 of \d+ cores, as set in the address of this page\.$/);
-  await prepareLongText(page);
-  await page.getByRole("button", { name: "Measure speed" }).click();
-  await expect(page.getByText("Measuring, a few seconds…")).toBeVisible();
-  await page.keyboard.press("Control+Enter");
-  await expect(page.getByText("The measurement was interrupted.")).toBeVisible({ timeout: 30_000 });
-  const button = page.getByRole("button", { name: "Measure speed" });
-  await expect(button).toHaveAttribute("aria-disabled", "true");
-  await page.keyboard.press("Escape");
-  await expect(button).toHaveAttribute("aria-disabled", "false");
-});
-
-test("if the panel's script cannot be fetched, the panel says so and tries again", async ({ page }) => {
-  await page.route("**/assets/panel-*.js", (route) => route.abort());
-  await open(page);
-  const summary = page.locator("#device summary").first();
-  await openSection(page, "device");
-  await expect(page.locator("#device-panel")).toContainText("This part of the page could not be loaded");
-  await page.unroute("**/assets/panel-*.js");
-  await summary.click();
-  await openPanel(page);
 });
 
 const report = (page: Page) => page.locator("#self-test-report");
@@ -103,20 +72,27 @@ test("each build of the engine computes the same in this browser as natively", a
     expect(lines.filter((line) => line.startsWith(`passed  ${variant}, `))).toHaveLength(5);
 });
 
-test("writing interrupts the self-test, which leaves no partial report", async ({ page }) => {
-  await open(page);
+test("writing interrupts a measurement and the self-test, and none can start meanwhile", async ({ page }) => {
+  await page.goto("./?threads=1");
+  await expectReady(page);
   await openPanel(page);
+  await expect(row(page, "Threads")).toHaveText(/^1 of \d+ cores, as set in the address of this page\.$/);
   await prepareLongText(page);
-  const button = page.getByRole("button", { name: "Test this browser" });
-  await button.click();
-  await expect(report(page)).toContainText("checks passed", { timeout: 30_000 });
-  await page.keyboard.press("Control+Enter");
-  await expect(page.getByText("The test was interrupted.")).toBeVisible({ timeout: 30_000 });
-  await expect(report(page)).toBeHidden();
+  for (const [name, running, interrupted] of [
+    ["Measure speed", "Measuring, a few seconds…", "The measurement was interrupted."],
+    ["Test this browser", "checks passed", "The test was interrupted."],
+  ] as const) {
+    const button = page.getByRole("button", { name });
+    await button.click();
+    await expect(page.locator("#device-panel")).toContainText(running, { timeout: 30_000 });
+    await page.keyboard.press("Control+Enter");
+    await expect(page.getByText(interrupted)).toBeVisible({ timeout: 30_000 });
+    await expect(button).toHaveAttribute("aria-disabled", "true");
+    await page.keyboard.press("Escape");
+    await expect(button).toHaveAttribute("aria-disabled", "false");
+  }
+  await expect(report(page)).toBeHidden(); // no partial report
   await expect(page.getByRole("button", { name: "Copy report" })).toBeHidden();
-  await expect(button).toHaveAttribute("aria-disabled", "true");
-  await page.keyboard.press("Escape");
-  await expect(button).toHaveAttribute("aria-disabled", "false");
 });
 
 test("the self-test fails if a build computes something else, is damaged, or the expected result differs", async ({

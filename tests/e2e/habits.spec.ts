@@ -5,6 +5,10 @@ import { expect, test, type Page } from "@playwright/test";
 import type * as OpenAi from "../../web/src/openai/index.js";
 import { demo, inPage, native, prompt } from "./model.js";
 
+/** What the native engine writes after the prompt: five tokens. */
+const nativeText = (): string =>
+  native("generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "5", "--seed", "1").text;
+
 /** The demo model under another name, for requests with the right header. Returns the requests, with their cookies. */
 async function servePrivately(page: Page): Promise<{ file: string; cookie: string | undefined }[]> {
   const asked: { file: string; cookie: string | undefined }[] = [];
@@ -40,15 +44,13 @@ test("a private model loads with its headers; without them the error names the f
   expect(found.refusal).toMatch(
     /^network: cannot fetch http:.*\/models\/private\/\S+: the host answered 401/,
   );
-  expect(found.written).toBe(
-    native("generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "5", "--seed", "1").text,
-  );
+  expect(found.written).toBe(nativeText());
   const pieces = asked.filter(({ file }) => file.startsWith("model.safetensors"));
   expect(pieces.length).toBe(4);
   for (const { cookie } of pieces) expect(cookie).toBeUndefined();
 });
 
-test("a custom fetch loads every file, can change them, and is aborted with the load", async ({ page }) => {
+test("a custom fetch loads every file, and can change them", async ({ page }) => {
   await servePrivately(page);
   await page.goto("./?model=none");
   const found = await inPage(
@@ -79,17 +81,7 @@ test("a custom fetch loads every file, can change them, and is aborted with the 
       });
       const { text: written } = await model.complete(text, { maxNewTokens: 5, seed: 1 });
       await model.dispose();
-
-      const controller = new AbortController();
-      const aborted = new Promise<unknown>((resolve) => {
-        const hanging: typeof fetch = (_, init) =>
-          new Promise((_resolve, reject) => {
-            init?.signal?.addEventListener("abort", () => (resolve("told"), reject(new Error("aborted"))));
-            controller.abort(new Error("given up"));
-          });
-        void loadModel("nowhere/", { fetch: hanging, signal: controller.signal }).catch(() => {});
-      });
-      return { names, written, progress, aborted: await aborted };
+      return { names, written, progress };
     },
     prompt,
   );
@@ -104,11 +96,8 @@ test("a custom fetch loads every file, can change them, and is aborted with the 
     "vocab.json",
     "weights.json",
   ]);
-  expect(found.written).toBe(
-    native("generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "5", "--seed", "1").text,
-  );
+  expect(found.written).toBe(nativeText());
   expect(found.progress.at(-1)).toBeGreaterThan(1e6);
-  expect(found.aborted).toBe("told");
 });
 
 test("a custom module worker loads and writes, with threads if the page has them", async ({ page }) => {
@@ -135,10 +124,7 @@ test("a custom module worker loads and writes, with threads if the page has them
         worker.onerror = ({ message }) => resolve(message);
       }),
   );
-  expect(found).toEqual({
-    text: native("generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "5", "--seed", "1").text,
-    threads: 2,
-  });
+  expect(found).toEqual({ text: nativeText(), threads: 2 });
 });
 
 test("code written for a completions server works with the local model", async ({ page }) => {
@@ -155,9 +141,6 @@ test("code written for a completions server works with the local model", async (
       for await (const chunk of await client.create({ ...request, stream: true }))
         parts.push(chunk.choices[0]?.text ?? "");
       const scored = await client.create({ ...request, echo: true, max_tokens: 0 });
-      const tooLong = await client
-        .create({ prompt: Array.from({ length: 5000 }, () => 5) })
-        .catch((error: { code: string }) => error.code);
       const { text: direct } = await model.complete(text, {
         maxNewTokens: 12,
         seed: 3,
@@ -168,7 +151,7 @@ test("code written for a completions server works with the local model", async (
       });
       const { tokens } = await model.score(text);
       await model.dispose();
-      return { whole, parts, scored, direct, tokens, tooLong };
+      return { whole, parts, scored, direct, tokens };
     },
     prompt,
   );
@@ -181,15 +164,4 @@ test("code written for a completions server works with the local model", async (
   const [scored] = found.scored.choices;
   expect(scored?.text).toBe(prompt);
   expect(scored?.logprobs?.token_logprobs).toEqual(found.tokens.map(({ logprob }) => logprob));
-  // The alternatives come from the same distribution as the token, so none is less probable than the token.
-  for (const [index, top] of (scored?.logprobs?.top_logprobs ?? []).entries()) {
-    if (!top) continue;
-    const own = found.tokens[index];
-    expect(top[own?.text ?? ""]).toBe(own?.logprob);
-    expect(Object.keys(top).length).toBeGreaterThanOrEqual(2);
-    expect(Object.values(top).reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeLessThanOrEqual(
-      1.0001,
-    );
-  }
-  expect(found.tooLong).toBe("capacity");
 });

@@ -1,6 +1,15 @@
 // Other ways to type: an input method, and an on-screen keyboard, which covers a part of the page.
 import { expect, test, type CDPSession, type Page } from "@playwright/test";
-import { inEditor, open, openWithoutModel, setText, startLongText, textOf } from "./page.js";
+import {
+  expectGrowth,
+  inEditor,
+  open,
+  openWithoutModel,
+  setCaret,
+  setText,
+  startLongText,
+  textOf,
+} from "./page.js";
 
 const text = (page: Page) => page.locator("#editor .cm-content");
 
@@ -19,9 +28,11 @@ const steps = ["ｎ", "に", "にｈ", "にほ", "にほｎ", "にほん"];
 
 test("text composed with an input method is inserted once and undone as one step", async ({ page }) => {
   await openWithoutModel(page);
+  await expect(text(page)).toHaveAttribute("spellcheck", "true"); // by the browser's local dictionary only
+  await expect(page.locator("#editor")).toHaveAttribute("lang", "");
   await setText(page, "Once. Then");
   await text(page).focus();
-  await inEditor(page, (view) => view.dispatch({ selection: { anchor: 5 } }), null);
+  await setCaret(page, 5);
   const cdp = await page.context().newCDPSession(page);
   for (const shown of steps) {
     await compose(cdp, shown);
@@ -62,18 +73,16 @@ test("during a composition the input method handles Tab, and nothing is suggeste
 test("text composed while the model writes is neither doubled nor lost", async ({ page }) => {
   await open(page);
   await setText(page, "A short text. ");
-  await text(page).press("Control+End");
   await startLongText(page);
   await text(page).press("Control+Home");
   const cdp = await page.context().newCDPSession(page);
   let expected = "";
   for (const chosen of ["日本", "東京", "京都"]) {
-    const { length } = await textOf(page);
     for (const shown of steps) {
       await compose(cdp, shown);
       await expect.poll(async () => (await textOf(page)).startsWith(`${expected}${shown}A short`)).toBe(true);
     }
-    await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 20); // the model keeps writing
+    await expectGrowth(page, 20); // the model keeps writing
     await commit(cdp, chosen);
     expected += chosen;
     await expect.poll(async () => (await textOf(page)).startsWith(`${expected}A short text. `)).toBe(true);
@@ -85,12 +94,11 @@ test("text composed while the model writes is neither doubled nor lost", async (
   expect((await text(page).innerText()).startsWith(`${expected}A short text. `)).toBe(true);
 });
 
-test("a composition at the place where the model writes is not cut off, and stays after the model's text", async ({
+test("a composition where the model writes is not cut off; it stays whole, whether it or the model ends first", async ({
   page,
 }) => {
   await open(page);
   await setText(page, "A short text. ");
-  await text(page).press("Control+End");
   await startLongText(page);
   await text(page).press("Control+End");
   const cdp = await page.context().newCDPSession(page);
@@ -101,21 +109,15 @@ test("a composition at the place where the model writes is not cut off, and stay
       () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
     );
   }
-  const { length } = await textOf(page);
   await commit(cdp, "日本");
-  await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 20); // the model keeps writing
+  await expectGrowth(page, 20); // the model keeps writing
   await page.keyboard.press("Escape");
   await expect(page.locator("#finish")).toContainText("Stopped,");
   expect(await textOf(page)).toMatch(/^A short text\. [^ｎｈにほん]*日本$/);
-});
 
-test("when the model ends during a composition at its end, both texts stay whole", async ({ page }) => {
-  await open(page);
   await setText(page, "A short text. ");
-  await text(page).press("Control+End");
   await startLongText(page);
   await text(page).press("Control+End");
-  const cdp = await page.context().newCDPSession(page);
   await compose(cdp, "か");
   await compose(cdp, "かん");
   await expect.poll(async () => (await textOf(page)).endsWith("かん")).toBe(true);
@@ -129,12 +131,6 @@ test("when the model ends during a composition at its end, both texts stay whole
   expect(whole).toMatch(/^A short text\. [^かんじ感]*感じ[^かんじ感]*$/);
   // The document contains only those lines of a long text that are near the window.
   await expect(text(page).locator(".cm-line").last()).toHaveText(whole.split("\n").at(-1) ?? "");
-});
-
-test("spelling is checked by the browser's local dictionary only", async ({ page }) => {
-  await openWithoutModel(page);
-  await expect(text(page)).toHaveAttribute("spellcheck", "true");
-  await expect(page.locator("#editor")).toHaveAttribute("lang", "");
 });
 
 test("the dock and the caret stay above an on-screen keyboard that covers the page", async ({ page }) => {
