@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { hashedCode } from "../../web/scripts/hash-files.mjs";
-import { hashes } from "../../web/page/parts/device/self-test/expected.js";
 import { expectAccessible } from "./axe.js";
 import { root } from "./model.js";
 import { expectReady, generate, open, openSection, prepareLongText } from "./page.js";
@@ -95,37 +94,22 @@ test("writing interrupts a measurement and the self-test, and none can start mea
   await expect(page.getByRole("button", { name: "Copy report" })).toBeHidden();
 });
 
-test("the self-test fails if a build computes something else, is damaged, or the expected result differs", async ({
+test("the self-test fails if a build of the engine computes something else in this browser", async ({
   page,
 }) => {
   // Imitates a browser with one faulty instruction: i32x4.mul instead of i32x4.dot_i16x8_s.
   const code = readFileSync(resolve(root, "build/wasm/engine/gpt2-simd.wasm"));
   const wrong = Buffer.from(code.toString("latin1").replaceAll("\xfd\xba\x01", "\xfd\xb5\x01"), "latin1");
   expect(wrong.equals(code)).toBe(false);
-  const type = "application/wasm";
   await page.route("**/engine/gpt2-simd.wasm*", (route) =>
-    route.fulfill({ body: hashedCode(wrong), contentType: type }),
+    route.fulfill({ body: hashedCode(wrong), contentType: "application/wasm" }),
   );
-  const damaged = hashedCode(readFileSync(resolve(root, "build/wasm/engine/gpt2-threads.wasm")));
-  damaged.writeUInt8(damaged.readUInt8(100_000) ^ 1, 100_000);
-  await page.route("**/engine/gpt2-threads.wasm*", (route) =>
-    route.fulfill({ body: damaged, contentType: type }),
-  );
-  const floats = hashes["arithmetic in floats, odd sizes"] ?? "";
-  await page.route("**/assets/panel-*.js", async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, body: (await response.text()).replace(floats, "0123456789abcdef") });
-  });
   await open(page);
   expect(await testBrowser(page)).toContain("Failed: ");
-  const text = (await report(page).textContent()) ?? "";
-  const failed = (start: string) => text.split("\n").filter((line) => line.startsWith(`FAILED  ${start}`));
-  expect(failed("simd, arithmetic in 8 bits: expected ")).toHaveLength(1);
-  expect(failed("threads, ").every((line) => line.includes("it does not load: "))).toBe(true);
-  expect(failed("threads, ")).toHaveLength(4);
-  expect(failed("threads-relaxed, ")).toEqual([
-    `FAILED  threads-relaxed, arithmetic in floats, odd sizes: expected 0123456789abcdef, found ${floats}`,
-  ]);
+  const lines = ((await report(page).textContent()) ?? "").split("\n");
+  const failed = lines.filter((line) => line.startsWith("FAILED"));
+  expect(failed.every((line) => line.startsWith("FAILED  simd, "))).toBe(true);
+  expect(failed.join()).toContain("simd, arithmetic in 8 bits: expected ");
   await expect(page.locator(".self-test")).toContainText("most likely a bug of the browser");
   await expect(page.getByRole("link", { name: "bug tracker of Chromium" })).toBeVisible();
   await expectAccessible(page);

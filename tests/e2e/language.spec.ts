@@ -1,6 +1,4 @@
 // The page in another language than English: chosen by the browser's languages, and by its reader.
-import { readdirSync } from "node:fs";
-import { resolve } from "node:path";
 import { expect, test, type Page, type Route } from "@playwright/test";
 import {
   expectEditor,
@@ -11,7 +9,6 @@ import {
   openSection,
   openWithoutModel,
   partsBeyondWindow,
-  press,
   setText,
   showView,
   startLongText,
@@ -52,49 +49,6 @@ test("the page is English for English readers, and fetches no other language", a
 
 test.describe("for German readers", () => {
   test.use({ locale: "de-AT" });
-
-  /** Words that show that a sentence is English. */
-  const english = /\b(?:the|and|with|of this|token(?:s)? per)\b/;
-
-  test("everything on the page is German, numbers included; the text stays unchanged", async ({ page }) => {
-    await page.goto("./");
-    await expect(page.locator("#engine")).toContainText("Thread", { timeout: 30_000 });
-    await expect(page.locator("html")).toHaveAttribute("lang", "de");
-    await expect(page).toHaveTitle("GPT-2 in deinem Browser");
-    await expect(page.locator("#model")).toHaveText(/^\d+(?:,\d)? Millionen Parameter, q8$/);
-    await expect(page.locator("#editor")).toHaveAttribute("lang", ""); // the language of the visitor's text is unknown
-    await openSection(page, "options");
-    await expect(page.locator("#options summary")).toHaveText("Einstellungen");
-    await page.getByLabel("Token", { exact: true }).fill("12");
-    await page.getByLabel("Startwert", { exact: true }).fill("7"); // so that its words are not among those below
-    await page.getByRole("button", { name: "Weiter", exact: true }).click();
-    await expect(page.locator("#finish")).toHaveText(/^Fertig, 12 Token\.$/, {
-      timeout: 30_000,
-    });
-    await expect(page.locator("#speed")).toHaveText(/^[\d.,]+ Token\/s$/);
-    for (const part of [page.locator("#editor .models").first(), page.locator("#spoken")])
-      await expect(part).toHaveAttribute("lang", "en"); // but the demo writes English
-    await page.getByRole("tab", { name: "Chancen" }).click();
-    await page.locator("#editor .cm-content").press("Alt+ArrowDown");
-    await expect(page.locator("#token dt").first()).toHaveText("Rang");
-    await expect(page.locator("#token li .share").first()).toHaveText(/^(?:< )?\d+,\d\s%$/);
-    await openSection(page, "device");
-    await expect(page.locator("#environment-list li").first()).toContainText("SIMD: ja.");
-    await press(page, "keys");
-    const said = await page.evaluate(() => {
-      // The library's messages about the browser are always in English.
-      for (const part of document.querySelectorAll(
-        "#editor, #openings, #spoken, #starting, #token, #device-panel",
-      ))
-        part.remove();
-      const named = [...document.querySelectorAll("[aria-label], [title], [placeholder]")].flatMap((part) =>
-        ["aria-label", "title", "placeholder"].map((name) => part.getAttribute(name) ?? ""),
-      );
-      return [document.body.innerText, ...named].join("\n");
-    });
-    expect(said).not.toMatch(english);
-    expect(said).toContain("Vorschläge");
-  });
 
   test("an error of the library is shown within a German sentence", async ({ page }) => {
     await page.goto("./?model=none");
@@ -140,12 +94,12 @@ test.describe("for German readers", () => {
     });
 });
 
-/** All words of the page except the text, without numbers, and the accessible names of its parts. */
-const wordsOf = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
+/** All words of the page except the text and `others`, without numbers, and the accessible names of its parts. */
+const wordsOf = (page: Page, others = "none"): Promise<string[]> =>
+  page.evaluate((more) => {
     // Skips the names of branches, which visitors choose, and times, which differ.
-    const isElsewhere = (part: Element) =>
-      part.closest("#editor, #openings, #spoken, #starting, #branch-list, #language, #loading, #first-token");
+    const without = `#editor, #openings, #spoken, #starting, #branch-list, #language, #loading, #first-token, ${more}`;
+    const isElsewhere = (part: Element) => part.closest(without);
     const texts = [...document.querySelectorAll("body *")]
       .filter((part) => !isElsewhere(part))
       .flatMap((part) => [...part.childNodes])
@@ -162,7 +116,27 @@ const wordsOf = (page: Page): Promise<string[]> =>
           .trim(),
       )
       .filter((words) => /\p{L}{2}/u.test(words));
-  });
+  }, others);
+
+/** Words that show that a sentence is English. */
+const english = /\b(?:the|and|with|of this|token(?:s)? per)\b/;
+
+/** The page, in which every part is open, is German, and writes numbers as German does. */
+async function expectGerman(page: Page): Promise<void> {
+  await expect(page.locator("html")).toHaveAttribute("lang", "de");
+  await expect(page).toHaveTitle("GPT-2 in deinem Browser");
+  await expect(page.locator("#editor")).toHaveAttribute("lang", ""); // the language of the visitor's text is unknown
+  for (const part of [page.locator("#editor .models").first(), page.locator("#spoken")])
+    await expect(part).toHaveAttribute("lang", "en"); // but the demo writes English
+  await expect(page.locator("#model")).toHaveText(/^\d+(?:,\d)? Millionen Parameter, q8$/);
+  await expect(page.locator("#token dt").first()).toHaveText("Rang");
+  await expect(page.locator("#token li .share").first()).toHaveText(/^(?:< )?\d+,\d\s%$/);
+  await expect(page.locator("#environment-list li").first()).toContainText("SIMD: ja.");
+  // The library's messages about the browser are always in English.
+  const words = (await wordsOf(page, "#token, #device-panel, #picture-words")).join("\n");
+  expect(words).not.toMatch(english);
+  expect(words).toContain("Vorschläge");
+}
 
 /** Opens every part that shows words, with the same text and the same branch each time. */
 async function openAll(page: Page): Promise<void> {
@@ -214,22 +188,23 @@ async function choose(page: Page, language: "en" | "de"): Promise<void> {
 test("a page that switches its language reads like one that began in it", async ({ browser, page }) => {
   test.slow();
   await openAll(page);
-  const english = await wordsOf(page);
-  const before = await textOf(page);
+  const before = await wordsOf(page);
+  const text = await textOf(page);
   await page.evaluate(() => Object.assign(window, { isSame: true }));
   await choose(page, "de");
   const context = await browser.newContext({ locale: "de" });
   const german = await context.newPage();
   await openAll(german);
+  await expectGerman(german);
   const expected = await wordsOf(german);
   await german.setViewportSize({ width: 320, height: 640 });
   expect(await partsBeyondWindow(german)).toEqual([]);
   await expect.poll(() => wordsOf(page)).toEqual(expected);
   await context.close();
   await choose(page, "en");
-  await expect.poll(() => wordsOf(page)).toEqual(english);
+  await expect.poll(() => wordsOf(page)).toEqual(before);
   expect(await page.evaluate(() => "isSame" in window)).toBe(true); // the page was not reloaded
-  expect(await textOf(page)).toBe(before);
+  expect(await textOf(page)).toBe(text);
   await expect(page.locator("#option-temperature")).toHaveValue("9");
   await expect(page.locator("#option-seed")).toHaveValue("7");
 });
@@ -283,18 +258,4 @@ test("the chosen language is stored, and the text stays", async ({ page }) => {
   await expect(page.locator("html")).toHaveAttribute("lang", "de");
   await choose(page, "en");
   await expect(page.locator("#generate")).toBeEnabled();
-});
-
-test("a model of picked files keeps writing in another language", async ({ page }) => {
-  await open(page);
-  await page.locator("#chooser summary").click();
-  const demo = resolve(import.meta.dirname, "../../web/models/demo");
-  await page.locator("#pick-files").setInputFiles(readdirSync(demo).map((file) => resolve(demo, file)));
-  await expect(page.locator("#chooser-name")).not.toHaveText("demo", { timeout: 30_000 });
-  const name = (await page.locator("#chooser-name").textContent()) ?? "";
-  await expectReady(page);
-  await choose(page, "de");
-  await expect(page.locator("#chooser-name")).toHaveText(name);
-  await page.getByRole("button", { name: "Weiter", exact: true }).click();
-  await expect(page.locator("#finish")).toContainText("Fertig", { timeout: 30_000 });
 });

@@ -12,6 +12,7 @@ import {
   openWithoutModel,
   setOption,
   setText,
+  showView,
   startLongText,
   textOf,
 } from "./page.js";
@@ -231,6 +232,8 @@ test("all texts are exported into one file, and imported from it as new texts, e
   await open(page);
   await write(page, "The first.", "The second.");
   await rename(page, "The first.", "One");
+  await showView(page, "Sees");
+  await page.getByLabel("Note", { exact: true }).fill("It is dark.");
   await generate(page);
   await page.getByRole("button", { name: "Undo" }).click(); // the model's part is empty now
   await expect.poll(() => textOf(page)).toBe("The second.");
@@ -240,7 +243,11 @@ test("all texts are exported into one file, and imported from it as new texts, e
   await (await coming).saveAs(file);
   const exported = JSON.parse(readFileSync(file, "utf8")) as { version: number; texts: { text: string }[] };
   expect(exported.version).toBe(1);
-  expect(exported.texts.map(({ text }) => text).sort()).toEqual(["The first.", "The second."]);
+  const fields = { remember: "", note: "It is dark." };
+  expect(exported.texts.sort((one, other) => one.text.localeCompare(other.text))).toEqual([
+    expect.not.objectContaining({ fields }),
+    expect.objectContaining({ text: "The second.", fields }),
+  ]);
   await panel(page).locator("input[type=file]").setInputFiles(file);
   await expect(status(page)).toHaveText("0 texts imported, 2 already here.");
 
@@ -252,6 +259,8 @@ test("all texts are exported into one file, and imported from it as new texts, e
   await expect(status(fresh)).toHaveText("2 texts imported, 0 already here.");
   await row(fresh, "One").getByRole("button").first().click();
   await expect.poll(() => textOf(fresh)).toBe("The first.");
+  await row(fresh, "The second.").getByRole("button").first().click();
+  await expect(fresh.getByLabel("Note", { exact: true })).toHaveValue("It is dark.");
   await context.close();
 
   const damaged = testInfo.outputPath("damaged.json");
