@@ -50,7 +50,7 @@ test("a private model loads with its headers; without them the error names the f
   for (const { cookie } of pieces) expect(cookie).toBeUndefined();
 });
 
-test("a custom fetch loads every file, and can change them", async ({ page }) => {
+test("a custom fetch loads every file", async ({ page }) => {
   await servePrivately(page);
   await page.goto("./?model=none");
   const found = await inPage(

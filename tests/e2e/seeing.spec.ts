@@ -260,6 +260,7 @@ test("a long text is tokenized at once and tinted as its scores arrive; nothing 
     const words = await lastWords(page, 14);
     await page.reload(); // scores everything
     await expectReady(page);
+    await releaseRequests(page);
     await expectScored(page);
     expect(await lastWords(page, 14)).toEqual(words);
   });
