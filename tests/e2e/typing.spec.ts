@@ -26,49 +26,31 @@ test("a text that was prefilled while typed costs one step, with the same result
   expect(prefilled.tokens).toEqual(plain.tokens);
 });
 
-for (const variant of ["threads-relaxed", "simd"] as const) {
-  test(`in ${variant}, inspect's last layer predicts what is drawn, and the attention of each head sums to one`, async ({
+test("inspect's last layer predicts what is drawn, and the attention of each head sums to one", async ({
+  page,
+}) => {
+  const found = await withModel(
     page,
-  }) => {
-    const found = await withModel(
-      page,
-      { variant },
-      async (model) => {
-        const text = "Once upon a time, there was a little";
-        const ids = await model.tokenize(text);
-        const { tokens } = await model.complete(text, { maxNewTokens: 1, temperature: 0, logprobs: 7 });
-        const inside = await model.inspect(text, { layer: 0, top: 7 });
-        const head = await model.inspect(text, { layer: 0, head: 2 });
-        const earlier = await model.inspect(text, { position: 3 });
-        const rows = Array.from({ length: inside.heads }, (_, i) =>
-          Array.from(inside.attention.slice(i * ids.length, (i + 1) * ids.length)),
-        );
-        return {
-          ids,
-          inside: { ...inside, attention: inside.attention instanceof Float32Array },
-          rows,
-          head: { ...head, attention: Array.from(head.attention) },
-          earlier: { ...earlier, attention: earlier.attention.length },
-          top: tokens[0]?.top,
-          config: model.info.config,
-        };
-      },
-      undefined,
-    );
-    const { ids, inside, rows, head, earlier, config } = found;
-    expect(inside).toMatchObject({ ids, layer: 0, heads: config.nHead, attention: true });
-    expect(inside.guesses).toHaveLength(config.nLayer + 1);
-    expect(inside.guesses.at(-1)).toEqual(found.top); // to the last bit
-    expect(inside.guesses[0]).not.toEqual(found.top);
-    for (const row of rows) {
-      expect(row).toHaveLength(ids.length);
-      expect(row.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 5);
-    }
-    expect(head).toMatchObject({ heads: 1, attention: rows[2] });
-    expect(earlier).toMatchObject({
-      ids: ids.slice(0, 4),
-      layer: config.nLayer - 1,
-      attention: 4 * config.nHead,
-    });
-  });
-}
+    { variant: "simd" },
+    async (model) => {
+      const text = "Once upon a time, there was a little";
+      const ids = await model.tokenize(text);
+      const { tokens } = await model.complete(text, { maxNewTokens: 1, temperature: 0, logprobs: 7 });
+      const { guesses, attention, heads } = await model.inspect(text, { layer: 0, top: 7 });
+      const rows = Array.from({ length: heads }, (_, head) =>
+        Array.from(attention.slice(head * ids.length, (head + 1) * ids.length)),
+      );
+      return { ids, guesses, rows, top: tokens[0]?.top, config: model.info.config };
+    },
+    undefined,
+  );
+  const { ids, guesses, rows, top, config } = found;
+  expect(guesses).toHaveLength(config.nLayer + 1);
+  expect(guesses.at(-1)).toEqual(top); // to the last bit
+  expect(guesses[0]).not.toEqual(top);
+  expect(rows).toHaveLength(config.nHead);
+  for (const row of rows) {
+    expect(row).toHaveLength(ids.length);
+    expect(row.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 5);
+  }
+});
