@@ -260,6 +260,7 @@ test("all texts are exported into one file, and imported from it as new texts, e
   await row(fresh, "One").getByRole("button").first().click();
   await expect.poll(() => textOf(fresh)).toBe("The first.");
   await row(fresh, "The second.").getByRole("button").first().click();
+  await showView(fresh, "Sees");
   await expect(fresh.getByLabel("Note", { exact: true })).toHaveValue("It is dark.");
   await context.close();
 
