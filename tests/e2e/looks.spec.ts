@@ -11,6 +11,7 @@ import {
   open,
   openWithoutModel,
   press,
+  setLength,
   setText,
   showView,
   startLongText,
@@ -25,6 +26,7 @@ test.describe("on a stage", () => {
 
   test("the stage shows only the text, in large type, and all writing keys work", async ({ page }) => {
     await open(page);
+    await setLength(page, "40"); // so that each run writes something
     await text(page).press("Alt+Enter");
     expect(await isStage(page)).toBe(true);
     await expect(text(page)).toBeFocused();
@@ -64,6 +66,32 @@ test.describe("on a stage", () => {
       await expect(page.locator("#generate")).toBeVisible();
       await expect.poll(() => page.evaluate(() => document.fullscreenElement)).toBe(null);
     });
+  });
+
+  test("the button that leaves the stage has enough contrast", async ({ page }) => {
+    // axe-core does not report this button.
+    await openWithoutModel(page);
+    await text(page).press("Alt+Enter");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const contrast = await page.locator("#stage-leave").evaluate((sign) => {
+        const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number);
+        const luminance = (color: number[]) => {
+          const [r = 0, g = 0, b = 0] = color.map((each) =>
+            each <= 10.31475 ? each / 3294.6 : ((each / 255 + 0.055) / 1.055) ** 2.4,
+          );
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const { color, opacity } = getComputedStyle(sign);
+        const paper = channels(getComputedStyle(document.body).backgroundColor);
+        const seen = channels(color).map(
+          (each, place) => each * Number(opacity) + (paper[place] ?? 0) * (1 - Number(opacity)),
+        );
+        const both = [luminance(seen), luminance(paper)];
+        return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+      });
+      expect(contrast, colorScheme).toBeGreaterThanOrEqual(4.5);
+    }
   });
 
   test("Escape on the stage stops the model first, and then leaves the stage", async ({ page }) => {
