@@ -13,7 +13,7 @@ const soon = <A>(page: Page, isSo: (argument: A) => boolean, argument: A): Promi
     .catch(() => undefined);
 
 /** `selector` shows `text`. */
-export async function expectText(page: Page, selector: string, text: string): Promise<void> {
+async function expectText(page: Page, selector: string, text: string): Promise<void> {
   const hasText = ([which, part]: readonly [string, string]) =>
     document.querySelector(which)?.textContent.includes(part) ?? false;
   await soon(page, hasText, [selector, text] as const);
