@@ -1,14 +1,10 @@
 // The parts of the elements that need no browser; tests/e2e/element.spec.ts has the rest.
 import { readFileSync } from "node:fs";
-import { describe, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { callAttributes, readCall, readLoadOptions } from "../../web/src/element/attributes.js";
 import { firstWord } from "../../web/src/element/first-word.js";
 import { Gpt2Autocomplete, Gpt2Writer } from "../../web/src/element/classes.js";
 import { customElementsManifest } from "../../web/scripts/custom-elements.mjs";
-
-vi.mock("../../web/src/client/index.js", () => ({ loadModel: load, WorkerError: TypeError }));
-const load = vi.hoisted(() => vi.fn());
-const { LazyModel } = await import("../../web/src/element/lazy-model.js");
 
 const withAttributes = (attributes: Record<string, string>) =>
   ({ getAttribute: (name: string) => attributes[name] ?? null }) as unknown as Element;
@@ -44,56 +40,6 @@ it.each([
   [" ", " "],
 ])("the first word of %j is %j", (text, word) => {
   expect(firstWord(text)).toBe(word);
-});
-
-describe("an element's model", () => {
-  const make = () => {
-    const dispose = vi.fn(async () => {});
-    load.mockReset().mockImplementation(async () => ({ dispose }));
-    const lazy = new LazyModel(
-      () => ({ url: "m", options: {} }),
-      () => {},
-    );
-    return { lazy, dispose };
-  };
-
-  it("an element's model is loaded once, and disposed of when released", async () => {
-    const { lazy, dispose } = make();
-    expect(await lazy.load()).toBe(await lazy.load());
-    expect(load).toHaveBeenCalledTimes(1);
-    lazy.release();
-    await vi.waitFor(() => expect(dispose).toHaveBeenCalledTimes(1));
-    await lazy.load();
-    expect(load).toHaveBeenCalledTimes(2);
-  });
-
-  it("an element's model survives a moment without its element", async () => {
-    vi.useFakeTimers();
-    const { lazy, dispose } = make();
-    await lazy.load();
-    lazy.releaseSoon();
-    lazy.keep();
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(dispose).not.toHaveBeenCalled();
-    lazy.releaseSoon();
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(dispose).toHaveBeenCalledTimes(1);
-    vi.useRealTimers();
-  });
-
-  it("a model that failed to load, or died, is loaded again; one with too many requests is not", async () => {
-    const { lazy } = make();
-    load.mockRejectedValueOnce(new Error("404"));
-    await expect(lazy.load()).rejects.toThrow("404");
-    await lazy.load();
-    expect(load).toHaveBeenCalledTimes(2);
-    lazy.forget(new RangeError("topK"));
-    await lazy.load();
-    expect(load).toHaveBeenCalledTimes(2);
-    lazy.forget(new TypeError("stands for a WorkerError"));
-    await lazy.load();
-    expect(load).toHaveBeenCalledTimes(3);
-  });
 });
 
 it("custom-elements.json describes every attribute, event, part and property", () => {

@@ -6,8 +6,7 @@ import { givePage } from "./support/element-page.js";
 givePage();
 const { GhostText, ghostStyle } = await import("../../web/src/element/ghost-text.js");
 const { ControlField } = await import("../../web/src/element/suggestion-field.js");
-const { Base, adoptProperties, define, make, style, visuallyHidden } =
-  await import("../../web/src/element/html-element.js");
+const { define, style, visuallyHidden } = await import("../../web/src/element/html-element.js");
 
 const placeOf = (control: Element) =>
   ControlField.of(control) as NonNullable<ReturnType<typeof ControlField.of>>;
@@ -179,12 +178,6 @@ describe("ghost text in a field of the page", () => {
 });
 
 describe("helpers for elements", () => {
-  it("helpers for elements create them from attributes and children", () => {
-    const link = make("a", { href: "x", part: "y" }, "text", make("b"));
-    expect(link.outerHTML).toBe('<a href="x" part="y">text<b></b></a>');
-    expect(Base).toBe(HTMLElement);
-  });
-
   it("elements with the same styles share one sheet", () => {
     const [one, two, three] = [1, 2, 3].map(() =>
       document.createElement("div").attachShadow({ mode: "open" }),
@@ -203,25 +196,5 @@ describe("helpers for elements", () => {
     define("x-once", First);
     define("x-once", class extends HTMLElement {});
     expect(customElements.get("x-once")).toBe(First);
-  });
-
-  it("elements accept properties that were set before they were defined, and no others", () => {
-    class WithAccessor extends HTMLElement {
-      seen: string[] = [];
-      set word(word: string) {
-        this.seen.push(word);
-      }
-      get word(): string {
-        return "read";
-      }
-    }
-    customElements.define("x-accessor", WithAccessor);
-    const element = new WithAccessor();
-    adoptProperties(element, ["word"]);
-    expect(element.seen).toEqual([]);
-    Object.defineProperty(element, "word", { value: "early", configurable: true });
-    adoptProperties(element, ["word"]);
-    expect(element.seen).toEqual(["early"]);
-    expect(element.word).toBe("read");
   });
 });

@@ -52,6 +52,21 @@ const options = () => (load.mock.lastCall as LoadCall)[1];
 const progress = (of: Partial<LoadProgress>) =>
   options().onProgress?.({ stage: "download", loadedBytes: 0, totalBytes: 0, ...of } as LoadProgress);
 
+/** Lets the writer start a text that ends only when it is stopped. */
+async function startWriting({ writer, status }: ReturnType<typeof make>): Promise<{ ended: Promise<void> }> {
+  model.waits = true;
+  const ended = writer.write();
+  await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+  return { ended };
+}
+/** Loads that end only when they are aborted. */
+const loadUntilAborted = () =>
+  load.mockImplementation(
+    (_url: string, { signal }: LoadOptions) =>
+      new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error))),
+  );
+const nextTask = () => new Promise((resolve) => setTimeout(resolve));
+
 describe("writing", () => {
   it("a writer continues the text, fires its events, and ends with the result", async () => {
     model.texts = [" upon", " a time"];
@@ -62,6 +77,12 @@ describe("writing", () => {
       "max-new-tokens": "9",
     });
     const events = eventsOf(writer, "gpt2-token", "gpt2-done");
+    const changes = eventsOf(writer, "change");
+    const bound: string[] = [];
+    writer.addEventListener("input", () => {
+      bound.push(writer.value);
+      writer.value = writer.value.slice(); // as frameworks do
+    });
     const onSummary = vi.fn();
     writer.options = { temperature: 0.5, onSummary };
     written.textContent = "before";
@@ -72,6 +93,8 @@ describe("writing", () => {
     expect(written.textContent).toBe("");
     await done;
     expect(writer.value).toBe("Once upon");
+    expect(bound).toEqual(["Once upon"]);
+    expect(changes).toHaveLength(1);
     expect(text.readOnly).toBe(false);
     expect(text.getAttribute("aria-busy")).toBe("false");
     expect(button.textContent).toBe("Write");
@@ -91,16 +114,6 @@ describe("writing", () => {
     expect(events.at(-1)?.detail).toEqual({ text: " upon", summary });
     expect(onSummary).toHaveBeenCalledWith(summary);
     expect(load).toHaveBeenCalledTimes(1);
-  });
-
-  it("the writer shows only the first of several continuations", async () => {
-    const { writer } = make({ loading: "use" });
-    model.texts = ["a"];
-    await writer.write();
-    model.texts = ["b"];
-    await writer.write();
-    expect(writer.value).toBe("ab");
-    expect(model.calls.map(({ prompt }) => prompt)).toEqual(["", "a"]);
   });
 
   it("a writer shows that it writes once the model is ready, and its button stops it", async () => {
@@ -156,10 +169,9 @@ describe("writing", () => {
   });
 
   it("a stop also cancels a call of write that waits for the end of the writing before", async () => {
-    const { writer, status } = make({ loading: "use" });
-    model.waits = true;
-    void writer.write();
-    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+    const made = make({ loading: "use" });
+    const { writer } = made;
+    await startWriting(made);
     writer.stop();
     const waiting = writer.write();
     writer.stop();
@@ -168,15 +180,14 @@ describe("writing", () => {
   });
 
   it("a signal in the options stops the writing", async () => {
-    const { writer, status } = make({ loading: "use" });
+    const made = make({ loading: "use" });
+    const { writer, status } = made;
     const events = eventsOf(writer, "gpt2-done", "gpt2-error");
     const own = new AbortController();
     writer.options = { signal: own.signal };
-    model.waits = true;
-    const done = writer.write();
-    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+    const { ended } = await startWriting(made);
     own.abort();
-    await done;
+    await ended;
     await writer.write(); // the signal stays aborted
     expect(events.map(({ type }) => type)).toEqual(["gpt2-done", "gpt2-done"]);
     expect([status.textContent, writer.value]).toEqual(["Stopped.", ""]);
@@ -189,6 +200,8 @@ describe("writing", () => {
     await writer.write();
     expect(events.map(({ type }) => type)).toEqual(["change", "gpt2-error"]);
     expect([writer.value, written.textContent]).toEqual([" upon", " upon"]);
+    await writer.write();
+    expect(load).toHaveBeenCalledTimes(1); // the model survives an error of one text
   });
 
   it("an error of an asynchronous onSummary is an error of the writer", async () => {
@@ -330,16 +343,19 @@ describe("loading", () => {
     expect(observer?.observed.size).toBe(0);
   });
 
-  it("a writer loads at once or on first use as its attribute says, and never without a model", async () => {
-    make({ loading: "use" });
-    make({ model: "", loading: "eager" });
-    await new Promise((resolve) => setTimeout(resolve));
+  const headers = { a: "b" };
+  it.each([
+    [0, { loading: "use" }, () => {}],
+    [0, { loading: "eager", model: "" }, () => {}],
+    [1, { loading: "eager" }, (writer: Writer) => void (writer.loadOptions = { headers })], // right after its definition
+    [0, { loading: "eager" }, (writer: Writer) => writer.setAttribute("loading", "use")],
+    [0, { loading: "eager" }, (writer: Writer) => writer.remove()],
+  ])("a writer starts %i loads by itself with the attributes %j", async (loads, attributes, change) => {
+    change(make(attributes).writer);
+    await nextTask();
     expect(FakeObserver.all).toEqual([]);
-    expect(load).not.toHaveBeenCalled();
-    make({ loading: "eager" });
-    await new Promise((resolve) => setTimeout(resolve));
-    expect(FakeObserver.all).toEqual([]);
-    expect(load).toHaveBeenCalledTimes(1);
+    expect(load).toHaveBeenCalledTimes(loads);
+    if (loads > 0) expect(options().headers).toEqual(headers);
   });
 
   it("a load that fails is reported once, if the element is still in the page", async () => {
@@ -348,14 +364,14 @@ describe("loading", () => {
     const { writer, status } = make({ loading: "eager" });
     const errors = eventsOf(writer, "gpt2-error");
     const done = writer.write(); // waits for the same load
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTask();
     fail(new Error("404"));
     await done;
     expect(load).toHaveBeenCalledTimes(1);
     expect([errors.length, status.textContent]).toEqual([1, "Something went wrong: 404"]);
     const gone = make({ loading: "eager" });
     gone.writer.remove();
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTask();
     expect(gone.status.textContent).toBe("");
   });
 
@@ -369,18 +385,9 @@ describe("loading", () => {
     for (const [name, value] of Object.entries({ loading: "eager", model: "n/", threads: "x" }))
       writer.setAttribute(name, value);
     also(writer);
-    await new Promise((resolve) => setTimeout(resolve));
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTask();
+    await nextTask();
     expect(errors).toHaveLength(1);
-  });
-
-  it.each([
-    ["is to load on first use", (writer: Writer) => writer.setAttribute("loading", "use")],
-    ["was removed", (writer: Writer) => writer.remove()],
-  ])("an eager writer that %s before its load starts does not load", async (_, change) => {
-    change(make({ loading: "eager" }).writer);
-    await new Promise((resolve) => setTimeout(resolve));
-    expect(load).not.toHaveBeenCalled();
   });
 
   it("a load that fails after the writing was stopped is reported once", async () => {
@@ -401,10 +408,7 @@ describe("loading", () => {
   });
 
   it("a load that another model or none replaces leaves no progress behind", async () => {
-    load.mockImplementation(
-      (_url: string, { signal }: LoadOptions) =>
-        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted")))),
-    );
+    loadUntilAborted();
     const { writer, status, bar, pace } = make({ loading: "use" });
     void writer.write();
     for (const change of [() => (writer.model = "n/"), () => writer.removeAttribute("model")]) {
@@ -429,13 +433,6 @@ describe("loading", () => {
     vi.useRealTimers();
   });
 
-  it("an eager writer loads with the options that a script sets right after it was defined", async () => {
-    const { writer } = make({ loading: "eager" });
-    writer.loadOptions = { headers: { a: "b" } };
-    await vi.waitFor(() => expect(load).toHaveBeenCalledTimes(1));
-    expect(options().headers).toEqual({ a: "b" });
-  });
-
   it("a signal in the load options aborts the load", async () => {
     const { writer } = make({ loading: "use" });
     const own = new AbortController();
@@ -448,29 +445,25 @@ describe("loading", () => {
   });
 
   it("a load that is no longer needed ends silently when the model is removed", async () => {
-    load.mockImplementation(
-      (_url: string, { signal }: LoadOptions) =>
-        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted")))),
-    );
+    loadUntilAborted();
     const { writer, status } = make({ loading: "eager" });
     const errors = eventsOf(writer, "gpt2-error");
     await vi.waitFor(() => expect(load).toHaveBeenCalled());
     writer.removeAttribute("model");
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTask();
     expect([errors, status.textContent]).toEqual([[], ""]);
   });
 
   it("another model is loaded when an attribute asks for it; what was being written is stopped", async () => {
-    const { writer, status } = make({ loading: "use", kv: "q8" });
-    model.waits = true;
-    const done = writer.write();
-    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+    const made = make({ loading: "use", kv: "q8" });
+    const { writer, status } = made;
+    const { ended } = await startWriting(made);
     writer.setAttribute("kv", "q8");
     writer.setAttribute("seed", "1");
     expect(model.dispose).not.toHaveBeenCalled();
     writer.setAttribute("kv", "f32");
     expect(status.textContent).toBe("");
-    await done;
+    await ended;
     await vi.waitFor(() => expect(model.dispose).toHaveBeenCalledTimes(1));
     writer.setAttribute("loading", "eager");
     writer.model = "n/";
@@ -517,39 +510,21 @@ describe("in a page and its form", () => {
   });
 
   it("an attribute changes only what it is for", async () => {
-    const { writer, text, status } = make({ prompt: "a", label: "b", rows: "3", loading: "use" });
+    const made = make({ prompt: "a", label: "b", rows: "3", loading: "use" });
+    const { writer, text, status } = made;
     text.value = "by a program";
     writer.setAttribute("prompt", "a");
     writer.setAttribute("label", "c");
     expect(text.value).toBe("by a program");
     expect(text.getAttribute("rows")).toBe("3");
-    model.waits = true;
-    void writer.write();
-    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+    await startWriting(made);
     const said = status.firstChild;
     writer.setAttribute("label", "d");
     progress({ stage: "ready", loadedBytes: 1, totalBytes: 1 });
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTask();
     expect(status.firstChild).toBe(said);
     expect(load).toHaveBeenCalledTimes(1);
     writer.stop();
-  });
-
-  it("the properties of a writer reflect its attributes", () => {
-    const { writer, text } = make({ loading: "use" });
-    writer.model = "o/";
-    writer.name = "story";
-    writer.prompt = "There was";
-    writer.disabled = true;
-    expect(writer.outerHTML).toContain('model="o/"');
-    expect([writer.model, writer.name, writer.prompt]).toEqual(["o/", "story", "There was"]);
-    expect(writer.getAttribute("name")).toBe("story");
-    expect(writer.hasAttribute("disabled")).toBe(true);
-    expect(text.value).toBe("There was");
-    for (const name of ["model", "name", "prompt"]) writer.removeAttribute(name);
-    expect([writer.model, writer.name, writer.prompt]).toEqual(["", "", ""]);
-    writer.disabled = false;
-    expect(writer.hasAttribute("disabled")).toBe(false);
   });
 
   it("properties that were set before the writer was defined are kept", () => {
@@ -567,23 +542,20 @@ describe("in a page and its form", () => {
   });
 
   it("every attribute has a property for frameworks, and a method of the same name stays", () => {
-    const { writer } = make({ loading: "use" });
+    const { writer, text } = make({ loading: "use" });
     const set = (values: object) => Object.assign(writer, values);
     set({ stop: "\n", maxNewTokens: 3, baseUrl: "x/", rows: 4, form: "far", readonly: true, required: true });
-    expect(writer.outerHTML).toMatch(
-      /stop="\n" max-new-tokens="3" base-url="x\/" rows="4" form="far" readonly="" required=""/,
+    set({ model: "o/", name: "story", prompt: "There was", disabled: true });
+    expect(writer.outerHTML).toBe(
+      '<gpt2-writer model="o/" loading="use" stop="\n" max-new-tokens="3" base-url="x/" rows="4" form="far"' +
+        ' readonly="" required="" name="story" prompt="There was" disabled=""></gpt2-writer>',
     );
-    expect([writer.stop(), writer.readOnly]).toEqual([undefined, true]);
-    set({
-      stop: null,
-      maxNewTokens: undefined,
-      form: null,
-      readonly: false,
-      required: undefined,
-      disabled: undefined,
-    });
-    set({ model: undefined, name: undefined });
-    expect(writer.outerHTML).toMatch(/^<gpt2-writer loading="use" base-url="x\/" rows="4"/);
+    expect([writer.model, writer.name, writer.prompt]).toEqual(["o/", "story", "There was"]);
+    expect([writer.stop(), writer.readOnly, text.value]).toEqual([undefined, true, "There was"]);
+    set({ stop: null, maxNewTokens: undefined, form: null, prompt: null });
+    set({ readonly: false, required: undefined, disabled: false, model: undefined, name: undefined });
+    expect(writer.outerHTML).toBe('<gpt2-writer loading="use" base-url="x/" rows="4"></gpt2-writer>');
+    expect([writer.model, writer.name, writer.prompt, text.value]).toEqual(["", "", "", ""]);
   });
 
   it("the prompt is the text until it changes; a reset restores it", () => {
@@ -604,19 +576,17 @@ describe("in a page and its form", () => {
     expect([writer.value, internalsOf(writer).formValue]).toEqual(["kept", "kept"]);
   });
 
-  it("a form's reset or disabling stops the model", async () => {
-    const { writer, text, button, status } = make({ loading: "use" });
-    model.waits = true;
-    for (const end of [() => writer.formResetCallback(), () => writer.formDisabledCallback(true)]) {
-      const done = writer.write();
-      await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
-      writer.formDisabledCallback(false);
-      await new Promise((resolve) => setTimeout(resolve));
-      expect(status.textContent).toBe("Writing…");
-      end();
-      await done;
-      expect(status.textContent).toBe("Stopped.");
-    }
+  it("disabling by the form stops the model; enabling, or setting the same value, does not", async () => {
+    const made = make({ loading: "use" });
+    const { writer, text, button, status } = made;
+    const { ended } = await startWriting(made);
+    writer.formDisabledCallback(false);
+    writer.value = ""; // as a framework does when it controls the value
+    await nextTask();
+    expect(status.textContent).toBe("Writing…");
+    writer.formDisabledCallback(true);
+    await ended;
+    expect(status.textContent).toBe("Stopped.");
     expect([text.disabled, button.disabled]).toEqual([true, true]);
     writer.formDisabledCallback(false);
     expect([text.disabled, button.disabled]).toEqual([false, false]);
@@ -639,32 +609,10 @@ describe("in a page and its form", () => {
     expectValidity(false, false, "");
   });
 
-  it("setting another value stops the model, and the event has all that was written", async () => {
-    const { writer, status } = make({ loading: "use", prompt: "Once" });
-    const events = eventsOf(writer, "gpt2-done");
-    model.texts = [" upon a"];
-    model.waits = true;
-    const done = writer.write();
-    await vi.waitFor(() => expect(writer.value).toBe("Once upon a"));
-    writer.value = "Once upon a"; // as a framework does when it controls the value
-    expect(status.textContent).toBe("Writing…");
-    writer.value = "Now";
-    await done;
-    expect(writer.value).toBe("Now");
-    expect(events.map(({ detail }) => detail as unknown)).toEqual([{ text: " upon a", summary: null }]);
-  });
-
   it("replacing a loading model ends its load silently, and the new model writes", async () => {
     const { writer, status } = make({ loading: "eager" });
     const events = eventsOf(writer, "gpt2-error", "gpt2-done");
-    load
-      .mockReset()
-      .mockImplementation(
-        (_url: string, { signal }: LoadOptions) =>
-          new Promise((_, reject) =>
-            signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
-          ),
-      );
+    loadUntilAborted();
     writer.setAttribute("threads", "1");
     const done = writer.write();
     await Promise.resolve();
