@@ -5,14 +5,13 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
-import { within, type Browser } from "./browser.js";
+import type * as Gpt2 from "../../web/src/client/index.js";
+import { demo, native, root } from "../e2e/model.js";
 import { cases } from "./cases.js";
+import { Desk } from "./desk.js";
 import { serve, type StaticHost } from "./static-host.js";
-import { until } from "./until.js";
+import { inBrowsers } from "./tab.js";
 
-const root = resolve(import.meta.dirname, "../..");
-const demo = resolve(root, "web/models/demo");
-const patienceMs = 60_000;
 const prompt = "The sea was";
 const tokens = 30;
 const seed = 9;
@@ -38,56 +37,46 @@ test.beforeAll(async () => {
   execFileSync("node", ["web/scripts/export.mjs", "--model", demo, "-o", file("a story.html")], {
     cwd: root,
   });
-  const program = resolve(root, "build/native/weights_tools/gpt2-weights");
   const options = ["--max-new-tokens", String(tokens), "--seed", String(seed), "--json"];
-  const native = (...more: string[]) => {
-    const args = ["generate", demo, "--prompt", prompt, ...options, ...more];
-    return (JSON.parse(execFileSync(program, args, { encoding: "utf8" })) as { text: string }).text;
-  };
-  expected = native();
-  expectedOfPage = native("--heal");
+  const text = (...more: string[]) =>
+    (native("generate", demo, "--prompt", prompt, ...options, ...more) as { text: string }).text;
+  expected = text();
+  expectedOfPage = text("--heal");
 });
 test.afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await Promise.all([cdn, isolated, plain].map((host) => host.close()));
 });
 
-interface Written {
-  origin: string;
-  variant: string;
-  threads: number;
-  text: string;
-}
-
-/** An expression for the text that a page has written with the bundle, as JSON. */
-const write = (threads: number) => `(async () => {
-  const { loadModel } = await import("${cdn.origin}/gpt2.bundle.js");
-  const model = await loadModel("${cdn.origin}/models/demo/", { threads: ${threads} });
-  const { text } = await model.complete("${prompt}", { maxNewTokens: ${tokens}, seed: ${seed} });
-  const { variant, threads } = model.info;
+/** Writes in a page with the bundle of the host at `origin`. */
+async function write({ origin, threads, text, call }: ReturnType<typeof asked>) {
+  const { loadModel } = (await import(`${origin}/gpt2.bundle.js`)) as typeof Gpt2;
+  const model = await loadModel(`${origin}/models/demo/`, { threads });
+  const written = await model.complete(text, call);
+  const { variant, threads: used } = model.info;
   await model.dispose();
-  return JSON.stringify({ origin: self.origin, variant, threads, text });
-})()`;
+  return { origin: self.origin, variant, threads: used, text: written.text };
+}
+const asked = (threads: number) => ({
+  origin: cdn.origin,
+  threads,
+  text: prompt,
+  call: { maxNewTokens: tokens, seed },
+});
 
-/** An expression for the value of `expression` in a sandboxed frame. */
-function inFrame(expression: string): string {
+/** Runs the expression `source` in a sandboxed frame, and returns its value. */
+function inFrame<T>(source: string): Promise<T> {
   const script = `<script type="module">
-    try { parent.postMessage({ value: await ${expression} }, "*"); }
+    try { parent.postMessage({ value: await ${source} }, "*"); }
     catch (error) { parent.postMessage({ error: String(error) }, "*"); }
   </script>`;
-  return `new Promise((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     const frame = document.createElement("iframe");
-    frame.sandbox = "allow-scripts";
-    frame.srcdoc = ${JSON.stringify(script).replaceAll("</", "<\\/")};
-    addEventListener("message", ({ data }) => data.error ? reject(data.error) : resolve(data.value));
+    frame.setAttribute("sandbox", "allow-scripts");
+    frame.srcdoc = script;
+    addEventListener("message", ({ data }) => (data.error ? reject(data.error) : resolve(data.value)));
     document.body.append(frame);
-  })`;
-}
-
-async function inPage(browser: Browser, url: string, expression: string): Promise<Written> {
-  await browser.open(url);
-  const answer = within(patienceMs, `the test in ${browser.name}`, browser.evaluate(expression));
-  return JSON.parse(await answer) as Written;
+  });
 }
 
 test("the page in one file is hardly larger than its weights in base64", () => {
@@ -97,70 +86,54 @@ test("the page in one file is hardly larger than its weights in base64", () => {
   expect(statSync(file("a story.html")).size).toBeLessThan(1.02 * ((weights * 4) / 3 + 985_000));
 });
 
-for (const { name, launch, isolated: choice } of cases.filter((each) => !each.name.includes("shared"))) {
-  test.describe.serial(name, () => {
-    let browser: Browser;
-    test.beforeAll(async () => void (browser = await launch()));
-    test.afterAll(() => browser.close());
+const unshared = cases.filter(({ name }) => !name.includes("shared"));
+inBrowsers(unshared, (tab, { name, isolated: choice }) => {
+  const desk = new Desk(tab);
 
-    test("the bundle runs on a page opened from disk, in a sandboxed frame, and with threads", async () => {
-      const fromDisk = await inPage(browser, onDisk("blank.html"), write(2));
-      expect(fromDisk.variant).toMatch(/^simd/);
-      const sandboxed = await inPage(browser, `${plain.origin}/blank.html`, inFrame(write(1)));
-      expect(sandboxed.origin).toBe("null");
-      // Under WebDriver, Firefox sometimes hangs while a worker starts another worker.
-      const threads = name === "Firefox" ? 1 : 2;
-      const onHost = await inPage(browser, `${isolated.origin}/blank.html`, write(threads));
-      expect(onHost.variant).toBe(choice.variant);
-      expect(onHost.threads).toBe(Math.min(threads, choice.threads));
-      expect([fromDisk, sandboxed, onHost].map(({ text }) => text)).toEqual(Array(3).fill(expected));
-    });
-
-    test("the page in one file opens from disk", async () => {
-      await browser.open(onDisk("a story.html"));
-      await until(browser, `document.getElementById("engine").textContent.includes("1 thread")`);
-      const left = `Promise.resolve(String(document.querySelectorAll("script[data-file]").length))`;
-      expect(await browser.evaluate(left)).toBe("0"); // its memory has been freed
-      await until(browser, `document.querySelector("#editor .cm-content") !== null`);
-      await browser.evaluate(
-        `(async () => {
-          const { view } = document.getElementById("editor");
-          const insert = "${prompt}";
-          const changes = { from: 0, to: view.state.doc.length, insert };
-          view.dispatch({ changes, selection: { anchor: insert.length } });
-          document.getElementById("option-maxNewTokens").value = "${tokens}";
-          document.getElementById("option-seed").value = "${seed}";
-          document.getElementById("generate").click();
-          return "";
-        })()`,
-      );
-      await until(browser, `document.getElementById("finish").textContent.includes("Finished")`);
-      const shown = await browser.evaluate(
-        `(async () => JSON.stringify({
-          output: document.getElementById("editor").view.state.doc.toString(),
-          asked: performance.getEntriesByType("resource")
-            .map(({ name }) => name).filter((name) => !/^(blob|data):/.test(name)),
-        }))()`,
-      );
-      expect(JSON.parse(shown)).toEqual({ output: prompt + expectedOfPage, asked: [] });
-    });
-
-    if (name === "Chromium") return; // tests/e2e/offline.spec.ts
-
-    test("the page opens again after its host has gone", async () => {
-      const host = await serve(false, { "/": resolve(root, "web/dist") });
-      let isOpen = true;
-      try {
-        await browser.open(`${host.origin}/index.html?variant=simd`);
-        await until(browser, `document.getElementById("offline").checkVisibility()`);
-        await host.close();
-        isOpen = false;
-        await expect(fetch(host.origin)).rejects.toThrow();
-        await browser.open(`${host.origin}/?variant=simd`);
-        await until(browser, `document.getElementById("engine").textContent.includes("1 thread")`);
-      } finally {
-        if (isOpen) await host.close();
-      }
-    });
+  test("the bundle runs on a page opened from disk, in a sandboxed frame, and with threads", async () => {
+    await tab.open(onDisk("blank.html"));
+    const fromDisk = await tab.run(write, asked(2));
+    expect(fromDisk.variant).toMatch(/^simd/);
+    await tab.open(`${plain.origin}/blank.html`);
+    const inside = `(${write.toString()})(${JSON.stringify(asked(1))})`;
+    const sandboxed = await tab.run(inFrame<typeof fromDisk>, inside);
+    expect(sandboxed.origin).toBe("null");
+    // Under WebDriver, Firefox sometimes hangs while a worker starts another worker.
+    const threads = name === "Firefox" ? 1 : 2;
+    await tab.open(`${isolated.origin}/blank.html`);
+    const onHost = await tab.run(write, asked(threads));
+    expect(onHost.variant).toBe(choice.variant);
+    expect(onHost.threads).toBe(Math.min(threads, choice.threads));
+    expect([fromDisk, sandboxed, onHost].map(({ text }) => text)).toEqual(Array(3).fill(expected));
   });
-}
+
+  test("the page in one file opens from disk", async () => {
+    await desk.open(onDisk("a story.html"));
+    await desk.contains("#engine", "1 thread");
+    expect(await tab.run(() => document.querySelectorAll("script[data-file]").length)).toBe(0); // its memory has been freed
+    await desk.setOption("maxNewTokens", tokens);
+    await desk.setOption("seed", seed);
+    await desk.writeOn(prompt);
+    expect(await desk.text()).toBe(prompt + expectedOfPage);
+    const requests = await tab.run(() => performance.getEntriesByType("resource").map((entry) => entry.name));
+    expect(requests.filter((address) => !/^(blob|data):/.test(address))).toEqual([]);
+  });
+
+  if (name === "Chromium") return; // tests/e2e/offline.spec.ts
+
+  test("the page opens again after its host has gone", async () => {
+    const host = await serve(false, { "/": resolve(root, "web/dist") });
+    let isOpen = true;
+    try {
+      await tab.open(`${host.origin}/index.html?variant=simd`);
+      await tab.until(() => document.getElementById("offline")?.checkVisibility());
+      await host.close();
+      isOpen = false;
+      await expect(fetch(host.origin)).rejects.toThrow();
+      await tab.open(`${host.origin}/?variant=simd`);
+      await desk.contains("#engine", "1 thread");
+    } finally {
+      if (isOpen) await host.close();
+    }
+  });
+});

@@ -56,7 +56,10 @@ async function startDisplay(): Promise<{ server: ChildProcess; display: string }
 async function connect(port: number): Promise<WebDriver> {
   const capabilities = new Capabilities({
     browserName: "MiniBrowser",
-    "webkitgtk:browserOptions": { binary: miniBrowser(), args: ["--automation"] },
+    "webkitgtk:browserOptions": {
+      binary: miniBrowser(),
+      args: ["--automation"],
+    },
   });
   for (let attempt = 0; ; ++attempt) {
     try {
@@ -94,6 +97,10 @@ export async function launchWebKit(environment: Record<string, string> = {}): Pr
     return {
       name: `WebKitGTK ${version}`,
       open: (url) => driver.get(url),
+      async leaveAndReturn(url) {
+        await driver.get(url);
+        await driver.navigate().back();
+      },
       async evaluate(expression) {
         const answer = await driver.executeAsyncScript<{ value?: string; error?: string }>(
           `const done = arguments[arguments.length - 1];
