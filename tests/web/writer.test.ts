@@ -494,6 +494,15 @@ describe("loading", () => {
     expect(model.dispose).toHaveBeenCalledTimes(1);
     vi.useRealTimers();
   });
+
+  it("a writer that moveBefore moves keeps writing, and shows the words of its new place", async () => {
+    const made = make({ loading: "use" });
+    await startWriting(made);
+    made.button.textContent = "Stopp"; // stands for another language, because happy-dom has no moveBefore
+    made.writer.connectedMoveCallback();
+    expect(made.button.textContent).toBe("Stop");
+    expect(model.calls[0]?.call.signal?.aborted).toBe(false);
+  });
 });
 
 describe("in a page and its form", () => {
