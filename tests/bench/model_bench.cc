@@ -1,32 +1,16 @@
-// Prefill and decode of the model in $GPT2_BENCH_MODEL, natively; `npm run bench` sets it. And the
-// sampler alone.
-#include <benchmark/benchmark.h>
-
+// `model_bench FOLDER THREADS TURNS`: tokens per second of a model, natively, as JSON. The names
+// are those of benchmarks.mjs. The fastest of several turns counts.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 #include <vector>
 
-#include "engine/base/random.h"
-#include "engine/generate/sampler.h"
 #include "weights_tools/runner.h"
 
 namespace gpt2::tools {
 namespace {
-
-std::unique_ptr<Runner> Load(benchmark::State& state, std::size_t threads) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing else runs yet
-  const char* folder = std::getenv("GPT2_BENCH_MODEL");
-  if (folder == nullptr) {
-    state.SkipWithError("GPT2_BENCH_MODEL is not set");
-    return nullptr;
-  }
-  auto runner = MakeRunner(folder, {.threads = threads, .kv = {}, .kernels = {}});
-  if (!runner.ok()) {
-    state.SkipWithError(runner.error().message.c_str());
-    return nullptr;
-  }
-  return std::move(runner.value());
-}
 
 std::vector<std::int32_t> Ids(std::size_t count) {
   std::vector<std::int32_t> ids(count);
@@ -34,58 +18,62 @@ std::vector<std::int32_t> Ids(std::size_t count) {
   return ids;
 }
 
-// Arguments: tokens, threads.
-void Prefill(benchmark::State& state) {
-  const auto runner = Load(state, static_cast<std::size_t>(state.range(1)));
-  if (runner == nullptr) return;
-  Context& context = *runner->context;
-  const auto ids = Ids(static_cast<std::size_t>(state.range(0)));
-  const std::vector<std::int32_t> other = {0};
-  for (auto _ : state) {
-    context.sequence().SetWindow(other);  // forgets what was cached
-    context.sequence().SetWindow(ids);
-    for (;;) {
-      const Pass pass = context.Prefill(context.sequence(), kMaxBatch);
-      if (!context.sequence().is_current()) continue;
-      benchmark::DoNotOptimize(pass.Logits(pass.tokens() - 1, 1).value().data);
-      break;
+// Runs the tokens of `ids` that the context does not hold yet, in batches of `batch` tokens.
+void RunTokens(Context& context, const std::vector<std::int32_t>& ids, std::size_t batch) {
+  context.sequence().SetWindow(ids);
+  while (true) {
+    const Pass pass = context.Prefill(context.sequence(), batch);
+    if (context.sequence().is_current()) {
+      if (!pass.Logits(pass.tokens() - 1, 1).ok()) std::abort();
+      return;
     }
   }
-  state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-// Arguments: context, threads.
-void Decode(benchmark::State& state) {
-  const auto runner = Load(state, static_cast<std::size_t>(state.range(1)));
-  if (runner == nullptr) return;
-  Context& context = *runner->context;
-  const auto ids = Ids(static_cast<std::size_t>(state.range(0)));
-  context.sequence().SetWindow(ids);
-  while (!context.sequence().is_current()) context.Prefill(context.sequence(), kMaxBatch);
-  for (auto _ : state) {
-    context.sequence().SetWindow(ids);  // runs its last token again
-    const Pass pass = context.Prefill(context.sequence(), 1);
-    benchmark::DoNotOptimize(pass.Logits(0, 1).value().data);
+template <typename Work>
+double TokensPerSecond(std::size_t tokens, const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  return static_cast<double>(tokens) / seconds.count();
+}
+
+void Measure(Context& context, int turns) {
+  const std::vector<std::int32_t> other = {0};
+  const auto best = [&](const char* name, std::size_t length, std::size_t tokens, auto work) {
+    double most = 0;
+    for (int turn = 0; turn < turns; ++turn) {
+      RunTokens(context, other, kMaxBatch);  // forgets what was cached
+      if (tokens != length) RunTokens(context, Ids(length), kMaxBatch);
+      most = std::max(most, TokensPerSecond(tokens, work));
+    }
+    std::printf("\"%s %zu\": %.2f", name, length, most);
+  };
+  std::printf("{");
+  for (const std::size_t length : {64U, 512U}) {
+    best("prefill", length, length, [&] { RunTokens(context, Ids(length), kMaxBatch); });
+    std::printf(", ");
   }
-  state.SetItemsProcessed(state.iterations());
+  for (const std::size_t length : {64U, 900U}) {
+    const std::size_t tokens = 48;
+    best("decode", length, tokens, [&] {
+      for (std::size_t i = 0; i < tokens; ++i)
+        RunTokens(context, Ids(length), 1);  // its last token
+    });
+    std::printf(length == 64 ? ", " : "}\n");
+  }
 }
-
-// One token from GPT-2's vocabulary with the default filters, top-k and top-p; needs no model.
-void Sample(benchmark::State& state) {
-  constexpr std::size_t kVocabulary = 50257;
-  Random random(1);
-  std::vector<float> logits(kVocabulary);
-  for (float& logit : logits) logit = static_cast<float>(10 * random.NextUnit());
-  Sampler sampler({}, kVocabulary);
-  for (auto _ : state) benchmark::DoNotOptimize(sampler.Sample(logits));
-  state.SetItemsProcessed(state.iterations());
-}
-
-BENCHMARK(Sample)->Unit(benchmark::kMicrosecond);
-BENCHMARK(Prefill)->ArgsProduct({{64, 512}, {1, 2}})->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(Decode)->ArgsProduct({{64, 900}, {1, 2}})->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace gpt2::tools
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const auto threads = static_cast<std::size_t>(std::atoi(argv[2]));
+  auto runner = gpt2::tools::MakeRunner(argv[1], {.threads = threads, .kv = {}, .kernels = {}});
+  if (!runner.ok()) {
+    std::fprintf(stderr, "%s\n", runner.error().message.c_str());
+    return 1;
+  }
+  gpt2::tools::Measure(*runner.value()->context, std::atoi(argv[3]));
+}

@@ -1,20 +1,16 @@
-// Folders of random weights in the shapes of GPT-2: speed does not depend on the values.
+// Models of random weights in the shapes of GPT-2: speed does not depend on the values. They lie in build/bench/models.
 import { execFileSync } from "node:child_process";
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { randomFillSync } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildSync } from "esbuild";
 import { root } from "../../engine/toolchain/build.mjs";
+import { safetensorsFile, seededTensors } from "../compare/seeded-model.mjs";
 
-export const modelsFolder = join(root, "build/bench/models");
-const tool = join(root, "build/native/weights_tools/gpt2-weights");
+const folder = join(root, "build/bench/models");
+const tokenizer = join(root, "tests/data/gpt2-tokenizer");
+const readText = (name) => readFileSync(join(tokenizer, name), "utf8");
 
 export const gpt2Config = {
   model_type: "gpt2",
@@ -36,83 +32,84 @@ export const gpt2Sizes = {
   "1.5B": { ...gpt2Config, n_layer: 48, n_head: 25, n_embd: 1600 },
 };
 
-/**
- * Makes `build/bench/models/<name>` unless it exists; needs the built gpt2-weights. With "--echo" among
- * `options` the model repeats itself.
- */
-export function makeModel(format, name = `gpt2-${format}`, options = [], config = gpt2Config) {
-  const folder = join(modelsFolder, name);
-  if (existsSync(join(folder, "weights.json"))) return folder;
-  mkdirSync(modelsFolder, { recursive: true });
-  const file = join(modelsFolder, "config.json");
-  writeFileSync(file, JSON.stringify(config));
-  execFileSync(tool, ["random", file, folder, "--weights", format, "--seed", "1", "--force", ...options], {
-    stdio: ["ignore", 2, 2],
-  });
-  return folder;
-}
-
-/**
- * The tensors of the Hub's GPT-2 124M in its order, including the mask buffers.
- * @returns {{ name: string, shape: number[] }[]}
- */
-export function hubTensors() {
-  const d = gpt2Config.n_embd;
-  const layers = Array.from({ length: gpt2Config.n_layer }, (_, i) => i)
-    .map(String)
-    .sort();
-  const norm = (name) => [
-    { name: `${name}.bias`, shape: [d] },
-    { name: `${name}.weight`, shape: [d] },
-  ];
-  const linear = (name, from, to) => [
-    { name: `${name}.bias`, shape: [to] },
-    { name: `${name}.weight`, shape: [from, to] },
-  ];
-  return [
-    ...layers.flatMap((layer) =>
-      [
-        { name: "attn.bias", shape: [1, 1, gpt2Config.n_positions, gpt2Config.n_positions] },
-        ...linear("attn.c_attn", d, 3 * d),
-        ...linear("attn.c_proj", d, d),
-        ...norm("ln_1"),
-        ...norm("ln_2"),
-        ...linear("mlp.c_fc", d, 4 * d),
-        ...linear("mlp.c_proj", 4 * d, d),
-      ].map(({ name, shape }) => ({ name: `h.${layer}.${name}`, shape })),
-    ),
-    ...norm("ln_f"),
-    { name: "wpe.weight", shape: [gpt2Config.n_positions, d] },
-    { name: "wte.weight", shape: [gpt2Config.vocab_size, d] },
-  ];
-}
-
-/** Makes `build/bench/models/gpt2-hub` unless it exists: 548 MB of random float32 in the form of the Hub's GPT-2 124M. */
-export function makeHubModel() {
-  const folder = join(modelsFolder, "gpt2-hub");
-  const file = join(folder, "model.safetensors");
-  if (existsSync(file)) return folder;
+/** The path of the model `name`. Unless it is complete, `write` makes it. `last` is the file that `write` makes last. */
+export function made(name, last, write) {
+  const path = join(folder, name);
+  if (existsSync(join(path, last))) return path;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "config.json"), JSON.stringify(gpt2Config));
-  const tokenizer = join(root, "tests/data/gpt2-tokenizer");
-  for (const name of ["vocab.json", "merges.txt"]) copyFileSync(join(tokenizer, name), join(folder, name));
-  const header = {};
-  let bytes = 0;
-  for (const { name, shape } of hubTensors()) {
-    const size = 4 * shape.reduce((product, each) => product * each, 1);
-    header[name] = { dtype: "F32", shape, data_offsets: [bytes, (bytes += size)] };
-  }
-  const json = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(json.length));
-  // A million values are repeated. They are about as large as GPT-2's.
-  const values = Buffer.from(
-    Float32Array.from({ length: 1 << 20 }, () => (Math.random() - 0.5) * 0.07).buffer,
+  write(path);
+  return path;
+}
+
+/** A folder of this engine's format. With "--echo" among `options` the model repeats itself. Needs the built gpt2-weights. */
+export const makeModel = (format, name = `gpt2-${format}`, options = [], config = gpt2Config) =>
+  made(name, "weights.json", (path) => {
+    const file = join(folder, "config.json");
+    writeFileSync(file, JSON.stringify(config));
+    const args = ["random", file, path, "--weights", format, "--seed", "1", "--force", ...options];
+    const tool = join(root, "build/native/weights_tools/gpt2-weights");
+    execFileSync(tool, args, { stdio: ["ignore", 2, 2] });
+  });
+
+/** A folder as the Hub has GPT-2 124M: 498 MB of float32, in the Hub's order. */
+export const makeHubModel = () =>
+  made("gpt2-hub", "model.safetensors", (path) => {
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, "config.json"), JSON.stringify(gpt2Config));
+    for (const name of ["vocab.json", "merges.txt"]) copyFileSync(join(tokenizer, name), join(path, name));
+    const tensors = [...seededTensors(gpt2Config)].sort(([a], [b]) => (a < b ? -1 : 1));
+    writeFileSync(join(path, "part"), safetensorsFile(new Map(tensors)));
+    renameSync(join(path, "part"), join(path, "model.safetensors"));
+  });
+
+/** A GGUF file with weights of `type`, "Q8_0" or "Q4_0", as llama.cpp reads it. The tests' own writer makes it. */
+export async function makeGguf(type) {
+  const outfile = join(root, "build/bench/gguf.mjs");
+  const entryPoints = [join(root, "tests/web/support/gguf.ts")];
+  buildSync({ entryPoints, outfile, bundle: true, format: "esm", platform: "node" });
+  const { blockTypes, ggufMetadata, ggufName, writeGguf } = await import(pathToFileURL(outfile).href);
+
+  /** Small floats, or any codes with half-precision 2^-12 as their scale. */
+  const randomTensor = (name, shape) => {
+    const dims = /\.c_\w+\.weight$/.test(name) ? shape : shape.toReversed();
+    const kind = shape.length === 1 || name === "wpe.weight" ? "F32" : type;
+    const [, values, size] = blockTypes[kind];
+    const bytes = Buffer.alloc((shape.reduce((product, n) => product * n, 1) / values) * size);
+    if (kind !== "F32") randomFillSync(bytes);
+    for (let at = 0; at < bytes.length; at += size) {
+      if (kind === "F32") bytes.writeFloatLE(0.02 * (Math.random() - 0.5), at);
+      else bytes.writeUInt16LE(0x0c00, at);
+    }
+    return { type: kind, dims, bytes };
+  };
+  return made(`gpt2-${type}.gguf`, "", (path) => {
+    // Random weights write random tokens. All are whole ASCII characters, because wllama fails at an incomplete one.
+    const isPlain = (token) => /^[\x21-\x7eĠĊ]+$/.test(token);
+    const tokens = Object.entries(JSON.parse(readText("vocab.json")));
+    const vocab = Object.fromEntries(tokens.map(([token, id]) => [isPlain(token) ? token : `x${id}`, id]));
+    const isKnown = (line) => [...line.split(" "), line.replace(" ", "")].every((token) => token in vocab);
+    const merges = readText("merges.txt").split("\n").filter(isKnown);
+    const tensors = [...seededTensors(gpt2Config)].map(([name, { shape }]) => [
+      ggufName(name),
+      randomTensor(name, shape),
+    ]);
+    writeFileSync(path, writeGguf(ggufMetadata(gpt2Config, { vocab, merges }), new Map(tensors)));
+  });
+}
+
+/** @type {Record<string, number>} */
+const vocab = JSON.parse(readText("vocab.json"));
+/** Words that are one token with the space before them: a text of n of them has n tokens. */
+const words = Object.entries(vocab).filter(([token]) => /^Ġ[a-z]{4,}$/.test(token));
+
+/** A prompt of `length` tokens, another one for each `salt`. */
+export function makePrompt(length, salt) {
+  const chosen = Array.from(
+    { length },
+    (_, i) => words[(i * 7919 + salt * 104729) % words.length] ?? ["", 0],
   );
-  const out = openSync(`${file}.part`, "w");
-  for (const part of [length, json]) writeSync(out, part);
-  for (; bytes > 0; bytes -= values.length) writeSync(out, values, 0, Math.min(bytes, values.length));
-  closeSync(out);
-  renameSync(`${file}.part`, file);
-  return folder;
+  return {
+    ids: chosen.map(([, id]) => id),
+    text: chosen.map(([token]) => `${token}`.replace("Ġ", " ")).join(""),
+  };
 }

@@ -1,34 +1,16 @@
 // `npm run bench -- NAME`: measures speed, memory and size, and prints a table. `npm run bench -- --help` lists the names
 // and the options.
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { tableOf } from "./figures.mjs";
-import { formats } from "./formats.mjs";
-import { builds, native, peers, sizes } from "./speed.mjs";
-import { firstVisit } from "./page/first-visit.mjs";
-import { fluency, suggestions } from "./page.mjs";
-import { visits } from "./visits.mjs";
+import { buildSync } from "esbuild";
+import { buildPreset, buildWeb, root } from "../../engine/toolchain/build.mjs";
+import { aptInstall, benchPackages } from "../../engine/toolchain/system-packages.mjs";
+import { benchmarks, floorFolder, measures, median } from "./benchmarks.mjs";
+import { chromiumPath } from "./tab.mjs";
 
-/**
- * What a benchmark measures: figures by row and column. Each of the ratios divides a row by another one.
- * @typedef {Record<string, Record<string, number>>} Rows
- * @typedef {{ title: string, rows: Rows, ratios?: Rows }} Table
- * @typedef {typeof flags} Flags
- * @typedef {{ about: string, measure: (flags: Flags) => Promise<Table | undefined> }} Benchmark
- */
-
-/** @type {Record<string, Benchmark>} */
-const benchmarks = {
-  builds,
-  sizes,
-  peers,
-  native,
-  suggestions,
-  fluency,
-  "first-visit": firstVisit,
-  visits,
-  formats,
-};
+/** Figures by row and column. @typedef {Record<string, Record<string, number>>} Rows */
 
 const { values: given, positionals } = parseArgs({
   options: {
@@ -42,62 +24,47 @@ const { values: given, positionals } = parseArgs({
     rounds: { type: "string" },
     rate: { type: "string", default: "50e6" },
     model: { type: "string" },
-    text: { type: "string" },
     against: { type: "string" },
     "js-flags": { type: "string" },
   },
   allowPositionals: true,
   allowNegative: true,
 });
-const [name = "builds", extra] = positionals;
-const benchmark = benchmarks[name];
 
 /** @param {string} message @returns {never} */
 function refuse(message) {
   console.error(`bench: ${message}`);
   process.exit(2);
 }
-/** @param {string} option @param {string} value */
+/** @param {"threads" | "rounds"} option @param {string} value */
 function countOf(option, value) {
   const count = Number(value);
   if (Number.isInteger(count) && count >= 1) return count;
   return refuse(`--${option} is "${value}", expected a whole number of at least 1`);
 }
-const flags = {
-  ...given,
-  threads: countOf("threads", given.threads),
-  rounds: given.rounds === undefined ? undefined : countOf("rounds", given.rounds),
-};
 
 /** @param {number | undefined} value */
 const cellOf = (value) =>
   value === undefined || Number.isNaN(value) ? "–" : value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
 
-/** @param {Rows} rows */
+/** Prints a table in Markdown. @param {Rows} rows */
 function print(rows) {
   const columns = [...new Set(Object.values(rows).flatMap(Object.keys))];
-  const lines = Object.entries(rows).map(([row, figures]) => [
+  const lines = Object.entries(rows).map(([row, all]) => [
     row,
-    ...columns.map((column) => cellOf(figures[column])),
+    ...columns.map((column) => cellOf(all[column])),
   ]);
-  console.log(tableOf(["", ...columns], lines));
+  for (const cells of [["", ...columns], ["", ...columns].map(() => "---"), ...lines])
+    console.log(`| ${cells.join(" | ")} |`);
 }
 
-/** The change of each figure since an earlier run with --json. @param {Rows} now @param {Rows} before */
-const changes = (now, before) =>
-  Object.fromEntries(
-    Object.entries(now).map(([row, figures]) => {
-      const speeds = Object.entries(figures).filter(([column]) => /^(prefill|decode)/.test(column));
-      return [
-        row,
-        Object.fromEntries(speeds.map(([column, speed]) => [column, speed / (before[row]?.[column] ?? NaN)])),
-      ];
-    }),
-  );
+/** The columns of `now`, each divided by that of `before`. */
+const divide = (now, before, columns) =>
+  Object.fromEntries(columns.map((column) => [column, (now?.[column] ?? NaN) / (before?.[column] ?? NaN)]));
 
-if (flags.help) {
+if (given.help) {
   console.log("Usage: npm run bench -- NAME [OPTIONS]\n\nNames:");
-  for (const [each, { about }] of Object.entries(benchmarks)) console.log(`  ${each.padEnd(12)} ${about}`);
+  for (const [each, { about }] of Object.entries(benchmarks)) console.log(`  ${each.padEnd(8)} ${about}`);
   console.log(`
 Options:
   --json              Print the results as one JSON object
@@ -105,30 +72,70 @@ Options:
   --quick             builds: measure only the default build
   --weights FORMAT    builds, sizes: measure only these weights; you can give it more than once
   --size SIZE         sizes: measure only this size, such as 355M; you can give it more than once
-  --model FOLDER      builds, suggestions, visits, formats: measure this model, as far as its context reaches
-  --text FILE         formats: a text that the model was not trained on
+  --model FOLDER      builds, visits: measure this model, as far as its context reaches
   --threads N         Number of threads [2]
-  --rounds N          Number of interleaved rounds, whose median counts
+  --rounds N          Number of interleaved rounds, whose median counts [1; peers, native: 3]
   --rate N            visits: bytes per second of the connection [50e6]
   --js-flags FLAGS    Flags for V8
   --no-build          Measure what is built already`);
   process.exit();
 }
+const [name = "builds", extra] = positionals;
+const benchmark = benchmarks[name];
 if (benchmark === undefined || extra !== undefined)
   refuse(`the name is "${positionals.join(" ")}", expected one of ${Object.keys(benchmarks).join(", ")}`);
-const table = await benchmark.measure(flags);
-if (table) {
-  if (flags.json) console.log(JSON.stringify(table, null, 1));
-  else {
-    console.log(`\n${table.title}\n`);
-    print(table.rows);
-    if (table.ratios) print(table.ratios);
+const threads = countOf("threads", given.threads);
+const rounds = given.rounds === undefined ? (benchmark.rounds ?? 1) : countOf("rounds", given.rounds);
+
+if (given.build) {
+  aptInstall(benchPackages);
+  buildWeb();
+  buildPreset("native", { targets: ["gpt2-weights", ...(name === "native" ? ["model_bench"] : [])] });
+}
+const readers = [join(root, "web/page/models/readers.ts")]; // the page's code that measures what memory allows
+buildSync({ entryPoints: readers, outdir: floorFolder, bundle: true, format: "esm" });
+
+const samples = new Map(
+  benchmark.contenders({ ...given, threads }).map((each) => [each, /** @type {any[]} */ ([])]),
+);
+for (let round = 0; round < rounds; ++round) {
+  for (const [contender, taken] of samples) {
+    console.error(`round ${round + 1} of ${rounds}: ${contender.name}`);
+    taken.push(await contender.take(round));
+    console.error(JSON.stringify(taken.at(-1)));
   }
-  if (flags.against !== undefined) {
-    const ratios = changes(table.rows, JSON.parse(readFileSync(flags.against, "utf8")).rows);
-    console.error(`compared with ${flags.against}:`);
-    print(ratios);
-    if (Object.values(ratios).some((row) => Object.values(row).some((ratio) => ratio < 0.95)))
-      process.exit(1);
-  }
+}
+/** @type {Rows} */
+const rows = {};
+for (const [contender, taken] of samples) {
+  const columns = Object.keys(taken[0]).map((column) => [column, median(taken.map((each) => each[column]))]);
+  rows[contender.name] = Object.fromEntries(columns);
+}
+const ratios = Object.fromEntries(
+  (benchmark.pairs ?? []).map(([one = "", other = ""]) => [
+    `${one} : ${other}`,
+    divide(rows[one], rows[other], [...Object.keys(measures), "runtime kB"]),
+  ]),
+);
+const versions = Object.entries(benchmark.versions ?? {}).map(([peer, version]) => `; ${peer} ${version}`);
+const chromium = execFileSync(chromiumPath, ["--version"], { encoding: "utf8" }).trim();
+const title = `${threads} thread(s); ${rounds} round(s); ${chromium}${versions.join("")}`;
+
+if (given.json) console.log(JSON.stringify({ title, rows, ratios }, null, 1));
+else {
+  console.log(`\n${title}; speeds are tokens per second\n`);
+  print(rows);
+  if (benchmark.pairs) print(ratios);
+}
+if (given.against !== undefined) {
+  const before = JSON.parse(readFileSync(given.against, "utf8")).rows;
+  const isSpeed = (/** @type {string} */ column) => /^(prefill|decode)/.test(column);
+  const changes = Object.entries(rows).map(([row, all]) => [
+    row,
+    divide(all, before[row], Object.keys(all).filter(isSpeed)),
+  ]);
+  console.error(`compared with ${given.against}:`);
+  print(Object.fromEntries(changes));
+  if (changes.some(([, row]) => Object.values(row).some((/** @type {number} */ ratio) => ratio < 0.95)))
+    process.exit(1);
 }

@@ -1,89 +1,151 @@
-// A tab of Chromium without DevTools, and the memory that it takes. With DevTools attached, which is how Playwright
-// drives a page, the browser keeps a copy of what the page fetches: up to 100 MB.
+// A host of the built page, and a tab of Chromium on it that runs the functions of in-page.mjs. It has no DevTools, unlike Playwright's
+// pages: with DevTools, the browser keeps copies of what the page fetches, up to 100 MB.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join, normalize } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "@playwright/test";
+import { root } from "../../engine/toolchain/build.mjs";
 
 const debianChromium = "/usr/bin/chromium";
-const kibi = 1024;
+export const chromiumPath = existsSync(debianChromium) ? debianChromium : chromium.executablePath();
 
-/** A field of /proc/PID/status or of a mapping in smaps, in MiB. */
-const field = (text, name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0) / kibi;
+/** Always the same, because a profile stores a model for one origin. */
+const port = 4185;
+/** The line sends less than a second's bytes at once. */
+const burstMs = 5;
+const types = { ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
+const blank = '<title>-</title><script type="module" src="/bench/in-page.mjs"></script>';
 
-const read = (pid, name) => readFileSync(`/proc/${pid}/${name}`, "utf8");
-
-/** Private memory of a process, in MiB, without the browser's program, which processes share. */
-function ownMemory(pid) {
-  const status = read(pid, "status");
-  return field(status, "RssAnon") + field(status, "RssShmem");
-}
-
-/** Processes of pages that `browser` has started, itself or through others. */
-function pagesOf(browser) {
-  const isOurs = (pid) => {
-    for (let each = pid; each > 1; each = Number(/^PPid:\s+(\d+)/m.exec(read(each, "status"))?.[1] ?? 0))
-      if (each === browser) return true;
-    return false;
-  };
-  return readdirSync("/proc")
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return pid > 1 && read(pid, "cmdline").includes("--type=renderer") && isOurs(pid);
-      } catch {
-        return false; // it has ended
-      }
-    });
-}
-
-/** Removes a profile folder. Processes of the browser may still write to it for a moment after it has ended. */
+export const makeProfile = () => mkdtempSync(join(tmpdir(), "gpt2-profile-"));
+/** Processes of the browser may still write to the folder for a moment after it has ended. @param {string} folder */
 export const removeProfile = (folder) =>
   rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
-/** Opens `url` in a new browser. `profile` is its profile folder, which is kept. */
-export async function openTab(url, profile) {
-  const folder = profile ?? mkdtempSync(join(tmpdir(), "gpt2-tab-"));
-  const browser = spawn(
-    existsSync(debianChromium) ? debianChromium : chromium.executablePath(),
-    [
-      ...["headless=new", "no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking"],
-      ...["disable-component-update", `user-data-dir=${folder}`],
-    ]
-      .map((option) => `--${option}`)
-      .concat(url),
-    { stdio: "ignore" },
-  );
+/** Private memory of each process of a page, in MiB, without the browser's program, which processes share. */
+function memoryOfPages(profile) {
+  const found = new Map();
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      if (command.includes("--type=renderer") && command.includes(profile)) found.set(pid, memoryOf(pid));
+    } catch {
+      // it has ended
+    }
+  }
+  return found;
+}
+function memoryOf(pid) {
+  const kibis = readFileSync(`/proc/${pid}/status`, "utf8").matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm);
+  return [...kibis].reduce((sum, [, kibi]) => sum + Number(kibi) / 1024, 0);
+}
+
+/**
+ * Runs `use` with `ask`, which runs a function of in-page.mjs in a new tab. `folders` maps prefixes of paths to folders. All
+ * connections share `rate` bytes per second. A given `profile` is kept.
+ * @template T
+ * @param {Record<string, string>} folders
+ * @param {(tab: { ask: (name: string, argument?: object) => Promise<any>, watch: (work: () => Promise<any>) => Promise<any> }) => Promise<T>} use
+ * @param {{ rate?: number, profile?: string, jsFlags?: string }} options
+ */
+export async function inTab(folders, use, { rate = Infinity, profile, jsFlags = "" } = {}) {
+  const places = Object.entries({
+    ...folders,
+    "/bench/": import.meta.dirname,
+    "/": join(root, "web/dist"),
+  });
+  let lineFree = 0; // when the line has transferred all bytes so far
+  let weightBytes = 0; // that were sent
+  let giveTask = (/** @type {object} */ _task) => {};
+  let onAnswer = (/** @type {any} */ _answer) => {};
+
+  async function send(response, file) {
+    for await (const chunk of createReadStream(file, { highWaterMark: 64 * 1024 })) {
+      const now = performance.now();
+      lineFree = Math.max(lineFree, now - burstMs) + (chunk.length / rate) * 1000;
+      if (lineFree > now) await sleep(lineFree - now);
+      if (response.destroyed) return;
+      if (file.includes(".safetensors")) weightBytes += chunk.length;
+      if (!response.write(chunk)) await once(response, "drain").catch(() => {});
+    }
+    response.end();
+  }
+  async function answer(request, response) {
+    const path = normalize(decodeURIComponent(new URL(request.url, "http://host").pathname));
+    response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+    response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+    // Scripts and code are kept, as on an ordinary host: with them, a browser keeps what it has compiled.
+    response.setHeader("Cache-Control", /^\/[\w-]+\.js$|\.wasm$/.test(path) ? "max-age=3600" : "no-store");
+    if (path === "/tab") return response.setHeader("Content-Type", "text/html").end(blank);
+    if (path === "/next") {
+      const given = JSON.parse((await request.toArray()).join(""));
+      const task = new Promise((resolve) => (giveTask = resolve));
+      onAnswer(given);
+      return response.end(JSON.stringify(await task));
+    }
+    const [prefix = "", folder = ""] = places.find(([each]) => path.startsWith(each)) ?? [];
+    const file = join(folder, path.slice(prefix.length));
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (!found?.isFile()) return response.writeHead(404).end();
+    const type = types[extname(file)] ?? "application/octet-stream";
+    response.writeHead(200, { "Content-Type": type, "Content-Length": found.size });
+    return request.method === "HEAD" ? response.end() : send(response, file);
+  }
+
+  const server = createServer((request, response) => void answer(request, response));
+  const folder = profile ?? makeProfile();
+  const ready = new Promise((resolve) => (onAnswer = resolve));
+  await once(server.listen(port, "localhost"), "listening");
+  const options = [
+    "headless=new",
+    "no-sandbox",
+    "disable-gpu",
+    "no-first-run",
+    "disable-background-networking",
+  ];
+  const own = ["disable-component-update", `user-data-dir=${folder}`, `js-flags=${jsFlags}`];
+  const args = [...options, ...own].map((option) => `--${option}`);
+  const browser = spawn(chromiumPath, [...args, `http://localhost:${port}/tab`], { stdio: "ignore" });
   const exited = once(browser, "exit");
-  return {
-    /**
-     * The result of `run`, and the memory of the page's process in MiB: before, and the most in addition during `run`.
-     */
-    async watch(run) {
-      const before = new Map(pagesOf(browser.pid).map((pid) => [pid, ownMemory(pid)]));
-      let most = { base: 0, taken: 0 };
-      const look = () => {
-        for (const [pid, base] of before) {
-          const taken = ownMemory(pid) - base;
-          if (taken > most.taken) most = { base, taken };
-        }
-      };
-      const timer = setInterval(look, 10);
-      try {
-        const result = await run();
+  const ended = exited.then(() => Promise.reject(new Error("Chromium has ended")));
+  try {
+    await Promise.race([ready, ended]);
+    await sleep(3000); // a browser is busy while it starts
+    return await use({
+      async ask(name, argument = {}) {
+        const answered = new Promise((resolve) => (onAnswer = resolve));
+        giveTask({ name, argument });
+        const { result, error } = await Promise.race([answered, ended]);
+        if (error !== undefined) throw new Error(`${name}: ${error}`);
+        return result;
+      },
+      /** The result of `work`, the bytes of weights that were sent, and the page's memory before and in addition, in MiB. */
+      async watch(work) {
+        const before = memoryOfPages(folder);
+        let most = { base: 0, taken: 0 };
+        const look = () => {
+          for (const [pid, base] of before) {
+            const taken = memoryOf(pid) - base;
+            if (taken > most.taken) most = { base, taken };
+          }
+        };
+        const timer = setInterval(look, 10);
+        weightBytes = 0;
+        const result = await work().finally(() => clearInterval(timer));
         look();
-        return { result, ...most };
-      } finally {
-        clearInterval(timer);
-      }
-    },
-    async close() {
-      browser.kill();
-      await exited;
-      if (profile === undefined) await removeProfile(folder);
-    },
-  };
+        return { ...result, ...most, sentBytes: weightBytes };
+      },
+    });
+  } finally {
+    ended.catch(() => {});
+    browser.kill();
+    await exited;
+    server.closeAllConnections();
+    server.close();
+    if (profile === undefined) await removeProfile(folder);
+  }
 }

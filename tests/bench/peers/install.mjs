@@ -1,4 +1,4 @@
-// Installs the peers into build/peers, which git ignores.
+// Installs other engines and libraries into build/peers, which git ignores.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, run } from "../../../engine/toolchain/build.mjs";
@@ -21,46 +21,32 @@ const isInstalled = (name, version) => {
 };
 
 /**
- * Installs the missing ones of `packages`, which maps names to versions.
+ * Installs the missing ones of `packages`, which maps names to versions; returns the folder of the first.
  * @param {Record<string, string>} packages
  * @param {readonly string[]} options Options of npm.
  */
 function install(packages, options = []) {
   const missing = Object.entries(packages).filter(([name, version]) => !isInstalled(name, version));
-  if (missing.length === 0) return;
-  mkdirSync(peersFolder, { recursive: true });
-  // Scripts are off: those of onnxruntime-node fetch a native library that no browser needs, node-llama-cpp's compile.
-  run(
-    "npm",
-    ["install", "--prefix", peersFolder, "--ignore-scripts", "--no-audit", "--no-fund", ...options].concat(
-      missing.map(([name, version]) => `${name}@${version}`),
-    ),
-  );
+  if (missing.length > 0) {
+    mkdirSync(peersFolder, { recursive: true });
+    // Scripts are off: those of onnxruntime-node fetch a native library that no browser needs, node-llama-cpp's compile.
+    const flags = ["--prefix", peersFolder, "--ignore-scripts", "--no-audit", "--no-fund", ...options];
+    run("npm", ["install", ...flags, ...missing.map(([name, version]) => `${name}@${version}`)]);
+  }
+  return join(peersFolder, "node_modules", Object.keys(packages)[0] ?? "");
 }
 
 /** Installs wllama and transformers.js. */
 export const installPeers = () => install(peerVersions);
 
-/** The package with llama.cpp's libraries for this machine's processor. */
-function llamaLibraries() {
-  const { platform, arch } = process;
-  const known = {
-    linux: { x64: "linux-x64", arm64: "linux-arm64" },
-    darwin: { x64: "mac-x64", arm64: "mac-arm64-metal" },
-    win32: { x64: "win-x64", arm64: "win-arm64" },
-  }[platform]?.[arch];
-  if (!known) throw new Error(`node-llama-cpp has no prebuilt libraries for ${platform} on ${arch}`);
-  return `@node-llama-cpp/${known}`;
-}
-
-/** Installs node-llama-cpp with the libraries of this processor, not with those of all graphics cards; returns its folder. */
+/** Installs node-llama-cpp with the libraries of this processor, not with those of all graphics cards. */
 export function installLlama() {
-  install({ "node-llama-cpp": llamaVersion, [llamaLibraries()]: llamaVersion }, ["--omit=optional"]);
-  return join(peersFolder, "node_modules/node-llama-cpp");
+  const system = { linux: "linux", darwin: "mac", win32: "win" }[process.platform];
+  if (!system || !["x64", "arm64"].includes(process.arch))
+    throw new Error(`node-llama-cpp has no prebuilt libraries for ${process.platform} on ${process.arch}`);
+  const libraries = `@node-llama-cpp/${system}-${process.arch}${system === "mac" && process.arch === "arm64" ? "-metal" : ""}`;
+  return install({ "node-llama-cpp": llamaVersion, [libraries]: llamaVersion }, ["--omit=optional"]);
 }
 
-/** Installs Hugging Face's `tokenizers`; returns its folder. */
-export function installTokenizers() {
-  install({ tokenizers: tokenizersVersion });
-  return join(peersFolder, "node_modules/tokenizers");
-}
+/** Installs Hugging Face's `tokenizers`. */
+export const installTokenizers = () => install({ tokenizers: tokenizersVersion });
