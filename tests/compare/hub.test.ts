@@ -1,69 +1,97 @@
 // `npm run compare:hub`: a small model of each kind that is published as GPT-2 is compared with float64, or refused.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { root, scratch, weights } from "../weights_tools/tool.js";
-import { expectedLogits, rows, type Row } from "./rows.js";
-import { safetensorsFile } from "./seeded-model.mjs";
+import { root, scratch, tiny, weights } from "../weights_tools/tool.js";
+import { fromHalf } from "../web/support/gguf.js";
+import { readSafetensors } from "../web/support/safetensors.js";
+import { forward64, type Config, type FloatTensor } from "./forward64.mjs";
+import { kinds, sizes } from "./kinds.js";
+import { safetensorsFile, seededTensors } from "./seeded-model.mjs";
 
 /** float32 against float64 over two layers of width 32. */
 const tolerance = 1e-4;
 const ids = Array.from({ length: 24 }, (_, i) => (i * i * 3 + 7) % 60);
 
-function writeModel({ config, tensors }: Row, number: number): string {
-  const folder = join(scratch, `model-${number}`);
+const largestDifference = (found: number[][], expected: number[][]) =>
+  Math.max(
+    ...expected.flatMap((row, at) => row.map((value, i) => Math.abs(value - (found[at]?.[i] ?? NaN)))),
+  );
+
+/** The rows of the first table of the document. */
+const rows = readFileSync(join(root, "docs/reference/models.md"), "utf8")
+  .split("| model | what is special | outcome |\n| --- | --- | --- |\n")[1]
+  ?.split("\n\n")[0]
+  ?.split("\n")
+  .map((line) => line.slice(2, -2).split(" | "));
+
+it("each row of the table in docs/reference/models.md is a kind that is compared", () => {
+  expect(rows?.map(([model]) => model)).toEqual(Object.keys(kinds));
+});
+
+describe.each(rows ?? [])("%s (%s)", (model, special, outcome = "") => {
+  const { config: changes = {}, more = {}, change, warning } = kinds[model] ?? {};
+  const config = { model_type: "gpt2", ...sizes, ...changes };
+  const original = seededTensors(config, model.length);
+  const tensors = new Map([...original, ...Object.entries(more)]);
+  change?.(tensors);
+  const folder = join(scratch, special.replaceAll(/\W/g, "-"));
   mkdirSync(folder);
   writeFileSync(join(folder, "config.json"), JSON.stringify(config));
   writeFileSync(join(folder, "model.safetensors"), safetensorsFile(tensors));
-  return folder;
-}
+  const run = (command: string, ...options: string[]) =>
+    weights([command, folder, "--ids", ids.join(), "--weights", "f32", "--json", ...options]);
 
-const run = (command: string, folder: string, ...options: string[]) =>
-  weights([command, folder, "--ids", ids.join(), "--weights", "f32", "--json", ...options]);
-
-describe.each(rows.map((row, number) => ({ ...row, number })))("$model ($special)", (row) => {
-  if (row.refusal !== undefined) {
-    it("$model ($special) is refused by name", () => {
-      const { status, stderr } = run("trace", writeModel(row, row.number));
-      expect(stderr).toContain(row.refusal);
+  if (outcome.startsWith("refused: ")) {
+    it(`${model} (${special}) is refused by name`, () => {
+      const { status, stderr } = run("trace");
+      expect(stderr).toContain(outcome.replace("refused: ", ""));
       expect(status).toBe(1);
     });
     return;
   }
 
-  it("$model ($special) gives the logits and the text of the float64 reference", () => {
-    const folder = writeModel(row, row.number);
-    const { status, stdout, stderr } = run("trace", folder);
-    expect(stderr).toEqual(row.warning === undefined ? "" : expect.stringContaining(row.warning));
+  it(`${model} (${special}) gives the logits and the text of the float64 reference`, () => {
+    const logitsOf = (past: readonly number[]) =>
+      forward64(config, new Map([...original, ...tensors]), past).logits;
+    const { status, stdout, stderr } = run("trace");
+    expect(outcome).toBe(warning === undefined ? "works" : "works, with a warning");
+    expect(stderr).toEqual(warning === undefined ? "" : expect.stringContaining(warning));
     expect(status).toBe(0);
-    const expected = expectedLogits(row, ids);
     const { logits } = JSON.parse(stdout) as { logits: number[][] };
-    const differences = expected.flatMap((values, at) =>
-      values.map((value, i) => Math.abs(value - (logits[at]?.[i] ?? NaN))),
-    );
-    expect(Math.max(...differences)).toBeLessThan(tolerance);
+    expect(largestDifference(logits, logitsOf(ids))).toBeLessThan(tolerance);
 
-    const text = run("generate", folder, "--temperature", "0", "--max-new-tokens", "8", "--ignore-eos");
+    const text = run("generate", "--temperature", "0", "--max-new-tokens", "8", "--ignore-eos");
     const { ids: written } = JSON.parse(text.stdout) as { ids: number[] };
     expect(written).toHaveLength(8);
     written.reduce((past, id) => {
-      const last = expectedLogits(row, past).at(-1) ?? [];
+      const last = logitsOf(past).at(-1) ?? [];
       expect(last[id]).toBeGreaterThan(Math.max(...last) - tolerance);
       return [...past, id];
     }, ids);
   });
 });
 
-it("each row of the results is in the table in docs/reference/models.md", () => {
-  const table = readFileSync(join(root, "docs/reference/models.md"), "utf8");
-  const expected = rows.map(({ model, special, refusal, warning }) => {
-    const outcome =
-      refusal !== undefined
-        ? `refused: ${refusal}`
-        : warning !== undefined
-          ? "works, with a warning"
-          : "works";
-    return `| ${model} | ${special} | ${outcome} |`;
+/** Their results in golden.json come from PyTorch; those of newer activations, of scales and of GPT-BigCode from float64. */
+describe.each(readdirSync(tiny))("tests/data/tiny-models/%s", (name) => {
+  it(`the float64 reference gives the results in golden.json of ${name}`, () => {
+    const read = (file: string) => readFileSync(join(tiny, name, file));
+    const config = JSON.parse(read("config.json").toString()) as Config;
+    const golden = JSON.parse(read("golden.json").toString()) as {
+      ids: number[];
+      logits: number[][];
+      trace: Record<string, number[][]>;
+    };
+    const tensors = new Map<string, FloatTensor>();
+    for (const [tensor, { dtype, shape, bytes }] of readSafetensors(read("model.safetensors"))) {
+      const { buffer } = new Uint8Array(bytes);
+      const isHalf = dtype === "F16";
+      const values = isHalf ? Float32Array.from(new Uint16Array(buffer), fromHalf) : new Float32Array(buffer);
+      tensors.set(tensor, { shape, values });
+    }
+    const { logits, trace } = forward64(config, tensors, golden.ids);
+    expect(largestDifference(logits, golden.logits)).toBeLessThan(1e-5);
+    for (const [stage, expected] of Object.entries(golden.trace))
+      expect(largestDifference(trace[stage] ?? [], expected), stage).toBeLessThan(1e-5);
   });
-  for (const line of expected) expect(table).toContain(line);
 });

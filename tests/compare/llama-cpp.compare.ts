@@ -1,10 +1,9 @@
 // Part of `npm run compare:hub`: GGUF files of each type of block, and mixtures as llama.cpp's quantizer writes them, compared
 // with llama.cpp. It installs node-llama-cpp into build/peers.
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { installLlama } from "../bench/peers/install.mjs";
+import { askLlama } from "../bench/peers/llama.mjs";
 import { json, scratch } from "../weights_tools/tool.js";
 import { blockTypes, ggufMetadata, ggufTensors, writeGguf, type BlockType } from "../web/support/gguf.js";
 import { seededTensors } from "./seeded-model.mjs";
@@ -54,14 +53,7 @@ beforeAll(() => {
     const metadata = ggufMetadata(config, { vocab, merges: [] });
     writeFileSync(pathOf(name), writeGguf(metadata, ggufTensors(tensors, typeOf)));
   }
-  const program = join(import.meta.dirname, "llama-logits.mjs");
-  const { stdout, stderr, status } = spawnSync(
-    process.execPath,
-    [program, installLlama(), ids.join(), ...Object.keys(files).map(pathOf)],
-    { encoding: "utf8", maxBuffer: 1 << 28 },
-  );
-  if (status !== 0) throw new Error(`node-llama-cpp failed: ${stderr}`);
-  theirs = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as number[][][];
+  theirs = askLlama({ logits: Object.keys(files).map(pathOf), ids }) as number[][][];
 }, 300_000);
 
 describe.each(Object.keys(files).map((name, at) => ({ name, at })))("$name", ({ name, at }) => {

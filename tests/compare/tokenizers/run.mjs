@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../../../engine/toolchain/build.mjs";
 import { installTokenizers } from "../../bench/peers/install.mjs";
-import { byteLevelVariants } from "./byte-level.mjs";
-import { otherVariants } from "./other-models.mjs";
 import { sentencePieceVariants } from "./sentence-piece.mjs";
 import { randomTexts, seededRandom } from "./texts.mjs";
+import { byteLevelVariants, otherVariants } from "./variants.mjs";
 
+const { Tokenizer } = createRequire(import.meta.url)(installTokenizers());
 const tool = join(root, "build/native/weights_tools/gpt2-weights");
 const folder = join(root, "build/compare-tokenizers");
 
@@ -30,11 +30,10 @@ function ask(args, lines) {
 
 /**
  * The texts whose ids, or whose decoded texts, differ.
- * @param {import("./byte-level.mjs").Variant} variant
+ * @param {import("./variants.mjs").Variant} variant
  * @param {string[]} texts
  */
 async function differences({ json, files }, texts) {
-  const { Tokenizer } = createRequire(import.meta.url)(installTokenizers());
   const text = JSON.stringify(json);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -54,14 +53,9 @@ async function differences({ json, files }, texts) {
   });
 }
 
-const { values } = parseArgs({
-  options: {
-    texts: { type: "string", default: "20000" },
-    mixtures: { type: "string", default: "20" },
-    seed: { type: "string", default: "1" },
-    only: { type: "string", default: "" },
-  },
-});
+const text = (/** @type {string} */ value) => ({ type: /** @type {const} */ ("string"), default: value });
+const options = { texts: text("20000"), mixtures: text("20"), seed: text("1"), only: text("") };
+const { values } = parseArgs({ options });
 const random = seededRandom(Number(values.seed));
 const variants = [
   ...otherVariants(random),
