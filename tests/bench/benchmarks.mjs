@@ -5,7 +5,7 @@ import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { root } from "../../engine/toolchain/build.mjs";
 import { downloadBytes } from "../../web/scripts/download-size.mjs";
-import { gpt2Config, gpt2Sizes, made, makeGguf, makeHubModel, makeModel, makePrompt } from "./models.mjs";
+import { gpt2Sizes, made, makeGguf, makeHubModel, makeModel, makePrompt } from "./models.mjs";
 import { installPeers, llamaVersion, peersFolder, peerVersions } from "./peers/install.mjs";
 import { askLlama } from "./peers/llama.mjs";
 import { writeOnnxFolder } from "./peers/onnx.mjs";
@@ -13,7 +13,7 @@ import { inTab, makeProfile, removeProfile } from "./tab.mjs";
 
 /**
  * `take` measures once: figures by column. Each pair of `pairs` names two contenders whose speeds are divided.
- * @typedef {{ threads: number, rate: string, quick: boolean, weights?: string[], size?: string[], model?: string, "js-flags"?: string }} Flags
+ * @typedef {{ threads: number, rate?: string, quick: boolean, weights?: string[], size?: string[], model?: string, "js-flags"?: string }} Flags
  * @typedef {{ name: string, take: (round: number) => Promise<Record<string, number>> }} Contender
  * @typedef {{ about: string, rounds?: number, versions?: Record<string, string>, pairs?: string[][], contenders: (flags: Flags) => Contender[] }} Benchmark
  */
@@ -63,14 +63,12 @@ const inChromium = (flags, name, { load, make, runtimeBytes, options = {} }) => 
   },
 });
 
-/** This engine in Chromium. */
-const ours = (flags, name, make, { variant = "threads-relaxed", ...options } = {}) =>
-  inChromium(flags, name, {
-    load: "loadOurs",
-    make,
-    runtimeBytes: () => downloadBytes(variant),
-    options: { variant, ...options },
-  });
+/** This engine in Chromium; `options` are those of loadOurs in in-page.mjs. */
+const ours = (flags, name, make, options = {}) => {
+  const { variant } = { variant: "threads-relaxed", ...options };
+  const runtimeBytes = () => downloadBytes(variant);
+  return inChromium(flags, name, { load: "loadOurs", make, runtimeBytes, options: { variant, ...options } });
+};
 
 const gzipBytes = (/** @type {string[]} */ ...files) =>
   files
@@ -108,7 +106,7 @@ const visit = (flags, name, { make, options = {}, isStored = false, isSecond = f
           watch(() =>
             ask("visit", { early, options: { threads: flags.threads, cache: isStored, ...options } }),
           ),
-        { rate: Number(flags.rate), profile, jsFlags: flags["js-flags"] },
+        { rate: Number(flags.rate ?? 50e6), profile, jsFlags: flags["js-flags"] },
       );
     try {
       const first = await once(true);

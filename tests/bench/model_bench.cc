@@ -1,9 +1,9 @@
-// `model_bench FOLDER THREADS TURNS`: tokens per second of a model, natively, as JSON. The names
-// are those of benchmarks.mjs. The fastest of several turns counts.
+// `model_bench FOLDER THREADS TURNS`: tokens per second of a model, natively, as JSON with the
+// columns of benchmarks.mjs. The fastest of several turns counts.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <numeric>
 #include <vector>
 
@@ -12,56 +12,42 @@
 namespace gpt2::tools {
 namespace {
 
-std::vector<std::int32_t> Ids(std::size_t count) {
-  std::vector<std::int32_t> ids(count);
+// Runs the tokens of 1, 2, … `length` that the context does not hold, or else the last one again.
+void Run(Context& context, std::size_t length) {
+  std::vector<std::int32_t> ids(length);
   std::iota(ids.begin(), ids.end(), 1);
-  return ids;
-}
-
-// Runs the tokens of `ids` that the context does not hold yet, in batches of `batch` tokens.
-void RunTokens(Context& context, const std::vector<std::int32_t>& ids, std::size_t batch) {
   context.sequence().SetWindow(ids);
   while (true) {
-    const Pass pass = context.Prefill(context.sequence(), batch);
-    if (context.sequence().is_current()) {
-      if (!pass.Logits(pass.tokens() - 1, 1).ok()) std::abort();
-      return;
-    }
+    const Pass pass = context.Prefill(context.sequence(), kMaxBatch);
+    if (!context.sequence().is_current()) continue;
+    if (!pass.Logits(pass.tokens() - 1, 1).ok()) std::abort();
+    return;
   }
 }
 
-template <typename Work>
-double TokensPerSecond(std::size_t tokens, const Work& work) {
+// The tokens per second of `steps` runs of `length` tokens. A prefill begins with an empty context.
+double Speed(Context& context, std::size_t length, std::size_t steps, bool is_prefill) {
+  context.sequence().SetWindow(std::vector<std::int32_t>{0});
+  if (!is_prefill) Run(context, length);
   const auto start = std::chrono::steady_clock::now();
-  work();
+  for (std::size_t step = 0; step < steps; ++step) Run(context, length);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  return static_cast<double>(tokens) / seconds.count();
+  return static_cast<double>(is_prefill ? length : steps) / seconds.count();
 }
 
 void Measure(Context& context, int turns) {
-  const std::vector<std::int32_t> other = {0};
-  const auto best = [&](const char* name, std::size_t length, std::size_t tokens, auto work) {
+  const char* separator = "{";
+  const auto print = [&](bool is_prefill, std::size_t length, std::size_t steps) {
     double most = 0;
-    for (int turn = 0; turn < turns; ++turn) {
-      RunTokens(context, other, kMaxBatch);  // forgets what was cached
-      if (tokens != length) RunTokens(context, Ids(length), kMaxBatch);
-      most = std::max(most, TokensPerSecond(tokens, work));
-    }
-    std::printf("\"%s %zu\": %.2f", name, length, most);
+    for (int turn = 0; turn < turns; ++turn)
+      most = std::max(most, Speed(context, length, steps, is_prefill));
+    std::cout << separator << '"' << (is_prefill ? "prefill " : "decode ") << length
+              << "\": " << most;
+    separator = ", ";
   };
-  std::printf("{");
-  for (const std::size_t length : {64U, 512U}) {
-    best("prefill", length, length, [&] { RunTokens(context, Ids(length), kMaxBatch); });
-    std::printf(", ");
-  }
-  for (const std::size_t length : {64U, 900U}) {
-    const std::size_t tokens = 48;
-    best("decode", length, tokens, [&] {
-      for (std::size_t i = 0; i < tokens; ++i)
-        RunTokens(context, Ids(length), 1);  // its last token
-    });
-    std::printf(length == 64 ? ", " : "}\n");
-  }
+  for (const std::size_t length : {64U, 512U}) print(true, length, 1);
+  for (const std::size_t length : {64U, 900U}) print(false, length, 48);
+  std::cout << "}\n";
 }
 
 }  // namespace
@@ -69,10 +55,10 @@ void Measure(Context& context, int turns) {
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
-  const auto threads = static_cast<std::size_t>(std::atoi(argv[2]));
+  const auto threads = static_cast<std::size_t>(std::strtoul(argv[2], nullptr, 10));
   auto runner = gpt2::tools::MakeRunner(argv[1], {.threads = threads, .kv = {}, .kernels = {}});
   if (!runner.ok()) {
-    std::fprintf(stderr, "%s\n", runner.error().message.c_str());
+    std::cerr << runner.error().message << '\n';
     return 1;
   }
   gpt2::tools::Measure(*runner.value()->context, std::atoi(argv[3]));

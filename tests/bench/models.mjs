@@ -89,11 +89,10 @@ export async function makeGguf(type) {
     const vocab = Object.fromEntries(tokens.map(([token, id]) => [isPlain(token) ? token : `x${id}`, id]));
     const isKnown = (line) => [...line.split(" "), line.replace(" ", "")].every((token) => token in vocab);
     const merges = readText("merges.txt").split("\n").filter(isKnown);
-    const tensors = [...seededTensors(gpt2Config)].map(([name, { shape }]) => [
-      ggufName(name),
-      randomTensor(name, shape),
-    ]);
-    writeFileSync(path, writeGguf(ggufMetadata(gpt2Config, { vocab, merges }), new Map(tensors)));
+    const tensors = new Map();
+    for (const [name, { shape }] of seededTensors(gpt2Config))
+      tensors.set(ggufName(name), randomTensor(name, shape));
+    writeFileSync(path, writeGguf(ggufMetadata(gpt2Config, { vocab, merges }), tensors));
   });
 }
 

@@ -12,35 +12,24 @@ import { chromiumPath } from "./tab.mjs";
 
 /** Figures by row and column. @typedef {Record<string, Record<string, number>>} Rows */
 
-const { values: given, positionals } = parseArgs({
-  options: {
-    help: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-    quick: { type: "boolean", default: false },
-    build: { type: "boolean", default: true },
-    weights: { type: "string", multiple: true },
-    size: { type: "string", multiple: true },
-    threads: { type: "string", default: "2" },
-    rounds: { type: "string" },
-    rate: { type: "string", default: "50e6" },
-    model: { type: "string" },
-    against: { type: "string" },
-    "js-flags": { type: "string" },
-  },
-  allowPositionals: true,
-  allowNegative: true,
-});
+/** @type {import("node:util").ParseArgsConfig["options"] & {}} */
+const options = { help: { type: "boolean" }, build: { type: "boolean", default: true } };
+for (const name of ["json", "quick"]) options[name] = { type: "boolean", default: false };
+for (const name of ["weights", "size"]) options[name] = { type: "string", multiple: true };
+for (const name of ["threads", "rounds", "rate", "model", "against", "js-flags"])
+  options[name] = { type: "string" };
+const { values, positionals } = parseArgs({ options, allowPositionals: true, allowNegative: true });
+const given = /** @type {any} */ (values);
 
 /** @param {string} message @returns {never} */
 function refuse(message) {
   console.error(`bench: ${message}`);
   process.exit(2);
 }
-/** @param {"threads" | "rounds"} option @param {string} value */
-function countOf(option, value) {
-  const count = Number(value);
+function countOf(option, otherwise) {
+  const count = Number(given[option] ?? otherwise);
   if (Number.isInteger(count) && count >= 1) return count;
-  return refuse(`--${option} is "${value}", expected a whole number of at least 1`);
+  return refuse(`--${option} is "${given[option]}", expected a whole number of at least 1`);
 }
 
 /** @param {number | undefined} value */
@@ -54,12 +43,12 @@ function print(rows) {
     row,
     ...columns.map((column) => cellOf(all[column])),
   ]);
-  for (const cells of [["", ...columns], ["", ...columns].map(() => "---"), ...lines])
-    console.log(`| ${cells.join(" | ")} |`);
+  const heads = ["", ...columns];
+  for (const cells of [heads, heads.map(() => "---"), ...lines]) console.log(`| ${cells.join(" | ")} |`);
 }
 
 /** The columns of `now`, each divided by that of `before`. */
-const divide = (now, before, columns) =>
+const divide = (now, before, columns = Object.keys(measures)) =>
   Object.fromEntries(columns.map((column) => [column, (now?.[column] ?? NaN) / (before?.[column] ?? NaN)]));
 
 if (given.help) {
@@ -84,9 +73,7 @@ const [name = "builds", extra] = positionals;
 const benchmark = benchmarks[name];
 if (benchmark === undefined || extra !== undefined)
   refuse(`the name is "${positionals.join(" ")}", expected one of ${Object.keys(benchmarks).join(", ")}`);
-const threads = countOf("threads", given.threads);
-const rounds = given.rounds === undefined ? (benchmark.rounds ?? 1) : countOf("rounds", given.rounds);
-
+const [threads, rounds] = [countOf("threads", 2), countOf("rounds", benchmark.rounds ?? 1)];
 if (given.build) {
   aptInstall(benchPackages);
   buildWeb();
@@ -95,28 +82,27 @@ if (given.build) {
 const readers = [join(root, "web/page/models/readers.ts")]; // the page's code that measures what memory allows
 buildSync({ entryPoints: readers, outdir: floorFolder, bundle: true, format: "esm" });
 
-const samples = new Map(
-  benchmark.contenders({ ...given, threads }).map((each) => [each, /** @type {any[]} */ ([])]),
-);
+const contenders = benchmark.contenders({ ...given, threads });
+const samples = contenders.map(() => /** @type {Record<string, number>[]} */ ([]));
 for (let round = 0; round < rounds; ++round) {
-  for (const [contender, taken] of samples) {
+  for (const [i, contender] of contenders.entries()) {
     console.error(`round ${round + 1} of ${rounds}: ${contender.name}`);
-    taken.push(await contender.take(round));
-    console.error(JSON.stringify(taken.at(-1)));
+    const sample = await contender.take(round);
+    console.error(JSON.stringify(sample));
+    samples[i]?.push(sample);
   }
 }
 /** @type {Rows} */
 const rows = {};
-for (const [contender, taken] of samples) {
-  const columns = Object.keys(taken[0]).map((column) => [column, median(taken.map((each) => each[column]))]);
-  rows[contender.name] = Object.fromEntries(columns);
+for (const [i, contender] of contenders.entries()) {
+  const medianOf = (column) => median(samples[i]?.map((sample) => sample[column] ?? NaN) ?? []);
+  const columns = Object.keys(samples[i]?.[0] ?? {});
+  rows[contender.name] = Object.fromEntries(columns.map((column) => [column, medianOf(column)]));
 }
-const ratios = Object.fromEntries(
-  (benchmark.pairs ?? []).map(([one = "", other = ""]) => [
-    `${one} : ${other}`,
-    divide(rows[one], rows[other], [...Object.keys(measures), "runtime kB"]),
-  ]),
-);
+/** @type {Rows} */
+const ratios = {};
+for (const [one = "", other = ""] of benchmark.pairs ?? [])
+  ratios[`${one} : ${other}`] = divide(rows[one], rows[other], [...Object.keys(measures), "runtime kB"]);
 const versions = Object.entries(benchmark.versions ?? {}).map(([peer, version]) => `; ${peer} ${version}`);
 const chromium = execFileSync(chromiumPath, ["--version"], { encoding: "utf8" }).trim();
 const title = `${threads} thread(s); ${rounds} round(s); ${chromium}${versions.join("")}`;
@@ -129,13 +115,9 @@ else {
 }
 if (given.against !== undefined) {
   const before = JSON.parse(readFileSync(given.against, "utf8")).rows;
-  const isSpeed = (/** @type {string} */ column) => /^(prefill|decode)/.test(column);
-  const changes = Object.entries(rows).map(([row, all]) => [
-    row,
-    divide(all, before[row], Object.keys(all).filter(isSpeed)),
-  ]);
+  const changes = Object.entries(rows).map(([row, all]) => [row, divide(all, before[row])]);
   console.error(`compared with ${given.against}:`);
   print(Object.fromEntries(changes));
-  if (changes.some(([, row]) => Object.values(row).some((/** @type {number} */ ratio) => ratio < 0.95)))
-    process.exit(1);
+  const ratiosToBefore = Object.values(Object.fromEntries(changes)).flatMap(Object.values);
+  if (ratiosToBefore.some((ratio) => ratio < 0.95)) process.exit(1);
 }

@@ -64,7 +64,7 @@ function splitHead(config, row, head) {
 
 /**
  * Logits of each position, [ids, vocab_size], and the residual stream after the embedding, each attention and each MLP, and
- * through ln_f, [ids, n_embd] each. `attention` is what the last token gives to each position, [layer][head][ids].
+ * through ln_f, [ids, n_embd] each.
  * @param {Config} config
  * @param {ReadonlyMap<string, FloatTensor>} tensors
  * @param {readonly number[]} ids
@@ -98,25 +98,21 @@ export function forward64(config, tensors, ids) {
   let x = ids.map((id, at) => add(rowOf("wte.weight", id), rowOf("wpe.weight", at)));
   /** @type {Record<string, number[][]>} */
   const trace = { embed: x };
-  /** @type {number[][][]} */
-  const attention = [];
   for (let layer = 0; layer < layers; ++layer) {
     const qkv = x.map((row) => linear(`h.${layer}.attn.c_attn`, norm(`h.${layer}.ln_1`, row)));
     let scale = config.scale_attn_weights === false ? 1 : 1 / Math.sqrt(dim);
     if (config.scale_attn_by_inverse_layer_idx) scale /= layer + 1;
-    const mixed = qkv.map((query, at) => {
-      attention[layer] = [];
-      return Array.from({ length: heads }, (_, head) => {
+    const mixed = qkv.map((query, at) =>
+      Array.from({ length: heads }, (_, head) => {
         const { q } = splitHead(config, query, head);
         const past = qkv.slice(0, at + 1).map((row) => splitHead(config, row, head));
         const scores = past.map(({ k }) => k.reduce((sum, value, i) => sum + value * q[i], 0) * scale);
         const most = Math.max(...scores);
         const weights = scores.map((score) => Math.exp(score - most));
         const sum = weights.reduce((a, b) => a + b);
-        attention[layer]?.push(weights.map((weight) => weight / sum));
         return q.map((_, i) => past.reduce((total, { v }, j) => total + ((weights[j] ?? 0) / sum) * v[i], 0));
-      }).flat();
-    });
+      }).flat(),
+    );
     x = x.map((row, at) => add(row, linear(`h.${layer}.attn.c_proj`, mixed[at])));
     trace[`h.${layer}.attn`] = x;
     x = x.map((row) => {
@@ -135,5 +131,5 @@ export function forward64(config, tensors, ids) {
       row.reduce((sum, value, i) => sum + value * head[id * width + i], headBias?.[id] ?? 0),
     ),
   );
-  return { logits, trace, attention };
+  return { logits, trace };
 }

@@ -5,8 +5,7 @@ import { basename, join } from "node:path";
 import { expect, test, type Browser, type Page } from "@playwright/test";
 import { seededRandom } from "../compare/tokenizers/texts.mjs";
 import { inPage, root } from "../e2e/model.js";
-import { makeRound } from "./plan.js";
-import { act, type Action, type Answer, type Call } from "./visitors.js";
+import { act, makeRound, type Action, type Answer, type Call } from "./visitors.js";
 
 const seconds = Number(process.env.SECONDS ?? 300);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
@@ -32,12 +31,16 @@ async function openPage(browser: Browser, baseURL = ""): Promise<Page> {
   return page;
 }
 
-const dispose = (model: Call["model"]): Action => ({ does: "dispose", model, load: {} });
+const plain = { load: { variant: "simd" as const }, tokens: 0, ms: 0 };
+const disposeOf = (model: Call["model"]): Action => {
+  const call: Call = { model, verb: "generate", prompt: [], options: {} };
+  return { ...plain, does: "dispose", call };
+};
 
 /** The answer of an engine that is loaded for this call alone, on one thread. */
 async function askNew(page: Page, call: Call): Promise<Answer | undefined> {
-  const ask: Action = { does: "ask", model: call.model, load: { variant: "simd" }, requests: [{ call }] };
-  const { answers, problems } = await inPage(page, act, [[ask, dispose(call.model)]]);
+  const steps: Action[][] = [[{ ...plain, does: "ask", call }], [disposeOf(call.model)]];
+  const { answers, problems } = await inPage(page, act, [steps]);
   expect(problems).toEqual([]);
   return answers[0];
 }
@@ -107,7 +110,7 @@ test("visitors who abort, leave, stall and dispose get the answers of a new engi
     isLast = Date.now() >= end;
     // The browser keeps memory that it needed for the first models, so the first rest comes after a round.
     if (!isLast && round % roundsToRest !== 0) continue;
-    await inPage(page, act, [[dispose("demo"), dispose("tiny")]]);
+    await inPage(page, act, [[[disposeOf("demo"), disposeOf("tiny")]]]);
     await expect(async () => {
       const now = await measure(page, browser);
       expect(now.workers).toBe(0); // dropped models are disposed of once they are collected as garbage

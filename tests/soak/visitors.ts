@@ -1,140 +1,159 @@
-// Visitors, as they act in the page.
+// Random visitors: what they do, and how they do it in the page.
 import type * as Gpt2 from "../../web/src/client/index.js";
+import type { Random } from "../compare/tokenizers/texts.mjs";
 
-export type Call = { model: "demo" | "tiny" } & (
-  | { verb: "generate"; prompt: Gpt2.Prompt; options: Gpt2.GenerateOptions; isWhole: boolean }
-  | { verb: "score"; prompt: Gpt2.Prompt }
-  | { verb: "tokenize"; text: string }
-  | { verb: "detokenize"; ids: number[] }
-);
-export type Action = { model: Call["model"]; load: Gpt2.LoadOptions } & (
-  | { does: "ask"; requests: { call: Call; ms?: number | undefined }[] }
-  | { does: "leave" | "stall" | "forget"; call: Call; tokens: number; ms?: number }
-  | { does: "abortLoad"; ms: number }
-  | { does: "dispose" | "drop" }
-);
-/** `tokens` are those that a loop has read, perhaps not all. */
+/** A request whose answer is known beforehand: every option that decides it is drawn, the seed included. */
+export interface Call {
+  model: "demo" | "tiny";
+  verb: "generate" | "complete" | "score";
+  prompt: Gpt2.Prompt;
+  options: Gpt2.GenerateOptions;
+}
+export interface Action {
+  does: "ask" | "abort" | "leave" | "stall" | "forget" | "abortLoad" | "dispose" | "drop";
+  call: Call;
+  load: Gpt2.LoadOptions;
+  /** The token after which a visitor leaves or stalls. */
+  tokens: number;
+  /** Milliseconds until a visitor aborts, or goes on. */
+  ms: number;
+}
+/** `tokens` are those that a loop has read. Without an `end`, the answer has more. */
 export type Answer = { call: Call } & (
-  { value: unknown } | { tokens: Gpt2.Token[]; end?: object | undefined }
+  { score: Gpt2.Score } | { tokens: Gpt2.Token[]; end?: object | undefined }
 );
 
-/**
- * All visitors act at the same time, each with one action after the other. Returns the answers, and the errors. It reaches the page as
- * text, so it uses nothing else of this file.
- */
-export async function act({ loadModel }: typeof Gpt2, visitors: Action[][]) {
-  const hangMs = 180_000; // an action takes seconds, on a very busy machine a few minutes
-  const page = globalThis as unknown as {
-    held?: Map<string, Promise<Gpt2.Model>>;
-    ended?: WeakSet<Gpt2.Model>;
+const openings = [
+  "One day, a little girl named Lily found",
+  "naïve café \u{1f600} — 東京 \t\n  !!",
+  "the cat sat on the mat and the cat sat on the mat and the cat sat on",
+];
+/** Far more tokens than a context has. The demo model takes seconds to score as much as the tiny one scores at once. */
+const longPrompt = { demo: 1200, tiny: 5000 };
+
+function makeCall({ next, below, pick }: Random): Call {
+  const model = pick(["demo", "demo", "tiny"] as const);
+  const length = next() < 0.15 ? longPrompt[model] : 1 + below(60);
+  const ids = Array.from({ length }, () => below(159)); // which both models have
+  const hasText = model === "demo" && next() < 0.5;
+  const options = {
+    maxNewTokens: pick([1, 7, 30, 90, 320]),
+    temperature: pick([0, 0.7, 1, 1.5]),
+    topK: pick([0, 1, 40]),
+    topP: pick([0.5, 0.95, 1]),
+    minP: pick([0, 0, 0.05]),
+    repetitionPenalty: pick([1, 1, 1.3]),
+    n: pick([1, 1, 1, 2, 5]),
+    seed: below(1e9),
+    lookup: next() < 0.7,
+    ignoreEos: next() < 0.5,
+    logprobs: pick([0, 0, 3]),
+    stop: hasText ? pick([[], [" the", "."]]) : [],
   };
+  const verb = pick(["generate", "generate", "complete", "score"] as const);
+  return { model, verb, prompt: hasText ? pick(openings) : ids, options };
+}
+
+const loads = [
+  {},
+  { variant: "simd" },
+  { variant: "simd-relaxed" },
+  { variant: "threads", threads: 2 },
+  { variant: "threads-relaxed", threads: 3 },
+] as const;
+/** Each action as often as it is named: an ask becomes twenty at the same time every fourth time. */
+const actions = "ask ask ask abort abort leave leave stall forget abortLoad dispose drop".split(" ");
+
+/** The steps of each visitor. The actions of a step begin at the same time. */
+export function makeRound(random: Random): Action[][][] {
+  const { next, below, pick } = random;
+  const calls = Array.from({ length: 8 }, () => makeCall(random));
+  const action = (does: string): Action => ({
+    does: does as Action["does"],
+    call: pick(calls),
+    load: pick(loads),
+    tokens: pick([1, 2, 20]),
+    ms: pick([0, 1, 5, 30, 200, 500]),
+  });
+  const step = () => {
+    const does = pick(actions);
+    const isMany = does === "ask" && next() < 0.25;
+    return isMany ? Array.from({ length: 20 }, () => action(pick(["ask", "abort"]))) : [action(does)];
+  };
+  return Array.from({ length: 3 }, () => Array.from({ length: 2 + below(4) }, step));
+}
+
+/** Plays a round. Returns the answers and the errors. It reaches the page as text, so it uses nothing else of this file. */
+export async function act({ loadModel }: typeof Gpt2, visitors: Action[][][]) {
+  const hangMs = 180_000; // an action takes seconds, on a very busy machine a few minutes
+  const page = globalThis as { held?: Map<string, Promise<Gpt2.Model>>; ended?: WeakSet<Gpt2.Model> };
   const held = (page.held ??= new Map<string, Promise<Gpt2.Model>>());
   const ended = (page.ended ??= new WeakSet<Gpt2.Model>());
   const answers: Answer[] = [];
   const problems: string[] = [];
-  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  const hold = (name: Call["model"], load: Gpt2.LoadOptions) => {
-    const model = held.get(name) ?? loadModel(`models/${name}/`, load);
-    held.set(name, model);
-    return model;
-  };
-  const signalAfter = (ms: number | undefined) => {
+  const summarize = ({ finishReasons, droppedTokens }: Gpt2.GenerateSummary) => ({
+    finishReasons,
+    droppedTokens,
+  });
+  const perform = async ({ does, call, load, tokens: many, ms }: Action) => {
     const controller = new AbortController();
+    const { signal } = controller;
     const reason = new Error("given up");
-    if (ms !== undefined) setTimeout(() => controller.abort(reason), ms);
-    return { signal: controller.signal, reason };
-  };
-  /** Reads a loop. `at` is called after each token, and returns whether to leave the loop. */
-  const read = async (
-    model: Gpt2.Model,
-    call: Call,
-    signal: AbortSignal | null,
-    at: (read: number) => unknown,
-  ) => {
-    if (call.verb !== "generate") return;
-    const tokens: Gpt2.Token[] = [];
-    let end: object | undefined;
-    const onSummary = ({ finishReasons, droppedTokens }: Gpt2.GenerateSummary) =>
-      (end = { finishReasons, droppedTokens });
+    if (does === "abort" || does === "abortLoad") setTimeout(() => controller.abort(reason), ms);
+    const folder = `models/${call.model}/`;
+    let model: Gpt2.Model | undefined;
     try {
-      for await (const token of model.generate(call.prompt, { ...call.options, signal, onSummary })) {
-        tokens.push(token);
-        if ((await at(tokens.length)) === true) break;
+      if (does === "abortLoad") return await (await loadModel(folder, { ...load, signal })).dispose();
+      const loading = held.get(call.model) ?? loadModel(folder, load);
+      held.set(call.model, loading);
+      if (does === "dispose" || does === "drop") held.delete(call.model); // the next visitor loads another
+      model = await loading;
+      if (does === "dispose") ended.add(model);
+      if (does === "dispose") return await model.dispose();
+      if (does === "drop") return;
+      const options = { ...call.options, signal };
+      if (does === "forget") {
+        const loop = model.generate(call.prompt, options);
+        for (let read = 0; read < many; ++read) await loop.next();
+        return; // the loop is neither continued nor ended
       }
-    } finally {
-      answers.push({ call, tokens, end }); // also what was read before an abort
-    }
-  };
-  const ask = async (model: Gpt2.Model, call: Call, signal: AbortSignal) => {
-    if (call.verb === "score") answers.push({ call, value: await model.score(call.prompt, { signal }) });
-    if (call.verb === "tokenize") answers.push({ call, value: await model.tokenize(call.text, { signal }) });
-    if (call.verb === "detokenize")
-      answers.push({ call, value: await model.detokenize(call.ids, { signal }) });
-    if (call.verb !== "generate") return;
-    if (!call.isWhole) return read(model, call, signal, () => undefined);
-    const whole = await model.complete(call.prompt, { ...call.options, signal });
-    const { finishReasons, droppedTokens } = whole;
-    const tokens = whole.continuations.flatMap((one) => one.tokens);
-    answers.push({ call, tokens, end: { finishReasons, droppedTokens } });
-  };
-  /** Waits for `work`, which may fail because its visitor has given up, or because its model was disposed of. */
-  const orEnded = async (work: Promise<unknown>, model: Gpt2.Model | undefined, reason?: Error) => {
-    try {
-      await work;
+      const isRead = does === "leave" || does === "stall";
+      if (!isRead && call.verb === "score")
+        return answers.push({ call, score: await model.score(call.prompt, { signal }) });
+      if (!isRead && call.verb === "complete") {
+        const whole = await model.complete(call.prompt, options);
+        return answers.push({
+          call,
+          tokens: whole.continuations.flatMap(({ tokens }) => tokens),
+          end: summarize(whole),
+        });
+      }
+      const answer: Answer & { tokens: Gpt2.Token[] } = { call, tokens: [] };
+      answers.push(answer); // also what is read before an abort
+      const onSummary = (summary: Gpt2.GenerateSummary) => (answer.end = summarize(summary));
+      for await (const token of model.generate(call.prompt, { ...options, onSummary })) {
+        answer.tokens.push(token);
+        if (answer.tokens.length !== many) continue;
+        if (does === "leave") break;
+        if (does === "stall") await new Promise((resolve) => setTimeout(resolve, ms));
+      }
     } catch (error) {
-      if (error === reason) return;
-      if (model && ended.has(model) && (error as Gpt2.Gpt2Error).code === "disposed") return;
-      throw error;
+      const isExpected =
+        error === reason || (model && ended.has(model) && (error as Gpt2.Gpt2Error).code === "disposed");
+      if (!isExpected) throw error;
     }
   };
-  const perform = async (action: Action) => {
-    const { load } = action;
-    if (action.does === "ask") {
-      const all = action.requests.map(async ({ call, ms }) => {
-        const model = await hold(call.model, load);
-        const { signal, reason } = signalAfter(ms);
-        await orEnded(ask(model, call, signal), model, reason);
-      });
-      await Promise.all(all);
-    } else if (action.does === "abortLoad") {
-      const { signal, reason } = signalAfter(action.ms);
-      const loading = loadModel(`models/${action.model}/`, { ...load, signal });
-      await orEnded(
-        loading.then((model) => model.dispose()),
-        undefined,
-        reason,
-      );
-    } else if (action.does === "dispose" || action.does === "drop") {
-      const model = await held.get(action.model);
-      held.delete(action.model); // the next visitor loads another
-      if (!model || action.does === "drop") return;
-      ended.add(model);
-      await model.dispose();
-    } else {
-      const model = await hold(action.model, load);
-      const { does, call, tokens, ms = 0 } = action;
-      const isThere = (count: number) => count === tokens;
-      if (does === "leave") return orEnded(read(model, call, null, isThere), model);
-      if (does === "stall")
-        return orEnded(
-          read(model, call, null, (count) => isThere(count) && pause(ms)),
-          model,
-        );
-      if (call.verb !== "generate") return;
-      const loop = model.generate(call.prompt, call.options); // which is neither continued nor ended
-      for (let count = 0; count < tokens; ++count) await orEnded(loop.next(), model);
-    }
-  };
-  const visit = async (actions: Action[]) => {
-    for (const action of actions) {
+  const visit = async (steps: Action[][]) => {
+    for (const step of steps) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise((_, reject) => {
         timer = setTimeout(() => reject(new Error(`has not ended after ${hangMs / 1000} s`)), hangMs);
       });
-      const failed = (error: unknown) =>
-        problems.push(`${JSON.stringify(action).slice(0, 2000)}: ${String(error)}`);
-      await Promise.race([perform(action), late]).catch(failed);
+      const all = Promise.all(step.map(perform));
+      const note = (error: unknown) =>
+        problems.push(`${String(error)}: ${JSON.stringify(step).slice(0, 2000)}`);
+      await Promise.race([all, late]).catch(note);
       clearTimeout(timer);
     }
   };

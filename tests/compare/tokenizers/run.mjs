@@ -53,19 +53,25 @@ async function differences({ json, files }, texts) {
   });
 }
 
-const text = (/** @type {string} */ value) => ({ type: /** @type {const} */ ("string"), default: value });
-const options = { texts: text("20000"), mixtures: text("20"), seed: text("1"), only: text("") };
-const { values } = parseArgs({ options });
-const random = seededRandom(Number(values.seed));
+const given = parseArgs({
+  options: {
+    texts: { type: "string" },
+    mixtures: { type: "string" },
+    seed: { type: "string" },
+    only: { type: "string" },
+  },
+}).values;
+const [count, mixtures] = [Number(given.texts ?? 20_000), Number(given.mixtures ?? 20)];
+const random = seededRandom(Number(given.seed ?? 1));
 const variants = [
   ...otherVariants(random),
   ...sentencePieceVariants(random),
-  ...byteLevelVariants(random, Number(values.mixtures)),
+  ...byteLevelVariants(random, mixtures),
 ];
 let wrong = 0;
 for (const variant of variants) {
-  const texts = randomTexts(random, Number(values.texts), [...(variant.own ?? []), "<|endoftext|>"]);
-  if (!variant.name.includes(values.only)) continue;
+  const texts = randomTexts(random, count, [...(variant.own ?? []), "<|endoftext|>"]);
+  if (!variant.name.includes(given.only ?? "")) continue;
   const found = await differences(variant, texts);
   console.log(`${variant.name}: ${found.length} of ${texts.length} differ`);
   if (found.length === 0) continue;

@@ -4,8 +4,6 @@ import { charsmap, pieceTypes, sentencePieceFile } from "../../support/sentence-
 import { randomTexts } from "./texts.mjs";
 import { added, frequent, template, variant } from "./variants.mjs";
 
-/** @typedef {readonly [text: string, score: number, type?: number]} Piece */
-
 const space = "▁";
 
 /** Rules like those of nmt_nfkc: compatibility characters, composed ones, spaces of all kinds, controls that are removed. */
@@ -54,23 +52,22 @@ export function sentencePieceVariants(random) {
   const normal = frequent(texts, partsOf).filter((part) => ![...head, space].includes(part));
   const typeOf = (at) =>
     at === 0 ? pieceTypes.unknown : at <= specials.length ? pieceTypes.control : pieceTypes.userDefined;
-  const pieces = /** @type {Piece[]} */ ([
+  const pieces = /** @type {any[]} */ ([
     ...head.map((text, at) => [text, 0, typeOf(at)]),
     ...[space, ...normal.slice(0, 2500)].map((text) => [text, -Math.fround(2 + random.next() * 10)]),
   ]);
-  /** @param {{ config: object, normalizers?: object[], extra?: number, scheme?: string, hasMap?: boolean, [part: string]: any }} parts */
   const make = (
     name,
     {
       config,
-      normalizers = [],
+      normalizers = /** @type {object[]} */ ([]),
       extra = 0,
       scheme = "always",
       hasMap = true,
-      file = "spiece.model",
-      ...parts
+      ...rest
     },
   ) => {
+    const { file = "spiece.model", ...parts } = rest;
     const extras = Array.from({ length: extra }, (_, i) => `<extra_id_${extra - 1 - i}>`);
     const vocab = [...pieces.map(([text, score]) => [text, score]), ...extras.map((text) => [text, 0])];
     const metaspace = { type: "Metaspace", replacement: space, prepend_scheme: scheme, split: true };

@@ -1,4 +1,6 @@
 // Texts from a fixed seed, with every kind of character that tokenizers treat differently.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 // Mulberry32 (Tommy Ettinger, 2017).
 /** @param {number} seed */
@@ -17,33 +19,10 @@ export function seededRandom(seed) {
 
 /** @typedef {ReturnType<typeof seededRandom>} Random */
 
-const spaces = [
-  ...Array.from(" \n\t\r\u00a0\u2028\u2029\u205f\u3000\u0085\u2003\u1680"),
-  "  ",
-  "\r\n",
-  "\n\n",
-  " \n ",
-];
-const words =
-  "the ing Hello WORLD Straße İstanbul naïve o\u0301ver it's I'LL don't we're 're 's 'S x123 2024 3.14 ½ ٣٤ Ⅷ über ﬁne ＡＢＣ ｶﾞ 한국어 \u1112\u1161\u11ab 日本語 中文字 ไทย हिन्दी العربية עברית Ελλάς ΣΑΣ Привет 🙂 👩‍👩‍👧 🇩🇪 a_b ##ing [UNK] ▁a <0x41> http://a.b/c?d=e";
-const ranges = [
-  [0, 0x20],
-  [0x20, 0x80],
-  [0x80, 0x250],
-  [0x250, 0x600],
-  [0x300, 0x370],
-  [0x600, 0xe00],
-  [0xe00, 0x2000],
-  [0x2000, 0x2c00],
-  [0x3000, 0x3400],
-  [0x4e00, 0xa000],
-  [0xa000, 0xd800],
-  [0xe000, 0x10000],
-  [0x10000, 0x20000],
-  [0x1d400, 0x1f700],
-  [0x20000, 0x30000],
-  [0xe0000, 0xe0200],
-];
+/** Parts of tokenizers, and of texts. */
+export const parts = JSON.parse(readFileSync(join(import.meta.dirname, "parts.json"), "utf8"));
+/** `ranges` are those of code points, each with its end. */
+const { spaces, words, ranges } = parts.texts;
 
 /**
  * `count` texts, each of up to 40 parts. `own` are parts beside the usual ones, such as added tokens.
@@ -52,7 +31,6 @@ const ranges = [
  * @param {readonly string[]} own
  */
 export function randomTexts({ next, below, pick }, count, own) {
-  const wordList = words.split(" ");
   const anyCharacter = () => {
     const [first = 0, end = 0] = pick(ranges);
     const codePoint = first + below(end - first);
@@ -65,7 +43,7 @@ export function randomTexts({ next, below, pick }, count, own) {
     let text = "";
     for (let parts = below(40); parts > 0; --parts) {
       const at = next();
-      text += at < ownShare ? pick(own) : at < wordShare ? pick(wordList) : anyCharacter();
+      text += at < ownShare ? pick(own) : at < wordShare ? pick(words) : anyCharacter();
       if (next() < spaceShare) text += next() < 0.8 ? " " : pick(spaces);
     }
     return text;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../../engine/toolchain/build.mjs";
-import { randomTexts } from "./texts.mjs";
+import { parts, randomTexts } from "./texts.mjs";
 
 /** @typedef {import("./texts.mjs").Random} Random */
 /**
@@ -12,8 +12,6 @@ import { randomTexts } from "./texts.mjs";
  * @property {Record<string, string | Buffer> | undefined} [files] What this engine reads in its place.
  * @property {string[]} [own] Parts of texts.
  */
-
-const parts = JSON.parse(readFileSync(join(import.meta.dirname, "parts.json"), "utf8"));
 
 /** An added token. */
 export const added = (content, id, flags = {}) => {
