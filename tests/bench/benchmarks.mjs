@@ -5,6 +5,7 @@ import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { root } from "../../engine/toolchain/build.mjs";
 import { downloadBytes } from "../../web/scripts/download-size.mjs";
+import { fluency } from "./fluency.mjs";
 import { gpt2Sizes, made, makeGguf, makeHubModel, makeModel, makePrompt } from "./models.mjs";
 import { installPeers, llamaVersion, peersFolder, peerVersions } from "./peers/install.mjs";
 import { askLlama } from "./peers/llama.mjs";
@@ -94,19 +95,18 @@ const transformers = (flags) =>
       ),
   });
 
-/** A visit of a tab: milliseconds, and MiB of its memory beyond a blank tab's and the weights. @returns {Contender} */
-const visit = (flags, name, { make, options = {}, isStored = false, isSecond = false }) => ({
+/** A visit: milliseconds, and MiB of the tab's memory beyond a blank tab's and the weights. @returns {Contender} */
+const visit = (flags, name, make, { isSecond = false, ...options }) => ({
   name,
   async take() {
     const profile = makeProfile();
+    const load = { threads: flags.threads, ...options };
+    const network = { rate: Number(flags.rate ?? 50e6), profile, jsFlags: flags["js-flags"] };
     const once = (early) =>
       inTab(
         { "/model/": make() },
-        ({ ask, watch }) =>
-          watch(() =>
-            ask("visit", { early, options: { threads: flags.threads, cache: isStored, ...options } }),
-          ),
-        { rate: Number(flags.rate ?? 50e6), profile, jsFlags: flags["js-flags"] },
+        ({ ask, watch }) => watch(() => ask("visit", { early, options: load })),
+        network,
       );
     try {
       const first = await once(true);
@@ -134,20 +134,20 @@ export const benchmarks = {
     about:
       "GPT-2 124M's shapes in every build: prefill, decode, share of what memory allows, first token, load, memory",
     contenders(flags) {
-      const model = flags.model === undefined ? undefined : resolve(flags.model);
-      const variants = ["threads-relaxed", "threads", "simd-relaxed", "simd"].slice(0, flags.quick ? 1 : 4);
-      const counts = (variant) =>
-        !variant.startsWith("threads") ? [1] : flags.quick ? [flags.threads] : [flags.threads, 1];
-      const all = (model === undefined ? (flags.weights ?? ["q8", "q4", "f32"]) : [basename(model)]).flatMap(
-        (weights) =>
-          variants.flatMap((variant) =>
-            counts(variant).map((threads) =>
-              ours(flags, `${weights}, ${variant}, ${threads}`, () => model ?? makeModel(weights), {
-                variant,
-                threads,
-              }),
-            ),
-          ),
+      const { threads, model } = flags;
+      const variants = [
+        ...["threads-relaxed", "threads"].flatMap((variant) => [
+          { variant, threads },
+          { variant, threads: 1 },
+        ]),
+        ...["simd-relaxed", "simd"].map((variant) => ({ variant, threads: 1 })),
+      ].slice(0, flags.quick ? 1 : 6);
+      const names = model === undefined ? (flags.weights ?? ["q8", "q4", "f32"]) : [basename(resolve(model))];
+      const all = names.flatMap((weights) =>
+        variants.map((options) => {
+          const name = `${weights}, ${options.variant}, ${options.threads}`;
+          return ours(flags, name, () => model ?? makeModel(weights), options);
+        }),
       );
       if (model !== undefined || flags.quick) return all;
       const echo = () => makeModel("q8", "gpt2-q8-echo", ["--echo"]);
@@ -224,17 +224,21 @@ export const benchmarks = {
         },
       ]),
   },
+  fluency: {
+    about: "on the page: the time from a key to its frame, and the longest task of the main thread",
+    contenders: () => [fluency("alone", false), fluency("while the model writes", true)],
+  },
   visits: {
     about: "the first visit at --rate, the second visit, and a conversion: times, and memory of the tab",
     contenders(flags) {
       const make = () => flags.model ?? makeModel("q8");
-      const hub = { make: makeHubModel, options: { weights: "q8" } };
+      const hub = "conversion of the Hub's float32";
       return [
-        visit(flags, "first visit, not stored", { make }),
-        visit(flags, "first visit, stored", { make, isStored: true }),
-        visit(flags, "second visit", { make, isStored: true, isSecond: true }),
-        visit(flags, "conversion of the Hub's float32, not stored", hub),
-        visit(flags, "conversion of the Hub's float32, stored", { ...hub, isStored: true }),
+        visit(flags, "first visit, not stored", make, { cache: false }),
+        visit(flags, "first visit, stored", make, {}),
+        visit(flags, "second visit", make, { isSecond: true }),
+        visit(flags, `${hub}, not stored`, makeHubModel, { weights: "q8", cache: false }),
+        visit(flags, `${hub}, stored`, makeHubModel, { weights: "q8" }),
       ];
     },
   },

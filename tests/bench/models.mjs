@@ -12,25 +12,9 @@ const folder = join(root, "build/bench/models");
 const tokenizer = join(root, "tests/data/gpt2-tokenizer");
 const readText = (name) => readFileSync(join(tokenizer, name), "utf8");
 
-export const gpt2Config = {
-  model_type: "gpt2",
-  activation_function: "gelu_new",
-  n_layer: 12,
-  n_head: 12,
-  n_embd: 768,
-  n_positions: 1024,
-  vocab_size: 50257,
-  layer_norm_epsilon: 1e-5,
-  eos_token_id: 50256,
-};
-
-/** The published sizes, each with its shape. */
-export const gpt2Sizes = {
-  "124M": gpt2Config,
-  "355M": { ...gpt2Config, n_layer: 24, n_head: 16, n_embd: 1024 },
-  "774M": { ...gpt2Config, n_layer: 36, n_head: 20, n_embd: 1280 },
-  "1.5B": { ...gpt2Config, n_layer: 48, n_head: 25, n_embd: 1600 },
-};
+/** The config of each published size. */
+export const gpt2Sizes = JSON.parse(readFileSync(join(import.meta.dirname, "gpt2-sizes.json"), "utf8"));
+export const gpt2Config = gpt2Sizes["124M"];
 
 /** The path of the model `name`. Unless it is complete, `write` makes it. `last` is the file that `write` makes last. */
 export function made(name, last, write) {

@@ -12,13 +12,31 @@ import { chromiumPath } from "./tab.mjs";
 
 /** Figures by row and column. @typedef {Record<string, Record<string, number>>} Rows */
 
-/** @type {import("node:util").ParseArgsConfig["options"] & {}} */
-const options = { help: { type: "boolean" }, build: { type: "boolean", default: true } };
-for (const name of ["json", "quick"]) options[name] = { type: "boolean", default: false };
-for (const name of ["weights", "size"]) options[name] = { type: "string", multiple: true };
-for (const name of ["threads", "rounds", "rate", "model", "against", "js-flags"])
-  options[name] = { type: "string" };
-const { values, positionals } = parseArgs({ options, allowPositionals: true, allowNegative: true });
+/** The options, with their values and meanings. */
+const meanings = {
+  json: ["", "Print the results as one JSON object"],
+  against: [
+    "FILE",
+    "Compare the speeds with an earlier --json; exit with status 1 if one fell by more than 5 %",
+  ],
+  quick: ["", "builds: measure only the default build"],
+  weights: ["FORMAT", "builds, sizes: measure only these weights; you can give it more than once"],
+  size: ["SIZE", "sizes: measure only this size, such as 355M; you can give it more than once"],
+  model: ["FOLDER", "builds, visits: measure this model, as far as its context reaches"],
+  threads: ["N", "Number of threads [2]"],
+  rounds: ["N", "Number of interleaved rounds, whose median counts [1; peers, native: 3]"],
+  rate: ["N", "visits: bytes per second of the connection [50e6]"],
+  "js-flags": ["FLAGS", "Flags for V8"],
+  "no-build": ["", "Measure what is built already"],
+  help: ["", "Print this text"],
+};
+const options = Object.fromEntries(
+  Object.entries(meanings).map(([name, [value]]) => {
+    const type = /** @type {"string" | "boolean"} */ (value ? "string" : "boolean");
+    return [name, { type, multiple: ["weights", "size"].includes(name) }];
+  }),
+);
+const { values, positionals } = parseArgs({ options, allowPositionals: true });
 const given = /** @type {any} */ (values);
 
 /** @param {string} message @returns {never} */
@@ -54,19 +72,9 @@ const divide = (now, before, columns = Object.keys(measures)) =>
 if (given.help) {
   console.log("Usage: npm run bench -- NAME [OPTIONS]\n\nNames:");
   for (const [each, { about }] of Object.entries(benchmarks)) console.log(`  ${each.padEnd(8)} ${about}`);
-  console.log(`
-Options:
-  --json              Print the results as one JSON object
-  --against FILE      Compare the speeds with the --json of an earlier run; exit with status 1 if one fell by more than 5 %
-  --quick             builds: measure only the default build
-  --weights FORMAT    builds, sizes: measure only these weights; you can give it more than once
-  --size SIZE         sizes: measure only this size, such as 355M; you can give it more than once
-  --model FOLDER      builds, visits: measure this model, as far as its context reaches
-  --threads N         Number of threads [2]
-  --rounds N          Number of interleaved rounds, whose median counts [1; peers, native: 3]
-  --rate N            visits: bytes per second of the connection [50e6]
-  --js-flags FLAGS    Flags for V8
-  --no-build          Measure what is built already`);
+  console.log("\nOptions:");
+  for (const [option, [value, meaning]] of Object.entries(meanings))
+    console.log(`  ${`--${option} ${value}`.padEnd(18)} ${meaning}`);
   process.exit();
 }
 const [name = "builds", extra] = positionals;
@@ -74,7 +82,7 @@ const benchmark = benchmarks[name];
 if (benchmark === undefined || extra !== undefined)
   refuse(`the name is "${positionals.join(" ")}", expected one of ${Object.keys(benchmarks).join(", ")}`);
 const [threads, rounds] = [countOf("threads", 2), countOf("rounds", benchmark.rounds ?? 1)];
-if (given.build) {
+if (!given["no-build"]) {
   aptInstall(benchPackages);
   buildWeb();
   buildPreset("native", { targets: ["gpt2-weights", ...(name === "native" ? ["model_bench"] : [])] });
@@ -104,7 +112,7 @@ const ratios = {};
 for (const [one = "", other = ""] of benchmark.pairs ?? [])
   ratios[`${one} : ${other}`] = divide(rows[one], rows[other], [...Object.keys(measures), "runtime kB"]);
 const versions = Object.entries(benchmark.versions ?? {}).map(([peer, version]) => `; ${peer} ${version}`);
-const chromium = execFileSync(chromiumPath, ["--version"], { encoding: "utf8" }).trim();
+const chromium = execFileSync(chromiumPath, ["--version"], { encoding: "utf8", stdio: "pipe" }).trim();
 const title = `${threads} thread(s); ${rounds} round(s); ${chromium}${versions.join("")}`;
 
 if (given.json) console.log(JSON.stringify({ title, rows, ratios }, null, 1));

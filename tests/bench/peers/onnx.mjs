@@ -7,20 +7,6 @@ import { join } from "node:path";
 import { gpt2Config } from "../models.mjs";
 import { peersFolder } from "./install.mjs";
 
-/** The messages of onnx.proto (https://github.com/onnx/onnx) that the graph needs. */
-const schema = `syntax = "proto2";
-message Dimension { optional int64 dim_value = 1; optional string dim_param = 2; }
-message Shape { repeated Dimension dim = 1; }
-message TensorType { optional int32 elem_type = 1; optional Shape shape = 2; }
-message Type { optional TensorType tensor_type = 1; }
-message ValueInfo { optional string name = 1; optional Type type = 2; }
-message Tensor { repeated int64 dims = 1; optional int32 data_type = 2; optional string name = 8; optional bytes raw_data = 9; }
-message Attribute { optional string name = 1; optional float f = 2; optional int64 i = 3; repeated int64 ints = 8; optional int32 type = 20; }
-message Node { repeated string input = 1; repeated string output = 2; optional string name = 3; optional string op_type = 4; repeated Attribute attribute = 5; }
-message Graph { repeated Node node = 1; optional string name = 2; repeated Tensor initializer = 5; repeated ValueInfo input = 11; repeated ValueInfo output = 12; }
-message OperatorSet { optional string domain = 1; optional int64 version = 2; }
-message Model { optional int64 ir_version = 1; optional string producer_name = 2; optional Graph graph = 7; repeated OperatorSet opset_import = 8; }`;
-
 const elementTypes = { float: 1, int8: 3, int64: 7 };
 const attributeTypes = { f: 1, i: 2, ints: 7 };
 const count = (/** @type {number[]} */ dims) => dims.reduce((product, n) => product * n, 1);
@@ -124,7 +110,7 @@ function buildGraph() {
 /** Writes a folder that transformers.js loads with dtype q8. It must be installed already. @param {string} folder */
 export function writeOnnxFolder(folder) {
   const protobuf = createRequire(join(peersFolder, "package.json"))("protobufjs");
-  const Model = protobuf.parse(schema).root.lookupType("Model");
+  const Model = protobuf.loadSync(join(import.meta.dirname, "onnx.proto")).lookupType("Model");
   const opsetImport = [{ domain: "", version: 17 }];
   const model = { irVersion: 8, producerName: "gpt2-wasm benchmark", graph: buildGraph(), opsetImport };
   const { n_positions: n_ctx, eos_token_id } = gpt2Config;
