@@ -21,7 +21,7 @@ const geluErf = (x) => 0.5 * x * (1 + erf(x / Math.SQRT2));
 const silu = (x) => x * sigmoid(x);
 
 /** The activations, as in activations.py of transformers. */
-export const activations = {
+const activations = {
   gelu_new: geluTanh,
   gelu_fast: geluTanh,
   gelu_accurate: geluTanh,
