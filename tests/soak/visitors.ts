@@ -68,9 +68,10 @@ const actions = "ask ask ask abort abort leave leave stall forget abortLoad disp
 export function makeRound(random: Random): Action[][][] {
   const { next, below, pick } = random;
   const calls = Array.from({ length: 8 }, () => makeCall(random));
+  const readers = calls.map((call): Call => ({ ...call, verb: "generate" }));
   const action = (does: string): Action => ({
     does: does as Action["does"],
-    call: pick(calls),
+    call: pick(["leave", "stall", "forget"].includes(does) ? readers : calls),
     load: pick(loads),
     tokens: pick([1, 2, 20]),
     ms: pick([0, 1, 5, 30, 200, 500]),
