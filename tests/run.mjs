@@ -123,8 +123,9 @@ const steps = {
     playwright("docs");
   },
   soak() {
-    buildTools();
     buildSite();
+    process.env.SECONDS ??= "30";
+    process.env.SEED ??= "1";
     playwright("soak");
   },
 };
