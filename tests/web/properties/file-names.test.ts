@@ -16,10 +16,7 @@ property(
       expect(() => fileAddress(folder, name)).toThrow(RangeError);
       return;
     }
-    const { origin, pathname, search, hash } = new URL(fileAddress(folder, name));
-    expect({ origin, search, hash }).toEqual({ origin: "https://hub.example", search: "", hash: "" });
-    const rest = pathname.slice("/a/b/resolve/main/".length);
-    expect(rest.split("/").map(decodeURIComponent).join("/")).toBe(name);
+    expect(decodeURIComponent(new URL(fileAddress(folder, name)).href)).toBe(folder + name);
     for (const system of [posix, win32]) {
       const base = system.resolve("/out");
       expect(system.resolve(base, name).startsWith(base + system.sep)).toBe(true);

@@ -1,6 +1,6 @@
 // Draws answers of a hub: mostly usable ones, with texts that lead elsewhere in their headers and lists.
 import * as fc from "fast-check";
-import { textOf } from "./any-text.js";
+import { damagedOf, textOf } from "./any-text.js";
 
 const parts = ".. . / // \\ : @ ? # %2e%2e %2f user:pw@ :80 [ http: https: file:///etc/ a user/tale x.gguf";
 const addresses = "https://evil.example //evil.example http://hub.example/x https://cdn.example/x?sign=1";
@@ -14,59 +14,56 @@ export const trickyText = textOf(
   [...`${parts} ${addresses} ${elsewhere} ${hosts}`.split(" "), ...invisible],
   5,
 );
-const headerNames = "location link x-repo-commit x-error-code content-type content-range content-length etag";
-const sendable = trickyText.map((value) => value.replace(/[^\t\x20-\x7e\x80-\xff]/g, "\xe9")); // by a host
-const address = fc.oneof(fc.constantFrom(...addresses.split(" ")), sendable);
-const headerValue = fc.oneof(
-  address,
-  address.map((next) => `<${next}>; rel="next"`),
-  fc.constantFrom("text/html", "application/json", "bytes 0-1/2", "-1", "0".repeat(40), "GatedRepo"),
-);
 
-const redirects = [301, 302, 303, 307, 308];
-const number = fc.oneof(fc.nat(), fc.double(), fc.constantFrom(-1, 2 ** 53, 1e300));
-const digest = fc.constantFrom<unknown>("0".repeat(40), "f".repeat(64), "x", "../", 3, null);
-const entry = fc.record(
-  {
-    type: fc.constantFrom("file", "file", "directory", 1),
-    path: fc.oneof(trickyText, fc.constantFrom("config.json", "a.safetensors", "A.safetensors", 3)),
-    size: number,
-    oid: digest,
-    lfs: fc.record({ oid: digest, size: number }),
-  },
-  { requiredKeys: ["path"] },
+/** Values that do not belong into a list of files. */
+export const oddValue = fc.oneof(
+  trickyText,
+  fc.constantFrom<unknown>(null, 3, -1, 2 ** 53, 1e300, "file", "A.safetensors", "f".repeat(64), []),
 );
+const files = ["config.json", "model.safetensors.index.json", "a.safetensors"].map((path) => ({
+  ...{ type: "file", path, size: 3, oid: "0".repeat(40) },
+  lfs: { oid: "f".repeat(64), size: 3 },
+}));
 /** Lists of files, as `/tree/` has them. */
-export const entries = fc.array(entry, { maxLength: 5 });
-
-const headers = fc.dictionary(fc.constantFrom(...headerNames.split(" ")), headerValue, { maxKeys: 3 });
-const anyStatus = fc.constantFrom(
-  ...Array<number>(9).fill(200),
-  206,
-  304,
-  ...redirects,
-  401,
-  403,
-  404,
-  410,
-  503,
+export const entries = damagedOf(fc.constant([...files, { type: "directory", path: "a" }]), oddValue).map(
+  ({ value }) => JSON.stringify(value),
 );
-const redirect: fc.Arbitrary<{ status: number; headers: Record<string, string>; body: string }> = fc.record({
-  status: fc.constantFrom(...redirects),
-  headers: fc.record({ location: address }),
-  body: fc.constant(""),
-});
 
-/** An answer with `body`, a redirect, or another one with any status and headers. */
-export const answerOf = (body: fc.Arbitrary<string>) => {
-  const anyBody = fc.oneof({ weight: 4, arbitrary: body }, fc.json({ maxDepth: 2 }), fc.string());
-  return fc.oneof(
-    { weight: 4, arbitrary: fc.record({ status: anyStatus, headers, body: anyBody }) },
-    redirect,
+const address = fc.oneof(
+  fc.constantFrom(...addresses.split(" ")),
+  trickyText.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, "\xe9")), // as a host can send it
+);
+const names = "location link x-repo-commit x-error-code content-type content-range content-length etag";
+const headers = fc.dictionary(
+  fc.constantFrom(...names.split(" ")),
+  fc.oneof(
+    address,
+    address.map((next) => `<${next}>; rel="next"`),
+    fc.constantFrom("text/html", "application/json", "bytes 0-1/2", "-1", "0".repeat(40), "GatedRepo"),
+  ),
+  { maxKeys: 3 },
+);
+const redirects = [301, 302, 303, 307, 308];
+const status = fc.oneof(fc.constant(200), fc.constantFrom(206, 304, ...redirects, 401, 403, 404, 410, 503));
+
+/** An answer with `body` and any status and headers, or a redirect. */
+export const answerOf = (body: fc.Arbitrary<string>) =>
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        ...{ status, headers },
+        body: fc.oneof({ weight: 4, arbitrary: body }, fc.json({ maxDepth: 2 }), fc.string()),
+      }),
+    },
+    fc.record({
+      status: fc.constantFrom(...redirects),
+      headers: fc.record({ location: address }),
+      body: fc.constant(""),
+    }),
   );
-};
 export type Answer = ReturnType<typeof answerOf> extends fc.Arbitrary<infer Value> ? Value : never;
 
-export const isRedirect = ({ status }: Answer) => redirects.includes(status);
-export const responseOf = ({ status, headers, body }: Answer) =>
-  new Response(status === 304 ? null : body, { status, headers });
+export const isRedirect = (answer: Answer) => redirects.includes(answer.status);
+export const responseOf = ({ status: number, headers: sent, body }: Answer) =>
+  new Response(number === 304 ? null : body, { status: number, headers: sent });

@@ -7,24 +7,17 @@ import { chooseFiles, chooseShards, isShardList } from "../../../weights_tools/h
 import { PassingError, request } from "../../../weights_tools/hub/download.mjs";
 import { FetchError, visible } from "../../../weights_tools/hub/messages.mjs";
 import { openRepository, parseId } from "../../../weights_tools/hub/repository.mjs";
-import { commit, entry, ScriptedHub, token } from "../../weights_tools/scripted-hub.js";
-import { answerOf, entries, responseOf, trickyText } from "./hub-answers.js";
+import { commit, ScriptedHub, token } from "../../weights_tools/scripted-hub.js";
+import { answerOf, entries, oddValue, responseOf, trickyText } from "./hub-answers.js";
 import { property } from "./property.js";
 
 const out = "/out";
 const hubs = ["https://hub.example", "https://hub.example/path", "http://hub.example", "http://intranet"];
 const isLocal = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|intranet|router\.example)$/;
 
-const usualEntries = [entry("config.json"), entry("model.safetensors.index.json")];
-const body = fc.oneof(
-  fc.constant(JSON.stringify({ sha: commit })),
-  entries.map((list) => JSON.stringify(list)),
-  { weight: 3, arbitrary: entries.map((list) => JSON.stringify([...usualEntries, ...list])) },
-);
-const shardNames = fc.array(fc.oneof(trickyText, fc.constant("a.safetensors"), fc.nat()), { maxLength: 4 });
-const repeated = shardNames.map((names) =>
-  JSON.stringify({ weight_map: [...names, `${token}.safetensors`] }),
-);
+const body = fc.oneof(fc.constant(JSON.stringify({ sha: commit })), { weight: 4, arbitrary: entries });
+const names = fc.array(fc.oneof(fc.constant("a.safetensors"), oddValue), { maxLength: 4 });
+const shards = names.map((all) => JSON.stringify({ weight_map: [...all, `${token}.safetensors`] }));
 
 /** The token goes to the hub alone, and a public hub leads neither to a private host nor away from encryption. */
 function checkRequests({ asked, access: { hub } }: ScriptedHub): void {
@@ -42,8 +35,8 @@ async function fetchAll({ access }: ScriptedHub, id: string, list: string) {
   const wanted = parseId(id);
   const repository = await openRepository(wanted, access);
   const files = chooseFiles(repository);
-  const shards = files.find((file) => isShardList(file.name));
-  if (shards) files.push(...chooseShards(repository, shards.name, list));
+  const shardList = files.find((file) => isShardList(file.name));
+  if (shardList) files.push(...chooseShards(repository, shardList.name, list));
   for (const file of files) {
     expect(dirname(resolve(out, file.name))).toBe(out);
     const folder = `${access.hub}/${wanted.id}/resolve/${repository.commit}/`;
@@ -63,7 +56,7 @@ property(
     answers: fc.array(
       fc.option(fc.oneof({ weight: 9, arbitrary: answerOf(body) }, fc.constant("down" as const))),
     ),
-    list: fc.oneof({ weight: 3, arbitrary: repeated }, fc.json({ maxDepth: 2 }), fc.string()),
+    list: fc.oneof({ weight: 3, arbitrary: shards }, fc.json({ maxDepth: 2 }), fc.string()),
   }),
   async ({ hub: text, id, answers, list }) => {
     let scripted: ScriptedHub | undefined;
