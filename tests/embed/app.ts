@@ -192,5 +192,3 @@ export async function startServer(
   stop();
   throw new Error(`${program} ${filled.join(" ")} does not answer: ${said}`);
 }
-
-export const packageJson = () => JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

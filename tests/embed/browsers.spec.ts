@@ -14,9 +14,9 @@ test.describe.configure({ timeout: 300_000 });
 const patienceMs = 60_000;
 
 /** An expression for the text that a page has written with the module at `module`, as JSON. */
-const write = (module: string, model: string) => `(async () => {
+const write = (module: string) => `(async () => {
   const { loadModel } = await import("${module}");
-  const model = await loadModel("${model}", { threads: 2 });
+  const model = await loadModel("/models/demo/", { threads: 2 });
   const { text } = await model.complete("Once upon a time", { maxNewTokens: 24, seed: 1 });
   const { variant } = model.info;
   await model.dispose();
@@ -39,17 +39,14 @@ for (const { name, launch, mostHangs, isolated, page } of others) {
     });
     test.afterEach(() => [host, cdn].forEach((each) => each.stop()));
 
-    /** Under WebDriver, Firefox sometimes hangs while a worker starts another worker: see cases.ts. */
-    async function written(url: string, expression: string): Promise<unknown> {
+    const story = { variant: isolated.variant, text: expectedText() };
+    /** What the host's page writes. Under WebDriver, Firefox sometimes hangs while a worker starts another: see cases.ts. */
+    async function written(module: string): Promise<unknown> {
+      const wait = mostHangs > 0 ? patienceMs / 3 : patienceMs;
       for (let hangs = 0; ; hangs++) {
-        await browser.open(url);
+        await browser.open(host.origin);
         try {
-          const answer = within(
-            mostHangs > 0 ? patienceMs / 3 : patienceMs,
-            "the story",
-            browser.evaluate(expression),
-          );
-          return JSON.parse(await answer);
+          return JSON.parse(await within(wait, "the story", browser.evaluate(write(module))));
         } catch (error) {
           if (hangs === mostHangs) throw error;
         }
@@ -66,31 +63,27 @@ for (const { name, launch, mostHangs, isolated, page } of others) {
       await until(browser, isWritten).finally(() => server.close());
     });
 
-    const story = { variant: isolated.variant, text: expectedText() };
-
     test("module, worker and engine load from another origin, with threads", async () => {
       host.page = isolation;
       cdn.files = { "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin" };
-      const module = `${cdn.origin}/gpt2/gpt2.js`;
-      expect(await written(host.origin, write(module, "/models/demo/"))).toEqual(story);
+      expect(await written(`${cdn.origin}/gpt2/gpt2.js`)).toEqual(story);
       expect(host.requests.filter((path) => path.startsWith("/gpt2/"))).toEqual([]);
     });
 
     test("the module has threads if only the document has the headers", async () => {
       host.page = isolation;
-      expect(await written(host.origin, write("/gpt2/gpt2.js", "/models/demo/"))).toEqual(story);
+      expect(await written("/gpt2/gpt2.js")).toEqual(story);
     });
 
     test("isolate.js isolates the page", async () => {
       host.replaced["/isolate.js"] = host.read("isolate.js");
       await browser.open(host.origin);
-      await browser.evaluate(
-        `import("/gpt2/gpt2.js").then(({ isolate }) => void isolate("/isolate.js")).then(() => "")`,
-      );
+      const isolate = `import("/gpt2/gpt2.js").then(({ isolate }) => void isolate("/isolate.js")).then(() => "")`;
+      await browser.evaluate(isolate);
       // While the page is reloaded, Firefox has an empty one in its place, which is isolated already.
       await until(browser, `crossOriginIsolated && location.protocol === "http:"`);
-      const answer = await browser.evaluate(write("/gpt2/gpt2.js", "/models/demo/"));
-      expect(JSON.parse(answer)).toEqual({ variant: page.variant, text: expectedText() });
+      const answer = await browser.evaluate(write("/gpt2/gpt2.js"));
+      expect(JSON.parse(answer)).toEqual({ ...story, variant: page.variant });
     });
   });
 }

@@ -91,7 +91,6 @@ const rows: readonly Row[] = [
     /^network: the worker's script gpt2-worker\.js cannot be loaded.*Access-Control-Allow-Origin/,
     (other) => ({ options: { baseUrl: `${other}/gpt2/` } }),
   ],
-  ["COOP and COEP on the document alone give threads", { page: isolation }, withThreads],
   [
     "credentialless on the document alone gives threads",
     { page: { ...isolation, "Cross-Origin-Embedder-Policy": "credentialless" } },
@@ -147,12 +146,10 @@ for (const [name, { page: headers = {}, files = {}, other = {}, html }, found, a
   });
 }
 
-/** The module in the page. */
 const explained = (page: Page) =>
   page.evaluate(async () => {
-    const { explainEnvironment } = (await import(
-      new URL("/gpt2/gpt2.js", location.href).href
-    )) as typeof Gpt2;
+    const module = new URL("/gpt2/gpt2.js", location.href).href;
+    const { explainEnvironment } = (await import(module)) as typeof Gpt2;
     return explainEnvironment();
   });
 
@@ -171,42 +168,36 @@ test("without isolation headers, following the notice and explainEnvironment giv
   expect(host.requests.filter((path) => /worker|engine|models/.test(path))).toEqual([]);
   expect(await load(page)).toMatch(/simd-relaxed, 1, Running on one thread: the page is not cross-origin/);
   const speed = await page.evaluate(async () => {
-    const { loadModel } = (await import(new URL("/gpt2/gpt2.js", location.href).href)) as typeof Gpt2;
-    const model = await loadModel("/models/demo/");
-    const explanation = await model.explain();
-    await model.dispose();
-    return explanation.speed;
+    const module = new URL("/gpt2/gpt2.js", location.href).href;
+    const model = await ((await import(module)) as typeof Gpt2).loadModel("/models/demo/");
+    return (await model.explain().finally(() => model.dispose())).speed;
   });
   expect(speed.has).toBe(false);
   expect(speed.reason).toContain('The engine runs as "simd-relaxed" on one thread.');
   expect(speed.remedy).toBe(found.threads.remedy);
 });
 
-test.describe("isolate.js", () => {
-  const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>`;
-
-  test("isolate.js enables threads, reloads once, and leaves pictures and frames of other hosts alone", async ({
-    page,
-  }) => {
-    cdn.page = { "Content-Type": "image/svg+xml" };
-    cdn.replaced["picture.svg"] = picture;
-    cdn.replaced["frame.html"] = "<title>frame</title>";
-    host.html = `<!doctype html><title>page</title>
-      <img src="${cdn.origin}/picture.svg"><iframe src="${cdn.origin}/gpt2/frame.html"></iframe>
-      <script type="module">
-        import { isolate } from "/gpt2/gpt2.js";
-        globalThis.isIsolated = await isolate("/isolate.js");
-      </script>`;
-    host.replaced["/isolate.js"] = host.read("isolate.js");
-    let loads = 0;
-    page.on("load", () => (loads += 1));
-    await page.goto(host.origin);
-    await page.waitForFunction(() => (globalThis as { isIsolated?: boolean }).isIsolated);
-    expect(await load(page)).toMatch(withThreads);
-    expect(await page.evaluate(() => document.images[0]?.naturalWidth)).toBe(8);
-    expect(await page.frames()[1]?.title()).toBe("frame");
-    expect(loads).toBe(2);
-  });
+test("isolate.js enables threads, reloads once, and leaves pictures and frames of other hosts alone", async ({
+  page,
+}) => {
+  cdn.page = { "Content-Type": "image/svg+xml" };
+  cdn.replaced["picture.svg"] = `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>`;
+  cdn.replaced["frame.html"] = "<title>frame</title>";
+  host.html = `<!doctype html><title>page</title>
+    <img src="${cdn.origin}/picture.svg"><iframe src="${cdn.origin}/gpt2/frame.html"></iframe>
+    <script type="module">
+      import { isolate } from "/gpt2/gpt2.js";
+      globalThis.isIsolated = await isolate("/isolate.js");
+    </script>`;
+  host.replaced["/isolate.js"] = host.read("isolate.js");
+  let loads = 0;
+  page.on("load", () => (loads += 1));
+  await page.goto(host.origin);
+  await page.waitForFunction(() => (globalThis as { isIsolated?: boolean }).isIsolated);
+  expect(await load(page)).toMatch(withThreads);
+  expect(await page.evaluate(() => document.images[0]?.naturalWidth)).toBe(8);
+  expect(await page.frames()[1]?.title()).toBe("frame");
+  expect(loads).toBe(2);
 });
 
 test("on a plain http host the notice names the missing TLS, not the headers", async ({ playwright }) => {

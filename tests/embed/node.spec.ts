@@ -23,16 +23,13 @@ test("a model from a folder writes what the command line does, and the program e
 /** The lines of JSON that `code` prints in a module of the app. */
 async function inApp(code: string): Promise<unknown[]> {
   const imports = `
-    import { InvalidArgumentError, loadModel, LoadError } from "gpt2-wasm";
-    import { completions } from "gpt2-wasm/openai";
+    import { loadModel, LoadError } from "gpt2-wasm";
     const print = (value) => console.log(JSON.stringify(value));`;
   const args = ["--input-type=module", "-e", imports + code];
   const options = { cwd: makeApp("node"), timeout: 45_000 };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
-  return stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as unknown);
+  const lines = stdout.trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as unknown);
 }
 
 test("every build writes the same text, in as many threads as requested", async () => {
@@ -49,47 +46,28 @@ test("every build writes the same text, in as many threads as requested", async 
   ]);
 });
 
-test("a model loads from a host, and the error for a missing one names the address", async () => {
-  const host = await serve(false, { "/models/": join(root, "web/models") });
-  const addresses = [`${host.origin}/models/demo`, `${host.origin}/models/none`, "./models/none"];
-  const said = await inApp(`
-    for (const address of ${JSON.stringify(addresses)}) {
-      const describe = (error) => (error instanceof LoadError) + " " + error.code + ": " + error.message;
-      print(await loadModel(address).then((model) => String(model.info.parameters), describe));
-    }`);
-  await host.close();
-  expect(said).toEqual([
-    expect.stringMatching(/^\d{7,}$/),
-    expect.stringMatching(/^true not-found: .*http:.*\/models\/none\/config\.json/),
-    expect.stringMatching(/^true not-found: .*file:.*\/models\/none\/config\.json/),
-  ]);
-});
-
-test("a Hub id loads the model, and a missing folder is not taken for an id", async () => {
+test("a Hub id and an address load the model, and the error for a missing one names what was asked", async () => {
   const hub = new StandInHub();
   for (const name of readdirSync(demo)) hub.files[name] = readFileSync(join(demo, name));
   const origin = await hub.start();
+  const host = await serve(false, { "/models/": join(root, "web/models") });
+  const models = ["user/tale@v1", `${host.origin}/models/demo`];
+  const missing = ["user/none@v9", `${host.origin}/models/none`, "./models/none"];
   const said = await inApp(`
-    const model = await loadModel("user/tale@v1", { hub: "${origin}" });
-    print((await model.complete("Once upon a time", { maxNewTokens: 24, seed: 1 })).text);
-    await model.dispose();
-    print((await loadModel("user/none@v9", { hub: "${origin}" }).catch((error) => error)).message);`);
+    for (const name of ${JSON.stringify([...models, ...missing])}) {
+      const model = await loadModel(name, name.startsWith("user/") ? { hub: "${origin}" } : {}).catch((error) => error);
+      if (model instanceof Error) print((model instanceof LoadError) + " " + model.code + ": " + model.message);
+      else print((await model.complete("Once upon a time", { maxNewTokens: 24, seed: 1 })).text);
+      await model.dispose?.();
+    }`);
+  await host.close();
   hub.stop();
-  const missing = /user\/none@v9 from localhost:\d+: it has no revision "v9"/;
-  expect(said).toEqual([expectedText(), expect.stringMatching(missing)]);
-});
-
-test("completions in OpenAI's shape write the same text, and throw the errors that the module exports", async () => {
-  const said = await inApp(`
-    const model = await loadModel(${JSON.stringify(demo)}, { threads: 1 });
-    const { create } = completions(model);
-    const { choices } = await create({ prompt: "Once upon a time", max_tokens: 24, temperature: 0 });
-    const asServers = { temperature: 0, repetitionPenalty: 1 }; // the model itself has another penalty
-    const { text } = await model.complete("Once upon a time", { maxNewTokens: 24, ...asServers });
-    const error = await create({ prompt: "Once", max_tokens: -1 }).catch((thrown) => thrown);
-    print([choices[0].text === text, error instanceof InvalidArgumentError]);
-    await model.dispose();`);
-  expect(said).toEqual([[true, true]]);
+  expect(said).toEqual([
+    ...models.map(() => expectedText()),
+    expect.stringMatching(/user\/none@v9 from localhost:\d+: it has no revision "v9"/),
+    expect.stringMatching(/^true not-found: .*http:.*\/models\/none\/config\.json/),
+    expect.stringMatching(/^true not-found: .*file:.*\/models\/none\/config\.json/),
+  ]);
 });
 
 const tiny = join(root, "tests/data/tiny-models/tied");

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { variants } from "../../web/src/shared/types.js";
+import { frameworkNames } from "../../web/scripts/framework-types.mjs";
 import { makeApp, root, run, tarball } from "./app.js";
 
 const listing = () =>
@@ -90,9 +91,11 @@ test("importing the module in Node, as a rendering server does, has no effect an
   const folder = makeApp("import-map");
   const code = `
     const before = Object.keys(globalThis).join();
-    const { loadModel, LoadError } = await import("gpt2-wasm");
+    const { InvalidArgumentError, loadModel, LoadError } = await import("gpt2-wasm");
     await import("gpt2-wasm/element");
-    await import("gpt2-wasm/openai");
+    const { completions } = await import("gpt2-wasm/openai");
+    const invalid = await completions({}).create({ prompt: "Once", max_tokens: -1 }).catch((error) => error);
+    if (!(invalid instanceof InvalidArgumentError)) throw invalid; // one class for all entries
     await import("gpt2-wasm/figures");
     const { default: { version } } = await import("gpt2-wasm/package.json", { with: { type: "json" } });
     const found = ["worker", "isolate", "engine/gpt2-simd.wasm", "engine/gpt2-threads.js"].map((path) =>
@@ -114,4 +117,12 @@ test("CommonJS can require the module", () => {
   const options = ["--input-type=commonjs", "--no-warnings", "-e", code];
   const said = run(makeApp("import-map"), process.execPath, ...options);
   expect(said.trim()).toBe("function function");
+});
+
+test("each framework has a subpath, with types for node10, too", () => {
+  const { exports, typesVersions } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const subpaths = (names: string[]) =>
+    names.filter((name) => frameworkNames.some((framework) => name.endsWith(`element/${framework}`)));
+  expect(subpaths(Object.keys(exports))).toEqual(frameworkNames.map((name) => `./element/${name}`));
+  expect(subpaths(Object.keys(typesVersions["*"]))).toEqual(frameworkNames.map((name) => `element/${name}`));
 });

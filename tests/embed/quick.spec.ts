@@ -1,79 +1,108 @@
-// Light bundlers, and no bundler at all, with what npm packs.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+// Light bundlers, and no bundler at all, with what npm packs, and the HTML of README.md exactly as it is printed.
+import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
+import { startDemoHub } from "../e2e/demo-hub.js";
+import { readmeCode } from "../support/readme.js";
 import { expectStory, expectWriter, makeApp, root, run } from "./app.js";
 
-const models = { "/models/": join(root, "web/models") };
+const models = join(root, "web/models");
 const bin = (name: string) => join(root, "node_modules/.bin", name);
 
-test("the module works with an import map, on a host with headers and below a sub-path", async ({ page }) => {
-  const folder = makeApp("import-map");
-  const host = await serve(true, { "/some/where/models/": join(root, "web/models"), "/some/where/": folder });
-  await expectStory(page, `${host.origin}/some/where/`, "threads-relaxed");
+function builtByVite(...options: string[]): string {
+  const folder = makeApp("vite");
+  run(folder, bin("vite"), "build", "--logLevel", "warn", ...options);
+  return join(folder, "dist");
+}
+
+function bundledByEsbuild(): string {
+  const folder = makeApp("esbuild");
+  const file = join(folder, "main.js");
+  const main = readFileSync(file, "utf8").replace('"gpt2-wasm"', '"gpt2-wasm/bundle"');
+  writeFileSync(file, main.replace(/, { baseUrl: [^}]*}/, ""));
+  run(folder, bin("esbuild"), "main.js", "--bundle", "--format=esm", "--outdir=public");
+  return join(folder, "public");
+}
+
+for (const [name, path, build] of [
+  ["the module works with an import map, below a sub-path", "/some/where/", () => makeApp("import-map")],
+  ["the module works if Vite builds it with another base", "/a/", () => builtByVite("--base", "./")],
+  [
+    "the module works if Vite puts all files of the engine into the worker",
+    "/",
+    () => builtByVite("--assetsInlineLimit", "10000000"),
+  ],
+  ["the bundle works with esbuild without configuration", "/", bundledByEsbuild],
+] as const) {
+  test(name, async ({ page }) => {
+    const host = await serve(true, { [`${path}models/`]: models, [path]: build() });
+    await expectStory(page, `${host.origin}${path}`, "threads-relaxed");
+    await host.close();
+  });
+}
+
+const [moduleSnippet = "", elementsSnippet = "", ...others] = readmeCode("html");
+
+/** A folder with `html` alone, beside a copy of `build/package` and the demo model in `models/gpt2-q8`. */
+function folderOf(html: string): string {
+  const folder = join(makeApp("element"), "node_modules/gpt2-wasm/build/package");
+  cpSync(join(models, "demo"), join(folder, "models/gpt2-q8"), { recursive: true });
+  writeFileSync(join(folder, "index.html"), html);
+  return folder;
+}
+
+test("README.md's snippet for the module writes 64 tokens of a model from the Hub into the page", async ({
+  page,
+}) => {
+  const hub = await startDemoHub(page, () => {});
+  const host = await serve(true, { "/": folderOf(moduleSnippet) });
+  await page.goto(`${host.origin}/index.html`);
+  await expect(page.locator("body")).toHaveText(/(\W+\w+){30}/, { timeout: 45_000 });
+  expect(hub.asked.some(({ path }) => path.includes("openai-community/gpt2"))).toBe(true);
   await host.close();
+  hub.stop();
 });
 
-test("the elements work without a script of your own", async ({ page }) => {
-  const host = await serve(true, { ...models, "/": makeApp("element") });
-  await page.goto(host.origin);
-  await page.getByRole("button", { name: "Write" }).click();
-  const story = page.getByRole("textbox", { name: "A story" });
-  await expect(story).toHaveValue(/^Once upon a time(\W+\w+){10}/, { timeout: 30_000 });
-  await page.getByRole("textbox", { name: /^A letter/ }).pressSequentially("Tom and Sue went");
-  await expect(page.locator("gpt2-autocomplete .ghost")).toHaveText(/\w/, { timeout: 30_000 });
-  await host.close();
+for (const [name, folder] of [
+  ["README.md's snippet for the elements", () => folderOf(elementsSnippet)],
+  ["examples/element", () => makeApp("element")],
+] as const) {
+  test(`${name} writes a story and suggests words in the text field`, async ({ page }) => {
+    const host = await serve(true, { "/models/demo/": join(models, "demo"), "/": folder() });
+    await page.goto(`${host.origin}/index.html`);
+    const writer = page.locator("gpt2-writer");
+    await writer.getByRole("button").click();
+    await expect(writer.getByRole("textbox")).toHaveValue(/^Once upon a time(\W+\w+){10}/, {
+      timeout: 45_000,
+    });
+    await page.locator("#letter").pressSequentially("Once upon a time, there was a little");
+    await expect(page.locator("gpt2-autocomplete .ghost")).toHaveText(/\w/, { timeout: 45_000 });
+    await host.close();
+  });
+}
+
+test("README.md contains no HTML except the tested snippets", () => {
+  expect(others).toEqual([]);
 });
 
 test("the elements in one file work alone in a folder", async ({ page }) => {
   const folder = makeApp("element");
   const alone = join(folder, "alone");
   mkdirSync(alone);
-  renameSync(
-    join(folder, "node_modules/gpt2-wasm/build/package/gpt2-element.bundle.js"),
-    join(alone, "elements.js"),
-  );
+  const bundle = join(folder, "node_modules/gpt2-wasm/build/package/gpt2-element.bundle.js");
+  renameSync(bundle, join(alone, "elements.js"));
   writeFileSync(
     join(alone, "index.html"),
     `<!doctype html><title>One file</title><script type="module" src="elements.js"></script>
      <gpt2-writer model="models/demo/" prompt="Once upon a time" max-new-tokens="24" seed="1"></gpt2-writer>`,
   );
-  const host = await serve(true, { ...models, "/": alone });
+  const host = await serve(true, { "/models/": models, "/": alone });
   const asked = new Set<string>();
   page.on("request", (request) => asked.add(request.url().replace(host.origin, "")));
   await expectWriter(page, `${host.origin}/index.html`);
-  const others = [...asked].filter((address) => !/^(blob:|data:|\/models\/|\/favicon)/.test(address));
-  expect(others.sort()).toEqual(["/elements.js", "/index.html"]);
-  await host.close();
-});
-
-test("the module works when built by Vite with a base that is not the root", async ({ page }) => {
-  const folder = makeApp("vite");
-  run(folder, bin("vite"), "build", "--base", "./", "--logLevel", "warn");
-  const host = await serve(true, { "/a/models/": join(root, "web/models"), "/a/": join(folder, "dist") });
-  await expectStory(page, `${host.origin}/a/`, "threads-relaxed");
-  await host.close();
-});
-
-test("the module works when Vite puts all files of the engine into the worker", async ({ page }) => {
-  const folder = makeApp("vite");
-  run(folder, bin("vite"), "build", "--assetsInlineLimit", "10000000", "--logLevel", "warn");
-  const host = await serve(true, { ...models, "/": join(folder, "dist") });
-  await expectStory(page, host.origin, "threads-relaxed");
-  await host.close();
-});
-
-test("the bundle works with esbuild without configuration", async ({ page }) => {
-  const folder = makeApp("esbuild");
-  const main = readFileSync(join(folder, "main.js"), "utf8");
-  writeFileSync(
-    join(folder, "main.js"),
-    main.replace('"gpt2-wasm"', '"gpt2-wasm/bundle"').replace(/, { baseUrl: [^}]*}/, ""),
-  );
-  run(folder, bin("esbuild"), "main.js", "--bundle", "--format=esm", "--outdir=public");
-  const host = await serve(true, { ...models, "/": join(folder, "public") });
-  await expectStory(page, host.origin, "threads-relaxed");
+  const unexpected = [...asked].filter((address) => !/^(blob:|data:|\/models\/|\/favicon)/.test(address));
+  expect(unexpected.sort()).toEqual(["/elements.js", "/index.html"]);
   await host.close();
 });
 

@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllHeaders, type Header } from "@netlify/headers-parser";
-import { expect, test } from "@playwright/test";
+import { expect, test, type Page } from "@playwright/test";
 import { getTransformedRoutes } from "@vercel/routing-utils";
-import { addModels, expectStory, makeApp, type RunningServer } from "./app.js";
+import { addModels, expectStory, installApart, makeApp, startServer, type RunningServer } from "./app.js";
 import { isolation } from "./host.js";
 import { settingFor, startApache, startCaddy, startNginx, startPython } from "./servers.js";
 
@@ -13,29 +13,34 @@ function startApacheWithSetting(folder: string): Promise<RunningServer> {
   return startApache(folder, ["headers"]);
 }
 
-const alone = "simd-relaxed"; // in one thread
-const withThreads = "threads-relaxed";
-for (const [name, start, engine] of [
-  ["python3 -m http.server serves the module as it is", startPython, alone],
-  ["nginx serves the module with the types that Debian gives it", startNginx, alone],
-  [
-    "nginx gives threads with the setting of docs/how-to/hosts.md",
-    (folder: string) => startNginx(folder, settingFor("nginx")),
-    withThreads,
-  ],
-  [
-    "Caddy gives threads with the setting of docs/how-to/hosts.md",
-    (folder: string) => startCaddy(folder, settingFor("Caddy")),
-    withThreads,
-  ],
-  ["Apache gives threads with the setting of docs/how-to/hosts.md", startApacheWithSetting, withThreads],
+function startCloudflareWithSetting(folder: string): Promise<RunningServer> {
+  writeFileSync(join(folder, "_headers"), settingFor("Netlify and Cloudflare Pages"));
+  const program = join(installApart("wrangler", "wrangler@4.86.0"), "node_modules/.bin/wrangler");
+  const port = ["--ip", "127.0.0.1", "--port", "{port}", "--compatibility-date=2026-05-01"];
+  return startServer(folder, program, "pages", "dev", ".", ...port);
+}
+
+test("python3 -m http.server serves the module as it is", ({ page }) =>
+  expectStoryFrom(startPython, page, "simd-relaxed"));
+
+for (const [host, start] of [
+  ["nginx", (folder: string) => startNginx(folder, settingFor("nginx"))],
+  ["Caddy", (folder: string) => startCaddy(folder, settingFor("Caddy"))],
+  ["Apache", startApacheWithSetting],
+  ["Cloudflare Pages", startCloudflareWithSetting],
 ] as const) {
-  test(name, async ({ page }) => {
-    const folder = makeApp("import-map");
-    addModels(folder);
-    const server = await start(folder);
-    await expectStory(page, server.origin, engine).finally(() => server.stop());
+  const tag = host === "Cloudflare Pages" ? ["@weekly"] : []; // its program is installed first
+  test(`${host} gives threads with the setting of docs/how-to/hosts.md`, { tag }, ({ page }) => {
+    if (tag.length > 0) test.setTimeout(600_000);
+    return expectStoryFrom(start, page, "threads-relaxed");
   });
+}
+
+async function expectStoryFrom(start: typeof startPython, page: Page, engine: string): Promise<void> {
+  const folder = makeApp("import-map");
+  addModels(folder);
+  const server = await start(folder);
+  await expectStory(page, server.origin, engine).finally(() => server.stop());
 }
 
 /** Documents, and files of the package. */
@@ -44,14 +49,10 @@ const paths = ["/", "/stories/index.html", "/gpt2/gpt2-worker.js"];
 test("Netlify's parser accepts its setting in docs/how-to/hosts.md", async ({}, testInfo) => {
   const file = testInfo.outputPath("_headers");
   writeFileSync(file, settingFor("Netlify"));
-  const { headers, errors } = await parseAllHeaders({
-    headersFiles: [file],
-    configHeaders: undefined,
-    minimal: false,
-  });
-  expect(errors).toEqual([]);
-  expect(headers.map(({ values }) => values)).toEqual([isolation]);
-  const [rule] = headers as Header[]; // not minimal
+  const found = await parseAllHeaders({ headersFiles: [file], configHeaders: undefined, minimal: false });
+  expect(found.errors).toEqual([]);
+  expect(found.headers.map(({ values }) => values)).toEqual([isolation]);
+  const [rule] = found.headers as Header[]; // not minimal
   for (const path of paths) expect(path).toMatch(rule?.forRegExp ?? "no rule");
 });
 
