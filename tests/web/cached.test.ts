@@ -39,11 +39,7 @@ beforeEach(() => {
     asked.push({ url, init });
     const answer = answers.get(url);
     const options = { status: answer ? 200 : 404, headers: answer?.headers ?? {} };
-    const response = new Response(
-      answer?.body === undefined ? null : new TextEncoder().encode(answer.body),
-      options,
-    );
-    return response;
+    return new Response(answer?.body === undefined ? null : new TextEncoder().encode(answer.body), options);
   });
   return () => vi.unstubAllGlobals();
 });
@@ -75,14 +71,8 @@ describe("stored files", () => {
     expect(openStoreFor).toHaveBeenLastCalledWith(listed);
   });
 
-  it.each([
-    undefined,
-    "blob:https://host.example/x",
-    "file:///m/",
-    "my files",
-    "xhttps://host.example/",
-    "hf",
-  ])("a source with the id %s is not stored", async (id) => {
+  const localIds = [undefined, "blob:https://host.example/x", "file:///m/", "xhttps://host.example/", "hf"];
+  it.each(localIds)("a source with the id %s is not stored", async (id) => {
     openStoreFor.mockClear();
     const source = sourceOf({ id });
     expect(await cached(source, request())).toBe(source);
@@ -99,8 +89,7 @@ describe("stored files", () => {
   });
 
   it("nothing is stored without a store, and the source says why", async () => {
-    opened.store = undefined;
-    opened.refusal = "a private window";
+    Object.assign(opened, { store: undefined, refusal: "a private window" });
     const source = sourceOf();
     expect(await cached(source, request())).toBe(source);
     expect(await source.notStored?.()).toBe("a private window");
@@ -166,6 +155,9 @@ describe("the question to a host", () => {
     expect(await name()).toBe(`  7 ${hash(config)}`);
     Object.assign(headers, { etag: '"e"', "last-modified": "Monday" });
     expect(await name()).toBe(`"e" Monday 7 ${hash(config)}`);
+    const page = { etag: "page", "content-type": "text/html; charset=utf-8" }; // in place of a missing file
+    answers.set(`${url}weights.json`, { headers: page });
+    expect(await name()).toMatch(/^"e" /);
     answers.set(file, {});
     expect(await name()).toBeUndefined();
     expect(await revalidation?.hasChanged(record({ version: "x", weights: "q8" }), signal)).toBe(false);
@@ -192,55 +184,41 @@ describe("the question to a host", () => {
       return Promise.all(both.map(async (one) => one?.hasChanged(stored, signal)));
     };
 
-    it("a folder of floats is unchanged if all of its files are", async () => {
-      expect(await askAfter(() => {})).toEqual([false, false]);
+    it.each<[string, boolean, () => unknown]>([
+      ["none of its files has", false, () => {}],
+      ["its host does not answer for a shard", false, () => answers.delete(url + shards.b)],
+      ...Object.keys(texts).map((name): [string, boolean, () => unknown] => {
+        return [`its ${name} has`, true, () => answers.set(url + name, { body: "corrected" })];
+      }),
+      [
+        "a shard has, also if the list of shards has not",
+        true,
+        () => {
+          answers.set(url + shards.b, { headers: { etag: "trained again" } });
+          answers.delete(`${url}tokenizer.json`); // the new version may have other files
+        },
+      ],
+    ])("a folder of floats is compared with its host (%s: %s)", async (_, hasChanged, change) => {
+      expect(await askAfter(change)).toEqual([hasChanged, hasChanged]);
     });
-
-    it.each(Object.keys(texts))("a folder of floats has changed if its %s has", async (name) => {
-      expect(await askAfter(() => answers.set(url + name, { body: "corrected" }))).toEqual([true, true]);
-    });
-
-    it("a folder of floats has changed if a shard has, also if the list of shards has not", async () => {
-      const change = () => {
-        answers.set(url + shards.b, { headers: { etag: "trained again" } });
-        answers.delete(`${url}tokenizer.json`); // the new version may have other files
-      };
-      expect(await askAfter(change)).toEqual([true, true]);
-    });
-
-    it("a folder of floats counts as unchanged if its host does not answer for a shard", async () => {
-      expect(await askAfter(() => answers.delete(url + shards.b))).toEqual([false, false]);
-    });
-  });
-
-  it("the version of a converted model is not that of a page which its host sends for a missing file", async () => {
-    const { revalidation } = await make(sourceOf({ weights: "q8" }), request());
-    answers.set(`${url}config.json`, { body: "{}" });
-    answers.set(`${url}weights.json`, {
-      headers: { etag: "page", "content-type": "text/html; charset=utf-8" },
-    });
-    answers.set(`${url}model.safetensors`, { headers: { etag: "weights" } });
-    expect(await revalidation?.version?.(signal)).toMatch(/^weights /);
   });
 
   it("the hosts of adapters are asked too, and alone decide if the model's host has no versions", async () => {
-    let model: string | undefined = "m1";
-    let adapters: string | undefined = "a1";
+    let [model, adapters]: (string | undefined)[] = ["m1", "a1"];
     const source = sourceOf({ version: async () => model, adapterVersion: async () => adapters });
     const { revalidation } = await make(source, request());
     const stored = await revalidation?.version?.(signal);
-    const hasChanged = async () => revalidation?.hasChanged(record({ version: stored }), signal);
-    expect(await hasChanged()).toBe(false);
-    model = "m2";
-    expect(await hasChanged()).toBe(true);
-    model = undefined;
-    expect(await hasChanged()).toBe(false);
-    adapters = "a2";
-    expect(await hasChanged()).toBe(true);
-    model = "m1";
-    expect(await hasChanged()).toBe(true);
-    adapters = undefined;
-    expect(await hasChanged()).toBe(false);
+    for (const [modelNow, adaptersNow, hasChanged] of [
+      ["m1", "a1", false],
+      ["m2", "a1", true],
+      [undefined, "a1", false],
+      [undefined, "a2", true],
+      ["m1", "a2", true],
+      ["m1", undefined, false],
+    ] as const) {
+      [model, adapters] = [modelNow, adaptersNow];
+      expect(await revalidation?.hasChanged(record({ version: stored }), signal)).toBe(hasChanged);
+    }
     expect(await revalidation?.version?.(signal)).toBeUndefined();
   });
 
@@ -276,12 +254,8 @@ describe("the question to a host", () => {
     await expect(revalidation?.hasChanged(files(index, config), signal)).rejects.toThrow("config.json");
   });
 
-  it.each([
-    ["nothing", ""],
-    ["another JSON", '{"error":"busy"}'],
-    ["null", "null"],
-    ["a page", "<!doctype html>"],
-  ])("a host that answers 200 with %s counts as unchanged", async (_, body) => {
+  const otherAnswers = ["", '{"error":"busy"}', "null", "<!doctype html>"];
+  it.each(otherAnswers)("a host that answers 200 with %j counts as unchanged", async (body) => {
     const { revalidation } = await make(sourceOf(), request());
     for (const path of ["weights.json", "config.json"]) {
       answers.set(url + path, { body });

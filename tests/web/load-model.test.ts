@@ -37,8 +37,10 @@ function load(url: unknown, options?: unknown) {
 describe("loadModel", () => {
   it("loadModel sends the address, relative to the page, and every option", () => {
     const source = { kind: "folder", url: "http://host/page/models/a/m/" } as const;
-    const expected = loadRequest(source, { cache: true });
-    expect(load("models/a/m").worker.all("request")[0]?.args).toEqual(expected);
+    const sent = (options?: object) => load("models/a/m", options).worker.all("request")[0]?.args;
+    expect(sent()).toEqual(loadRequest(source, { cache: true }));
+    const options = { threads: 3, kv: "f32", variant: "simd", headers: [["a", "b"]], credentials: "include" };
+    expect(sent(options)).toMatchObject(options);
   });
 
   it("loadModel resolves an address relative to a worker that has no page", () => {
@@ -47,11 +49,6 @@ describe("loadModel", () => {
     expect(load("m").worker.all("request")[0]?.args).toMatchObject({
       source: { kind: "folder", url: "http://host/worker/m/" },
     });
-  });
-
-  it("loadModel passes on its options", () => {
-    const options = { threads: 3, kv: "f32", variant: "simd", headers: [["a", "b"]], credentials: "include" };
-    expect(load("m", options).worker.all("request")[0]?.args).toMatchObject(options);
   });
 
   it.each([
@@ -106,7 +103,7 @@ describe("loadModel", () => {
     expect(worker.all("end")).toEqual([]);
   });
 
-  it("loadModel stores the measured thread count", async () => {
+  it("loadModel stores the measured thread count, and reports changes to the model", async () => {
     const { worker, model } = load("m");
     worker.say({ type: "done", id: 1, result: { info: { ...info } } });
     await model;
@@ -119,34 +116,14 @@ describe("loadModel", () => {
     worker.say({ type: "info", info: changed, threadChoice: { key: "k", threads: 0 } }); // to be measured again
     expect(load("m").worker.all("request")[0]?.args).toMatchObject({ threadChoices: {} });
     expect(readThreadChoices()).toEqual({});
-  });
-
-  it("loadModel reports changes to the model", async () => {
-    const { worker, model } = load("m");
-    worker.say({ type: "done", id: 1, result: { info: { ...info } } });
-    await model;
     worker.say({ type: "info", info: { threads: 3, notice: "one is lost" } });
     expect((await model).info).toEqual({ threads: 3, notice: "one is lost" });
-  });
-
-  it("loadModel ends the worker of a load that failed", async () => {
-    const { worker, model } = load("m");
-    worker.say({ type: "failed", id: 1, error: { code: "corrupt", message: "config.json" } });
-    await expect(model).rejects.toMatchObject({ code: "corrupt", name: "LoadError" });
-    expect(worker.all("end").length).toBe(1);
-  });
-
-  it("loadModel passes on the error of a worker that cannot be started", async () => {
-    const start = () => {
-      throw new Error("no worker");
-    };
-    await expect(loadThrough(start, "m", {})).rejects.toThrow("no worker");
   });
 });
 
 describe("thread choices", () => {
-  it("a new thread choice is added to the stored ones", () => {
-    rememberThreads({ key: "a", threads: 2 });
+  it("a new thread choice is added to the stored ones, of which invalid ones are ignored", () => {
+    storage.items.set("gpt2-wasm:threads", '{"browser":"Browser/1","a":{"threads":2},"c":{"threads":-1}}');
     rememberThreads({ key: "b", threads: 3 });
     rememberThreads({ key: "a", threads: 4, speed: 1e9 });
     expect(readThreadChoices()).toEqual({ a: { threads: 4, speed: 1e9 }, b: { threads: 3 } });
@@ -165,14 +142,6 @@ describe("thread choices", () => {
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("valid stored thread choices are kept beside invalid ones", () => {
-    storage.items.set(
-      "gpt2-wasm:threads",
-      '{"browser":"Browser/1","a":{"threads":1},"b":{"threads":64},"c":{"threads":-1}}',
-    );
-    expect(readThreadChoices()).toEqual({ a: { threads: 1 }, b: { threads: 64 } });
-  });
-
   it("another version of the browser measures thread choices again, and removes the old ones", () => {
     rememberThreads({ key: "a", threads: 2 });
     vi.stubGlobal("navigator", { userAgent: "Browser/2" });
@@ -181,10 +150,7 @@ describe("thread choices", () => {
     expect(readThreadChoices()).toEqual({ b: { threads: 3 } });
     vi.stubGlobal("navigator", { userAgent: "Browser/1" });
     expect(readThreadChoices()).toEqual({});
-  });
-
-  it("thread choices without a browser version, as older pages stored them, are measured again", () => {
-    storage.items.set("gpt2-wasm:threads", '{"a":{"threads":1}}');
+    storage.items.set("gpt2-wasm:threads", '{"a":{"threads":1}}'); // as older pages stored it
     expect(readThreadChoices()).toEqual({});
   });
 

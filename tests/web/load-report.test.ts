@@ -2,7 +2,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
-import { formatBytes } from "../../web/src/shared/format-bytes.js";
 import type { LoadProgress } from "../../web/src/shared/types.js";
 import { ConvertibleSource } from "../../web/src/sources/convertible-source.js";
 import { withoutWeights } from "../../web/src/sources/other-weights.js";
@@ -22,22 +21,16 @@ describe("progress", () => {
   });
   const last = () => told.at(-1);
 
-  it("the progress of a load begins with the engine", () => {
-    report.set({});
-    expect(told).toEqual([
-      {
-        stage: "engine",
-        loadedBytes: 0,
-        totalBytes: 0,
-        bytesPerSecond: 0,
-        secondsLeft: null,
-        source: "network",
-      },
-    ]);
-  });
-
-  it("the progress of a load is reported at most twenty times a second, and always at the end", async () => {
+  it("the progress of a load begins with the engine, and is reported at most twenty times a second and at the end", () => {
     report.set({ totalBytes: 1000 });
+    expect(last()).toEqual({
+      stage: "engine",
+      loadedBytes: 0,
+      totalBytes: 1000,
+      bytesPerSecond: 0,
+      secondsLeft: null,
+      source: "network",
+    });
     report.onBytes(100, "cache");
     expect(last()).toMatchObject({ stage: "download", loadedBytes: 100, totalBytes: 1000, source: "cache" });
     vi.advanceTimersByTime(49);
@@ -63,14 +56,16 @@ describe("progress", () => {
     expect(last()).toMatchObject({ stage: "check", loadedBytes: 1000 });
   });
 
+  /** The rate and the remaining time once `bytes` have arrived, `ms` later. */
+  const go = (ms: number, bytes: number) => {
+    vi.advanceTimersByTime(ms);
+    report.onBytes(bytes, "network");
+    return [last()?.bytesPerSecond, last()?.secondsLeft];
+  };
+
   it("the rate of a load is that of the last three seconds, once it is reliable", () => {
     report.set({ totalBytes: 100_000 });
     report.beginRate();
-    const go = (ms: number, bytes: number) => {
-      vi.advanceTimersByTime(ms);
-      report.onBytes(bytes, "network");
-      return [last()?.bytesPerSecond, last()?.secondsLeft];
-    };
     expect(go(100, 0)).toEqual([0, null]);
     expect(go(199, 1990)).toEqual([0, null]);
     expect(go(51, 2500)).toEqual([10_000, 9.75]);
@@ -82,16 +77,11 @@ describe("progress", () => {
 
   it("while other files share the connection, the rate of a load is unknown", () => {
     report.set({ totalBytes: 100_000 });
-    const go = (bytes: number) => {
-      vi.advanceTimersByTime(1000);
-      report.onBytes(bytes, "network");
-      return [last()?.bytesPerSecond, last()?.secondsLeft];
-    };
-    expect(go(1000)).toEqual([0, null]);
-    expect(go(2000)).toEqual([0, null]);
+    expect(go(1000, 1000)).toEqual([0, null]);
+    expect(go(1000, 2000)).toEqual([0, null]);
     report.beginRate();
-    expect(go(10_000)).toEqual([0, null]);
-    expect(go(20_000)).toEqual([10_000, 8]);
+    expect(go(1000, 10_000)).toEqual([0, null]);
+    expect(go(1000, 20_000)).toEqual([10_000, 8]);
   });
 
   it("the progress of a load has no total if the host states none, and a larger total if the host sends more", () => {
@@ -109,31 +99,6 @@ describe("progress", () => {
     vi.advanceTimersByTime(1000);
     report.onBytes(3000, "network");
     expect(last()).toMatchObject({ totalBytes: 3000, stage: "check" });
-  });
-
-  it("the progress of a load says why a file is requested again, until its bytes arrive", () => {
-    report.onBytes(10, "network");
-    report.onRetry("the connection broke");
-    expect(last()).toMatchObject({ retry: "the connection broke", loadedBytes: 10 });
-    report.onRetry(null);
-    expect(last()).not.toHaveProperty("retry");
-    expect(last()).toMatchObject({ loadedBytes: 10 });
-  });
-});
-
-describe("readable sizes", () => {
-  it.each([
-    [0, "0 kB"],
-    [12_345, "12 kB"],
-    [999_000, "999 kB"],
-    [1e6, "1.0 MB"],
-    [9_940_000, "9.9 MB"],
-    [1e7, "10 MB"],
-    [213_400_000, "213 MB"],
-    [1e9, "1.0 GB"],
-    [4.26e9, "4.3 GB"],
-  ])("the size %i is written as %s", (bytes, text) => {
-    expect(formatBytes(bytes)).toBe(text);
   });
 });
 
