@@ -45,12 +45,9 @@ describe("the option adapter", () => {
     expect(await readAdapters(adapter, undefined)).toEqual(expected);
   });
 
-  it("the option adapter can be an id of the Hub", async () => {
-    const [found] = await readAdapters("a/b", "https://hub.example/");
-    expect(found?.source).toEqual({ kind: "hub", hub: "https://hub.example/", id: "a/b", revision: "main" });
-  });
-
-  it("the option adapter can be files, of which only the two needed are read", async () => {
+  it("the option adapter can be an id of another hub, or files, of which only the two needed are read", async () => {
+    const [another] = await readAdapters("a/b", "https://hub.example/");
+    expect(another?.source).toEqual({ ...hub("a/b"), hub: "https://hub.example/" });
     const files = [...both(), file("README.md")];
     for (const adapter of [files, { source: files }, [{ source: new Set(files) }]]) {
       const [found] = await readAdapters(adapter, undefined);
@@ -60,7 +57,6 @@ describe("the option adapter", () => {
 
   it.each([
     [3, /the adapter is 3, expected a folder's URL/],
-    ["hf:", /the model's id is "hf:"/],
     ["lora.gguf", /the adapter is "lora.gguf", expected a folder with adapter_model.safetensors/],
     [{ source: "lora/", weight: "1" }, /an adapter's weight is "1", expected a number/],
     [{ source: "lora/", weight: Infinity }, /an adapter's weight is Infinity/],
@@ -175,7 +171,6 @@ describe("the worker opens a model with adapters", () => {
   it("a model with an adapter is converted, also from a folder", async () => {
     const source = await opened([lora("http://host/l/")]);
     expect(source.weights).toBe("q8");
-    expect(source.id).toBe("http://host/m/ + http://host/l/");
     expect("adapterVersion" in source).toBe(true);
     expect("adapterVersion" in (await opened([]))).toBe(false);
   });
@@ -189,30 +184,22 @@ describe("the worker opens a model with adapters", () => {
     });
   });
 
+  const local = { kind: "files", files: [], key: "" } as const;
   it.each([
-    ["http://host/l/", "k"],
-    ["http://other/l/", null],
-  ])("the caller's headers go only to the model's host: the adapter at %s", async (url, expected) => {
-    answer(() => "{}");
-    const source = await opened([lora(url)], { headers: [["x-key", "k"]] });
-    await source.adapterVersion?.(signal);
-    expect(sent.map(([address]) => new URL(address).pathname).sort()).toEqual([
-      "/l/adapter_config.json",
-      "/l/adapter_model.safetensors",
-    ]);
-    expect(sent.map(([, key]) => key)).toEqual([expected, expected]);
-  });
-
-  it("a local model uses the caller's headers for its adapter", async () => {
-    answer(() => "{}");
-    const source = await opened([lora("http://other/l/")], {
-      source: { kind: "files", files: [], key: "" },
-      headers: [["x-key", "k"]],
-    });
-    expect(source.id).toBeUndefined();
-    await source.adapterVersion?.(signal);
-    expect(sent.map(([, key]) => key)).toEqual(["k", "k"]);
-  });
+    ["http://host/l/", model, "k"],
+    ["http://other/l/", model, null],
+    ["http://other/l/", local, "k"],
+  ])(
+    "an adapter at %s gets the caller's headers at the model's host, or if %j is local",
+    async (url, of, key) => {
+      answer(() => "{}");
+      const source = await opened([lora(url)], { source: of, headers: [["x-key", "k"]] });
+      expect(source.id).toBe(of === local ? undefined : `${model.url} + ${url}`);
+      await source.adapterVersion?.(signal);
+      const addresses = ["adapter_config.json", "adapter_model.safetensors"].map((name) => url + name);
+      expect(sent.sort()).toEqual(addresses.map((address) => [address, key]));
+    },
+  );
 
   it("an adapter's folder is found by its adapter_config.json", async () => {
     const orHub = { kind: "hub", hub: "http://hub/", id: "user/lora", revision: "main" } as const;

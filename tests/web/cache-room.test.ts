@@ -89,19 +89,6 @@ describe("storage room", () => {
       /^it needs \d kB more, but the browser has only \d kB left for this site$/,
     );
   });
-
-  it("a disk that fills up during the load is noticed, and the stored part is correct", async () => {
-    const host = new Host();
-    disk.navigator.storage.estimate = async () => ({ quota: 1e9, usage: 0 });
-    disk.quota = 1600;
-    const first = await load(host);
-    expect(isRight(first, host)).toBe(true);
-    expect(first.notStored).toBe("the browser gives this site no more storage");
-    disk.quota = Infinity;
-    const second = await load(host);
-    expect(isRight(second, host)).toBe(true);
-    expect(second.notStored).toBeNull();
-  });
 });
 
 describe("the cache API of pages", () => {

@@ -6,8 +6,8 @@ import { markLoading } from "../../web/src/cache/locks.js";
 import { makeRoom, removeRecord, removeUnneededFiles } from "../../web/src/cache/room.js";
 import { openPiece, readStored } from "../../web/src/cache/stored-piece.js";
 import { bytesOf } from "../../web/src/cache/store.js";
-import type { ModelSource, OpenOptions } from "../../web/src/loader/model-source.js";
 import { FakeDisk } from "./support/fake-opfs.js";
+import { MemorySource } from "./support/memory-source.js";
 import { MemoryStore } from "./support/memory-store.js";
 
 const hour = 3_600_000;
@@ -115,39 +115,24 @@ describe("room for a model", () => {
 
 describe("records", () => {
   it("records are distinguished by model, format and weights.json, and sorted by last use", async () => {
-    const files = [piece("weights.json", 5)];
-    const first = await writeRecord(store, { id: "a", files, missing: ["x"], pieces: [] });
-    expect(first).toBe(`${hash("a")}-as-is-${hash("weights.json").slice(0, 16)}`);
-    store.now += 1;
-    const second = await writeRecord(store, {
-      id: "a",
-      weights: "q4",
-      version: "v",
-      files: [],
-      missing: [],
-      pieces: [],
-    });
-    expect(second).toBe(`${hash("a")}-q4-`);
-    store.now += 1;
-    await writeRecord(store, { id: "b", files: [], missing: [], pieces: [] });
-    expect((await readRecords(store)).map(({ id, key }) => [id, key])).toEqual([
-      ["b", `${hash("b")}-as-is-`],
-      ["a", second],
-      ["a", first],
-    ]);
-    const of = await readRecords(store, "a");
-    expect(of).toEqual([
-      {
-        id: "a",
-        weights: "q4",
-        version: "v",
-        files: [],
-        missing: [],
-        pieces: [],
-        key: second,
-        used: store.now - 1,
-      },
-      { id: "a", files, missing: ["x"], pieces: [], key: first, used: store.now - 2 },
+    const common = { id: "a", files: [], missing: [], pieces: [] };
+    const plain = { ...common, files: [piece("weights.json", 5)], missing: ["x"] };
+    const quantized = { ...common, weights: "q4" as const, version: "v" };
+    const keys: string[] = [];
+    for (const record of [plain, quantized, { ...common, id: "b" }]) {
+      store.now += 1;
+      keys.push(await writeRecord(store, record));
+    }
+    const expected = [
+      `${hash("a")}-as-is-${hash("weights.json").slice(0, 16)}`,
+      `${hash("a")}-q4-`,
+      `${hash("b")}-as-is-`,
+    ];
+    expect(keys).toEqual(expected);
+    expect((await readRecords(store)).map(({ key }) => key)).toEqual(expected.reverse());
+    expect(await readRecords(store, "a")).toEqual([
+      { ...quantized, key: keys[1], used: store.now - 1 },
+      { ...plain, key: keys[0], used: store.now - 2 },
     ]);
   });
 
@@ -186,42 +171,17 @@ describe("records", () => {
 describe("a piece", () => {
   const content = Uint8Array.from({ length: 40 }, (_, i) => i);
   const wanted = piece("p", content.length);
-  const opened: OpenOptions[] = [];
-  let given = content;
-  const source = {
-    async open(_: string, options: OpenOptions) {
-      opened.push(options);
-      const rest = given.slice(options.from ?? 0);
-      const chunks = [rest.slice(0, 15), rest.slice(15)].filter(({ length }) => length > 0);
-      return {
-        size: rest.length,
-        stream: new ReadableStream<Uint8Array>({
-          pull: (controller) => {
-            const chunk = chunks.shift();
-            if (chunk) controller.enqueue(chunk);
-            else controller.close();
-          },
-        }),
-      };
-    },
-  } as unknown as ModelSource;
-  const onRefusal = vi.fn();
-  const onStored = vi.fn();
   const { signal } = new AbortController();
-  const open = async (more: { from?: number; reload?: boolean } = {}) => {
-    const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored, ...more });
-    return { ...file, bytes: [...(await bytesOf(file.stream))] };
-  };
-  const inStore = async () => {
-    const stream = await store.read("blobs", wanted.sha256);
-    return stream && [...(await bytesOf(stream))];
-  };
-  beforeEach(() => {
-    opened.length = 0;
-    given = content;
-    onRefusal.mockReset();
-    onStored.mockReset();
-  });
+  const onRefusal = vi.fn();
+
+  /** Reads the piece from the byte `from` on. The host has `given`. */
+  async function read(given: Uint8Array | Error, from = 0) {
+    const source = new MemorySource({ p: given });
+    const onStored = vi.fn();
+    const { stream } = await openPiece(store, source, wanted, { signal, from, onRefusal, onStored });
+    const bytes = [...(await bytesOf(stream))];
+    return { bytes, fetchedFrom: source.placesOf("p"), isStored: onStored.mock.calls.length > 0 };
+  }
 
   it.each([
     [25, 0, 25],
@@ -230,39 +190,28 @@ describe("a piece", () => {
     [25, 30, 30],
     [40 + 1, 0, 0],
     [0, 0, 0],
-  ])(
-    "a piece with %i stored bytes, wanted from %i on, is fetched from %i on",
-    async (found, from, fetchedFrom) => {
-      store.files.set(`blobs/${wanted.sha256}`, {
-        bytes: Uint8Array.from({ length: found }, (_, i) => i),
-        modified: 0,
-      });
-      expect((await open({ from })).bytes).toEqual([...content.slice(from)]);
-      expect(opened).toEqual([{ signal, reload: false, from: fetchedFrom }]);
-      expect(onStored).toHaveBeenCalledTimes(from > found ? 0 : 1);
-      if (from <= found) expect(await inStore()).toEqual([...content]);
-    },
-  );
+  ])("a piece with %i stored bytes, wanted from %i on, is fetched from %i on", async (found, from, place) => {
+    const bytes = Uint8Array.from({ length: found }, (_, i) => i);
+    store.files.set(`blobs/${wanted.sha256}`, { bytes, modified: 0 });
+    const isStored = from <= found;
+    const expected = { bytes: [...content.slice(from)], fetchedFrom: [place], isStored };
+    expect(await read(content, from)).toEqual(expected);
+    if (isStored) expect(store.files.get(`blobs/${wanted.sha256}`)?.bytes).toEqual(content);
+  });
 
   it("a piece of the wrong length is passed on unchanged and counts as incomplete", async () => {
-    given = content.slice(0, 30);
-    expect((await open()).bytes).toEqual([...given]);
-    expect(onStored).not.toHaveBeenCalled();
-    store.files.clear();
-    given = Uint8Array.from([...content, 1, 2]);
-    expect((await open()).bytes).toEqual([...given]);
-    expect(onStored).not.toHaveBeenCalled();
-    expect(await readStored(store, wanted)).toBeUndefined();
+    for (const given of [content.slice(0, 30), Uint8Array.from([...content, 1, 2])]) {
+      store.files.clear();
+      expect(await read(given)).toEqual({ bytes: [...given], fetchedFrom: [0], isStored: false });
+      expect(await readStored(store, wanted)).toBeUndefined();
+    }
   });
 
   it("another tab may write a piece that cannot be opened or is no longer needed", async () => {
-    const down = new Error("down");
-    vi.spyOn(source, "open").mockRejectedValueOnce(down);
-    await expect(open()).rejects.toBe(down);
-    const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored });
+    await expect(read(new Error("down"))).rejects.toThrow("down");
+    const source = new MemorySource({ p: content });
+    const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored: onRefusal });
     await file.stream.cancel("enough");
-    expect((await open()).bytes).toEqual([...content]);
-    expect(onStored).toHaveBeenCalledTimes(1);
-    vi.restoreAllMocks();
+    expect(await read(content)).toMatchObject({ bytes: [...content], isStored: true });
   });
 });
