@@ -9,17 +9,11 @@ import { writeSafetensors } from "./support/safetensors.js";
 afterEach(() => void vi.useRealTimers());
 
 /** The head of a safetensors file whose tensors, of so many bytes each, lie in this order. */
-const headWith = (sizes: Record<string, number>) =>
-  headOf(
-    writeSafetensors(
-      new Map(
-        Object.entries(sizes).map(([name, size]) => [
-          name,
-          { dtype: "I8", shape: [size], bytes: Buffer.alloc(size) },
-        ]),
-      ),
-    ),
-  );
+function headWith(sizes: Record<string, number>): Uint8Array {
+  const tensorOf = (size: number) => ({ dtype: "I8", shape: [size], bytes: Buffer.alloc(size) });
+  const tensors = Object.entries(sizes).map(([name, size]) => [name, tensorOf(size)] as const);
+  return headOf(writeSafetensors(new Map(tensors)));
+}
 
 describe("portions", () => {
   const full = 256 * 1024;
@@ -73,7 +67,7 @@ describe("the head of a safetensors file", () => {
 
   it("a safetensors header lists its tensors in the order of their bytes, empty ones first", () => {
     const header = JSON.stringify({
-      __metadata__: { format: "pt" },
+      __metadata__: { format: "pt", data_offsets: "99" }, // is not taken for a tensor
       last: { data_offsets: [6, 9] },
       first: { data_offsets: [0, 6] },
       none: { data_offsets: [6, 6] },
@@ -86,12 +80,8 @@ describe("the head of a safetensors file", () => {
       { name: "last", start: head.length + 6, end: head.length + 9 },
     ]);
     expect(endOfTensors(head)).toBe(head.length + 9);
-  });
-
-  it("the metadata of a safetensors file are not taken for a tensor, whatever they contain", () => {
-    const text = JSON.stringify({ __metadata__: { data_offsets: "99" }, a: { data_offsets: [0, 4] } });
-    const head = Buffer.concat([Buffer.alloc(8), Buffer.from(text)]);
-    expect(tensorsOf(head)).toEqual([{ name: "a", start: head.length, end: head.length + 4 }]);
+    const empty = headWith({});
+    expect(endOfTensors(empty)).toBe(empty.length);
   });
 
   it.each([
@@ -108,11 +98,6 @@ describe("the head of a safetensors file", () => {
       expect(isWholeHead(bytes.subarray(5))).toBe(isWhole);
     },
   );
-
-  it("the header of a file without tensors is the whole file", () => {
-    const head = headWith({});
-    expect(endOfTensors(head)).toBe(head.length);
-  });
 });
 
 describe("the place where a conversion resumes", () => {
@@ -121,23 +106,18 @@ describe("the place where a conversion resumes", () => {
   const at = (offset: number) => ({ file: 0, at: hub.length + offset });
 
   it.each([
-    [0, at(0)],
+    [-1, at(0)],
     [9, at(0)],
     [10, at(41)], // after a tensor that no engine reads
-    [14, at(41)],
-    [15, at(61)],
     [17, at(61)],
   ])(
-    "a conversion resumes at the last tensor that begins within the first %i bytes after the header",
+    "a conversion resumes at the last tensor that begins at most %i bytes after the header",
     (from, place) => {
       expect(restartPlace([hub], output, output.length + from)).toEqual(place);
+      const incomplete = output.subarray(0, -1);
+      expect(restartPlace([hub], incomplete, output.length + from)).toEqual(at(0));
     },
   );
-
-  it("a conversion resumes at the first tensor until the whole header has arrived", () => {
-    expect(restartPlace([hub], output, output.length - 1)).toEqual(at(0));
-    expect(restartPlace([hub], output.subarray(0, -1), output.length + 10)).toEqual(at(0));
-  });
 });
 
 describe("zeros in place of skipped bytes", () => {

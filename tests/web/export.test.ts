@@ -18,16 +18,13 @@ function run(...args: string[]): { status: number | null; stderr: string } {
 describe("the command", () => {
   const demo = "web/models/demo";
 
+  const output = ["-o", join(folder, "a.html")];
   it.each([
     [[], 2, "--model is missing"],
     [["--model", demo], 2, "--output is missing"],
     [["--modell", demo], 2, "Unknown option '--modell'"],
-    [["--model", "nowhere", "-o", join(folder, "a.html")], 1, "--model nowhere: there is no such folder"],
-    [
-      ["--model", "docs", "-o", join(folder, "a.html")],
-      1,
-      "--model docs is not a model folder: it has no config.json",
-    ],
+    [["--model", "nowhere", ...output], 1, "--model nowhere: there is no such folder"],
+    [["--model", "docs", ...output], 1, "--model docs is not a model folder: it has no config.json"],
   ])("the command refuses %j with a message", (args, status, sentence) => {
     const found = run(...args);
     expect(found.stderr).toContain(`export: ${sentence}`);
@@ -82,18 +79,11 @@ describe("the one-file page", () => {
   it("the one-file page holds the files that the index lists, and a tokenizer beside them", () => {
     const names = (text: string) => modelFiles(text).map(({ name }) => name);
     const { pieces } = JSON.parse(index) as { pieces: unknown[] };
-    const files = [
-      { path: "config.json", size: 2, sha256: "" },
-      { path: "merges.txt", size: 1, sha256: "" },
-    ];
-    expect(names(JSON.stringify({ version: 2, pieces, files }))).toEqual([
-      "config.json",
-      "merges.txt",
-      "vocab.json",
-      "weights.json",
-      "w.000",
-    ]);
+    const files = ["config.json", "merges.txt"].map((path) => ({ path, size: 2, sha256: "" }));
+    const listed = names(JSON.stringify({ version: 2, pieces, files }));
+    expect(listed).toEqual(["config.json", "merges.txt", "vocab.json", "weights.json", "w.000"]);
     expect(names(index)).toEqual(["config.json", "vocab.json", "merges.txt", "weights.json", "w.000"]);
+    expect(modelFiles(undefined).map(({ name }) => name)).toContain("model.safetensors");
   });
 
   it("the one-file page holds large files in elements of 4 MiB that can be decoded separately", async () => {
@@ -112,23 +102,12 @@ describe("the one-file page", () => {
   });
 
   it.each([
-    [
-      "a piece that is too short",
-      { ...texts, "w.000": () => chunks([1]) },
-      "w.000 is 1 bytes, weights.json says 4",
-    ],
-    [
-      "a piece that is too long",
-      { ...texts, "w.000": () => chunks([1, 2, 3, 4], [5]) },
-      "w.000 is 5 bytes, weights.json says 4",
-    ],
-    [
-      "a piece with a wrong byte",
-      { ...texts, "w.000": () => chunks([1, 2, 3, 5]) },
-      /w\.000 has SHA-256 [0-9a-f]{64}, weights\.json says 9f64a7/,
-    ],
-    ["a piece that is not there", texts, "the model has no w.000"],
-  ])("making the one-file page stops with a message for %s", async (_, contents, sentence) => {
+    [[[1]], "w.000 is 1 bytes, weights.json says 4"],
+    [[[1, 2, 3, 4], [5]], "w.000 is 5 bytes, weights.json says 4"],
+    [[[1, 2, 3, 5]], /w\.000 has SHA-256 [0-9a-f]{64}, weights\.json says 9f64a7/],
+    [undefined, "the model has no w.000"],
+  ])("making the one-file page stops with a message for a piece of %j", async (parts, sentence) => {
+    const contents = parts ? { ...texts, "w.000": () => chunks(...parts) } : texts;
     await expect(compose(modelFiles(index), contents)).rejects.toThrow(sentence);
   });
 
@@ -148,9 +127,5 @@ describe("the one-file page", () => {
     ['{"pieces": [], "files": [{"path": "a"}]}', "weights.json: file 0 is not"],
   ])("making the one-file page stops with a message for an index of %s", (text, sentence) => {
     expect(() => modelFiles(text)).toThrow(sentence);
-  });
-
-  it("the one-file page takes the single file of a folder without an index", () => {
-    expect(modelFiles(undefined).map(({ name }) => name)).toContain("model.safetensors");
   });
 });

@@ -8,13 +8,11 @@ const megabyte = 1024 * 1024;
 const stored = (weights: unknown) => ({ quantization_config: { weights } });
 
 /** The planned bytes, rounded to a page. */
-function initial(config: unknown, weightBytes = 0, kv?: Kv): number {
-  return planMemory(config, weightBytes, kv).initial * page;
-}
+const initial = (config: unknown, weightBytes = 0, kv?: Kv) =>
+  planMemory(config, weightBytes, kv).initial * page;
 /** The bytes that `more` of the config adds to a plan for q8 weights. */
-function added(more: object, kv?: Kv, weights: unknown = "q8"): number {
-  return initial({ ...stored(weights), ...more }, 0, kv) - initial(stored(weights), 0, kv);
-}
+const added = (more: object, kv?: Kv, weights: unknown = "q8") =>
+  initial({ ...stored(weights), ...more }, 0, kv) - initial(stored(weights), 0, kv);
 const expectAbout = (bytes: number, expected: number) =>
   expect(Math.abs(bytes - expected), `${bytes}, expected ${expected}`).toBeLessThanOrEqual(page);
 
@@ -26,9 +24,7 @@ describe("planMemory", () => {
     ["q8", stored("q8"), 1.08],
     ["q4", stored("q4"), 1.08],
     ["what is unknown, as the largest", stored("q5"), 2.04],
-    ["what is not said", { quantization_config: {} }, 2.04],
-    ["null", { quantization_config: null }, 2.04],
-    ["text", { quantization_config: "q8" }, 2.04],
+    ["what is not said", { quantization_config: null }, 2.04],
   ])("planMemory counts memory for each byte of the file: %s", (_, config, each) => {
     expectAbout(initial(config, 1e9) - initial(config, 0), each * 1e9);
   });
@@ -86,18 +82,16 @@ describe("planMemory", () => {
 
   const shape = { n_embd: 384, n_layer: 6, n_positions: 256, vocab_size: 8192 };
   it.each([
-    { ...shape, n_layer: 1e9 },
-    { ...shape, n_positions: 1e9 },
     { ...shape, n_ctx: 1e9, n_positions: undefined },
-    { ...shape, n_embd: 1e9 },
-    { ...shape, vocab_size: 1e9 },
-    { vocab_size: 1e9 },
-    { ...shape, n_layer: 1024, n_positions: 2 ** 20, n_embd: 65536 },
     { ...shape, n_layer: 1e300, n_embd: 1e300 },
+    { vocab_size: 1e9 },
     { n_embd: 1e6, n_positions: 1e6 },
-  ])("planMemory needs little memory for the engine to refuse %o", (config) => {
-    expect(initial({ ...stored("q8"), ...config }, 13e6)).toBe(24 * megabyte);
-  });
+  ])(
+    "planMemory needs little memory for the engine to refuse %o; engine-memory.test.ts tests more",
+    (config) => {
+      expect(initial({ ...stored("q8"), ...config }, 13e6)).toBe(24 * megabyte);
+    },
+  );
 
   it("planMemory covers what GPT-2 1.5B needs with a float cache", () => {
     const largest = { n_embd: 1600, n_layer: 48, n_positions: 1024, vocab_size: 50257 };
