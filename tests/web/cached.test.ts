@@ -254,6 +254,13 @@ describe("the question to a host", () => {
     await expect(revalidation?.hasChanged(files(index, config), signal)).rejects.toThrow("config.json");
   });
 
+  it("a host whose config.json is too large to be one counts as unchanged", async () => {
+    const { revalidation } = await make(sourceOf(), request());
+    answers.set(`${url}config.json`, { body: " ".repeat(2 ** 24 + 1) });
+    const stored = record({ files: [{ path: "config.json", sha256: hash("stored") }] });
+    await expect(revalidation?.hasChanged(stored, signal)).rejects.toThrow("expected at most 16777216");
+  });
+
   const otherAnswers = ["", '{"error":"busy"}', "null", "<!doctype html>"];
   it.each(otherAnswers)("a host that answers 200 with %j counts as unchanged", async (body) => {
     const { revalidation } = await make(sourceOf(), request());

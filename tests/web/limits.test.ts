@@ -1,17 +1,12 @@
 // Data larger than any model needs is refused before it takes memory. The error states the size.
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CachedSource } from "../../web/src/cache/cached-source.js";
-import { cached } from "../../web/src/cache/index.js";
-import { openStore } from "../../web/src/cache/open-store.js";
 import { keyOf, readRecords, type ModelRecord } from "../../web/src/cache/records.js";
 import { mostListed, mostRecordBytes } from "../../web/src/loader/limits.js";
 import type { ModelSource, OpenFile } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
-import type { LoadRequest } from "../../web/src/shared/protocol.js";
-import { FakeDisk } from "./support/fake-opfs.js";
 import { MemoryStore } from "./support/memory-store.js";
-import { Host, id, loadFrom } from "./support/model-host.js";
 
 const { signal } = new AbortController();
 const mebibyte = 1024 * 1024;
@@ -54,9 +49,15 @@ describe("a file that is read as a whole", () => {
     },
   );
 
-  it("reading stops as soon as a file is larger than its host said", async () => {
+  it.each([
+    ["directly", giving],
+    [
+      "through the cache",
+      (file: OpenFile) => new CachedSource(new MemoryStore(), giving(file), "id", undefined),
+    ],
+  ])("reading a file %s stops as soon as it is larger than its host said", async (_, sourceOf) => {
     const { state, file } = endless(10);
-    await expect(readText(giving(file), "config.json", signal)).rejects.toThrow(
+    await expect(readText(sourceOf(file), "config.json", signal)).rejects.toThrow(
       "config.json: found 17825792 bytes, expected at most 16777216",
     );
     expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true });
@@ -65,38 +66,6 @@ describe("a file that is read as a whole", () => {
   it("a file that is read as a whole may have the largest allowed size", async () => {
     const file = { size: 16 * mebibyte, stream: new Blob([new Uint8Array(16 * mebibyte).fill(32)]).stream() };
     expect(await readText(giving(file), "config.json", signal)).toHaveLength(16 * mebibyte);
-  });
-});
-
-describe("a small file that is stored", () => {
-  const tooLarge = "config.json: found 17825792 bytes, expected at most 16777216";
-  afterEach(() => vi.unstubAllGlobals());
-
-  it("reading a file through the cache stops as soon as it is larger than its name allows", async () => {
-    const { state, file } = endless();
-    const source = new CachedSource(new MemoryStore(), giving(file), id, undefined);
-    await expect(readText(source, "config.json", signal)).rejects.toThrow(tooLarge);
-    expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true });
-  });
-
-  it("a stored model counts as unchanged if its host sends a config.json that never ends", async () => {
-    const disk = new FakeDisk();
-    vi.stubGlobal("navigator", disk.navigator);
-    const { store } = await openStore(true);
-    if (!store) throw new Error("there is no store");
-    const host = new Host();
-    await loadFrom(store, host);
-    host.isDown = true;
-    const { state, file } = endless();
-    vi.stubGlobal("fetch", async (url: string) =>
-      url.endsWith("config.json") ? new Response(file.stream) : new Response(host.files.get("weights.json")),
-    );
-    const source = await cached(Object.assign(host, { id }), {
-      source: { kind: "folder", url: id },
-      headers: [],
-    } as unknown as LoadRequest);
-    expect(await readText(source, "config.json", signal)).toBe("{}");
-    await vi.waitFor(() => expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true }));
   });
 });
 

@@ -65,17 +65,17 @@ describe("reading a text file", () => {
 });
 
 describe("a text that weights.json lists", () => {
-  it("a listed text is requested once if it is correct", async () => {
-    const files = source(bytes("right"));
-    expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
-    expect(reloads(files)).toEqual([false]);
-  });
-
-  it("a wrong listed text is requested once more, past all caches", async () => {
-    const files = source(bytes("wrong"), bytes("right"));
-    expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
-    expect(reloads(files)).toEqual([false, true]);
-  });
+  it.each([
+    ["right", [false]],
+    ["wrong", [false, true]],
+  ])(
+    "a listed text that is %s is requested again past all caches only if it is wrong",
+    async (text, asked) => {
+      const files = source(bytes(text), bytes("right"));
+      expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
+      expect(reloads(files)).toEqual(asked);
+    },
+  );
 
   it("a listed text that stays wrong is refused with its name and both hashes", async () => {
     const files = source(bytes("wrong"));
