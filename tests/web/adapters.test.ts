@@ -5,7 +5,7 @@ import { readAdapters } from "../../web/src/client/read-adapters.js";
 import { isPartOf, withAdapters, withFile } from "../../web/src/loader/model-id.js";
 import type { OpenFile, OpenOptions } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
-import type { AdapterRequest, LoadRequest } from "../../web/src/shared/protocol.js";
+import type { AdapterRequest, FilesRequest, LoadRequest } from "../../web/src/shared/protocol.js";
 import { readToWorker } from "../../web/src/worker/read-message.js";
 import { Adapter, versionOf } from "../../web/src/sources/adapter.js";
 import { openSource } from "../../web/src/sources/open-source.js";
@@ -68,52 +68,48 @@ describe("the option adapter", () => {
   });
 });
 
-describe("the message to the worker", () => {
-  const message = (adapters: unknown) => ({
-    type: "request",
-    id: 1,
-    name: "load",
-    args: { ...loadRequest({ kind: "folder", url: "http://host/m/" }), adapters },
-  });
-
-  it("the message to the worker contains adapters, or none", () => {
-    for (const adapters of [undefined, [], [{ source: { kind: "folder", url: "http://host/" }, weight: -2 }]])
-      expect(() => readToWorker(message(adapters))).not.toThrow();
-  });
-
-  it.each([
-    [{}, /adapters is an object, expected an array/],
-    [[{ source: { kind: "x" }, weight: 1 }], /adapters\[0\]\.source\.kind/],
-    [[{ source: { kind: "folder", url: "http://host/" }, weight: NaN }], /adapters\[0\]\.weight is NaN/],
-    [new Array(101).fill(0), /adapters has 101 elements/],
-  ])("the message to the worker is refused: %j", (adapters, expected) => {
-    expect(() => readToWorker(message(adapters))).toThrow(expected);
-  });
+const message = (adapters: unknown) => ({
+  type: "request",
+  id: 1,
+  name: "load",
+  args: { ...loadRequest({ kind: "folder", url: "http://host/m/" }), adapters },
 });
 
-describe("the id of a merged model", () => {
-  it("the id of a merged model names each adapter, with its weight unless that is 1", () => {
-    const id = withAdapters("hf:gpt2@main", [
-      { id: "hf:a/b@main", weight: 1 },
-      { id: "http://host/lora/", weight: 0.5 },
-    ]);
-    expect(id).toBe("hf:gpt2@main + hf:a/b@main + 0.5 http://host/lora/");
-    for (const part of ["hf:gpt2@main", "hf:a/b@main", "http://host/lora/"])
-      expect(isPartOf(part, id ?? "")).toBe(true);
-    expect(isPartOf("hf:a/b", id ?? "")).toBe(false);
-    expect(withAdapters("hf:gpt2@main", [])).toBe("hf:gpt2@main");
-  });
+it("the message to the worker contains adapters, or none", () => {
+  for (const adapters of [undefined, [], [{ source: { kind: "folder", url: "http://host/" }, weight: -2 }]])
+    expect(() => readToWorker(message(adapters))).not.toThrow();
+});
 
-  it("a merged model has no id if a part of it is a local file", () => {
-    expect(withAdapters(undefined, [{ id: "hf:a/b@main", weight: 1 }])).toBeUndefined();
-    expect(withAdapters("hf:gpt2@main", [{ id: undefined, weight: 1 }])).toBeUndefined();
-  });
+it.each([
+  [{}, /adapters is an object, expected an array/],
+  [[{ source: { kind: "x" }, weight: 1 }], /adapters\[0\]\.source\.kind/],
+  [[{ source: { kind: "folder", url: "http://host/" }, weight: NaN }], /adapters\[0\]\.weight is NaN/],
+  [new Array(101).fill(0), /adapters has 101 elements/],
+])("the message to the worker is refused: %j", (adapters, expected) => {
+  expect(() => readToWorker(message(adapters))).toThrow(expected);
+});
 
-  it("the id of a merged model names a GGUF file once", () => {
-    const id = withAdapters(withFile("http://host/m/", "a.gguf"), [{ id: "hf:a/b@main", weight: 2 }]) ?? "";
-    expect(id).toBe("http://host/m/a.gguf + 2 hf:a/b@main");
-    expect(withFile(id, "a.gguf")).toBe(id);
-  });
+it("the id of a merged model names each adapter, with its weight unless that is 1", () => {
+  const id = withAdapters("hf:gpt2@main", [
+    { id: "hf:a/b@main", weight: 1 },
+    { id: "http://host/lora/", weight: 0.5 },
+  ]);
+  expect(id).toBe("hf:gpt2@main + hf:a/b@main + 0.5 http://host/lora/");
+  for (const part of ["hf:gpt2@main", "hf:a/b@main", "http://host/lora/"])
+    expect(isPartOf(part, id ?? "")).toBe(true);
+  expect(isPartOf("hf:a/b", id ?? "")).toBe(false);
+  expect(withAdapters("hf:gpt2@main", [])).toBe("hf:gpt2@main");
+});
+
+it("a merged model has no id if a part of it is a local file", () => {
+  expect(withAdapters(undefined, [{ id: "hf:a/b@main", weight: 1 }])).toBeUndefined();
+  expect(withAdapters("hf:gpt2@main", [{ id: undefined, weight: 1 }])).toBeUndefined();
+});
+
+it("the id of a merged model names a GGUF file once", () => {
+  const id = withAdapters(withFile("http://host/m/", "a.gguf"), [{ id: "hf:a/b@main", weight: 2 }]) ?? "";
+  expect(id).toBe("http://host/m/a.gguf + 2 hf:a/b@main");
+  expect(withFile(id, "a.gguf")).toBe(id);
 });
 
 describe("an adapter's version", () => {
@@ -150,68 +146,66 @@ describe("an adapter's version", () => {
   });
 });
 
-describe("the worker opens a model with adapters", () => {
-  const patience = { stallMs: 5000, onRetry: () => {} };
-  const lora = (url: string): AdapterRequest => ({ source: { kind: "folder", url }, weight: 1 });
-  const model = { kind: "folder", url: "http://host/m/" } as const;
-  /** The source of `model` with these adapters. */
-  const opened = (adapters: AdapterRequest[], more: Partial<LoadRequest> = {}) =>
-    openSource(loadRequest(model, { adapters, ...more }), { patience, signal });
-  /** The address of each request, and the caller's header that it sends. */
-  let sent: [string, string | null][];
-  const answer = (has: (path: string) => string | undefined) => {
-    sent = [];
-    vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
-      sent.push([url, new Headers(init?.headers).get("x-key")]);
-      const body = has(new URL(url).pathname);
-      return new Response(body ?? null, { status: body === undefined ? 404 : 200 });
-    });
-  };
-
-  it("a model with an adapter is converted, also from a folder", async () => {
-    const source = await opened([lora("http://host/l/")]);
-    expect(source.weights).toBe("q8");
-    expect("adapterVersion" in source).toBe(true);
-    expect("adapterVersion" in (await opened([]))).toBe(false);
+const patience = { stallMs: 5000, onRetry: () => {} };
+const lora = (url: string): AdapterRequest => ({ source: { kind: "folder", url }, weight: 1 });
+const model = { kind: "folder", url: "http://host/m/" } as const;
+/** The source of `model` with these adapters. */
+const opened = (adapters: AdapterRequest[], more: Partial<LoadRequest> = {}) =>
+  openSource(loadRequest(model, { adapters, ...more }), { patience, signal });
+/** The address of each request, and the caller's header that it sends. */
+let sent: [string, string | null][];
+const answer = (has: (path: string) => string | undefined) => {
+  sent = [];
+  vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
+    sent.push([url, new Headers(init?.headers).get("x-key")]);
+    const body = has(new URL(url).pathname);
+    return new Response(body ?? null, { status: body === undefined ? 404 : 200 });
   });
+};
 
-  it("an adapter for a converted model is refused", async () => {
-    answer((path) => (path === "/m/weights.json" ? "{}" : undefined));
-    const source = await opened([lora("http://host/l/")]);
-    await expect(readText(source, "config.json", signal)).rejects.toMatchObject({
-      code: "unsupported",
-      message: expect.stringMatching(/merged only into a model that is not converted yet/),
-    });
+it("a model with an adapter is converted, also from a folder", async () => {
+  const source = await opened([lora("http://host/l/")]);
+  expect(source.weights).toBe("q8");
+  expect("adapterVersion" in source).toBe(true);
+  expect("adapterVersion" in (await opened([]))).toBe(false);
+});
+
+it("an adapter for a converted model is refused", async () => {
+  answer((path) => (path === "/m/weights.json" ? "{}" : undefined));
+  const source = await opened([lora("http://host/l/")]);
+  await expect(readText(source, "config.json", signal)).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringMatching(/merged only into a model that is not converted yet/),
   });
+});
 
-  const local = { kind: "files", files: [], key: "" } as const;
-  it.each([
-    ["http://host/l/", model, "k"],
-    ["http://other/l/", model, null],
-    ["http://other/l/", local, "k"],
-  ])(
-    "an adapter at %s gets the caller's headers at the model's host, or if %j is local",
-    async (url, of, key) => {
-      answer(() => "{}");
-      const source = await opened([lora(url)], { source: of, headers: [["x-key", "k"]] });
-      expect(source.id).toBe(of === local ? undefined : `${model.url} + ${url}`);
-      await source.adapterVersion?.(signal);
-      const addresses = ["adapter_config.json", "adapter_model.safetensors"].map((name) => url + name);
-      expect(sent.sort()).toEqual(addresses.map((address) => [address, key]));
-    },
-  );
+const local: FilesRequest = { kind: "files", files: [], key: "" };
+it.each([
+  ["http://host/l/", model, "k"],
+  ["http://other/l/", model, null],
+  ["http://other/l/", local, "k"],
+])(
+  "an adapter at %s gets the caller's headers at the model's host, or if %j is local",
+  async (url, of, key) => {
+    answer(() => "{}");
+    const source = await opened([lora(url)], { source: of, headers: [["x-key", "k"]] });
+    expect(source.id).toBe(of === local ? undefined : `${model.url} + ${url}`);
+    await source.adapterVersion?.(signal);
+    const addresses = ["adapter_config.json", "adapter_model.safetensors"].map((name) => url + name);
+    expect(sent.sort()).toEqual(addresses.map((address) => [address, key]));
+  },
+);
 
-  it("an adapter's folder is found by its adapter_config.json", async () => {
-    const orHub = { kind: "hub", hub: "http://hub/", id: "user/lora", revision: "main" } as const;
-    const url = "http://host/user/lora/";
-    for (const [body, id] of [
-      ["{}", "http://host/m/ + http://host/user/lora/"],
-      [undefined, "http://host/m/ + http://hub/user/lora@main"],
-    ]) {
-      answer(() => body);
-      const source = await opened([{ source: { kind: "folder", url, orHub }, weight: 1 }]);
-      expect(source.id).toBe(id);
-      expect(sent[0]?.[0]).toBe("http://host/user/lora/adapter_config.json");
-    }
-  });
+it("an adapter's folder is found by its adapter_config.json", async () => {
+  const orHub = { kind: "hub", hub: "http://hub/", id: "user/lora", revision: "main" } as const;
+  const url = "http://host/user/lora/";
+  for (const [body, id] of [
+    ["{}", "http://host/m/ + http://host/user/lora/"],
+    [undefined, "http://host/m/ + http://hub/user/lora@main"],
+  ]) {
+    answer(() => body);
+    const source = await opened([{ source: { kind: "folder", url, orHub }, weight: 1 }]);
+    expect(source.id).toBe(id);
+    expect(sent[0]?.[0]).toBe("http://host/user/lora/adapter_config.json");
+  }
 });

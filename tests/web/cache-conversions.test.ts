@@ -1,5 +1,5 @@
 // Models that are converted while they are read: stored in pieces, resumed, and converted again.
-import { describe, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { CachedSource } from "../../web/src/cache/cached-source.js";
 import { listModels, removeModel } from "../../web/src/cache/models.js";
 import type { Revalidation } from "../../web/src/cache/revalidation.js";
@@ -56,118 +56,114 @@ class ConvertedHost extends Host {
   }
 }
 
-describe("a model that is converted while it is read", () => {
-  it("a model that is converted during the load is stored converted, in pieces, and then loads without its Hub", async () => {
-    const host = new ConvertedHost(5_000_000);
-    const first = await host.read();
-    expect(first.from).toBe("host");
-    host.isDown = true;
-    const second = await host.read();
-    expect(second.from).toBe("store");
-    expect(hash(second.weights ?? bytes(0, 0))).toBe(hash(host.converted));
-    expect(await listModels()).toEqual([expect.objectContaining({ id: "hf:a/b@main", isComplete: true })]);
-    expect(await removeModel("hf:a/b@main")).toBe(true);
-    expect(disk.used()).toBe(0);
-  });
+it("a model that is converted during the load is stored converted, in pieces, and then loads without its Hub", async () => {
+  const host = new ConvertedHost(5_000_000);
+  const first = await host.read();
+  expect(first.from).toBe("host");
+  host.isDown = true;
+  const second = await host.read();
+  expect(second.from).toBe("store");
+  expect(hash(second.weights ?? bytes(0, 0))).toBe(hash(host.converted));
+  expect(await listModels()).toEqual([expect.objectContaining({ id: "hf:a/b@main", isComplete: true })]);
+  expect(await removeModel("hf:a/b@main")).toBe(true);
+  expect(disk.used()).toBe(0);
+});
 
-  it("a converted model is converted again when its Hub has another version", async () => {
-    const host = new ConvertedHost(1000);
-    await host.read();
-    host.commit = "c2";
-    expect((await host.read()).from).toBe("host");
-    expect((await host.read()).from).toBe("store");
-    expect(await listModels()).toHaveLength(1);
-  });
+it("a converted model is converted again when its Hub has another version", async () => {
+  const host = new ConvertedHost(1000);
+  await host.read();
+  host.commit = "c2";
+  expect((await host.read()).from).toBe("host");
+  expect((await host.read()).from).toBe("store");
+  expect(await listModels()).toHaveLength(1);
+});
 
-  it("a damaged converted model is removed, and converted again the next time", async () => {
-    const host = new ConvertedHost(1000);
-    await host.read();
-    flip(await blob(host.converted), 7);
-    const hasChanged = async () => false;
-    const source = new CachedSource(await storeFor(), host, "hf:a/b@main", { patienceMs: 1000, hasChanged });
-    const path = "model.safetensors.000";
-    await bytesOf((await source.open(path, { signal })).stream); // the loader rejects its hash
-    const healing = source.open(path, { signal, reload: true });
-    await expect(healing).rejects.toMatchObject({ code: "corrupt", message: expect.stringContaining(path) });
-    expect((await host.read()).from).toBe("host");
-    const again = await host.read();
-    expect(again.from).toBe("store");
-    expect(hash(again.weights ?? bytes(0, 0))).toBe(hash(host.converted));
-  });
+it("a damaged converted model is removed, and converted again the next time", async () => {
+  const host = new ConvertedHost(1000);
+  await host.read();
+  flip(await blob(host.converted), 7);
+  const hasChanged = async () => false;
+  const source = new CachedSource(await storeFor(), host, "hf:a/b@main", { patienceMs: 1000, hasChanged });
+  const path = "model.safetensors.000";
+  await bytesOf((await source.open(path, { signal })).stream); // the loader rejects its hash
+  const healing = source.open(path, { signal, reload: true });
+  await expect(healing).rejects.toMatchObject({ code: "corrupt", message: expect.stringContaining(path) });
+  expect((await host.read()).from).toBe("host");
+  const again = await host.read();
+  expect(again.from).toBe("store");
+  expect(hash(again.weights ?? bytes(0, 0))).toBe(hash(host.converted));
+});
 
-  describe("a model whose first load was interrupted", () => {
-    const size = 10_600_000;
-    const weightsAsked = (host: Host) =>
-      host.opened.filter(({ name }) => name === "model.safetensors").map(({ from }) => from);
-    /** A load that is interrupted after five pieces, of which four are recorded. */
-    const interrupted = async () => {
-      const host = new ConvertedHost(size);
-      host.cutAfter = 10_590_000;
-      await expect(host.read()).rejects.toThrow("cut");
-      await vi.waitFor(async () => expect(await listModels()).toHaveLength(1), 5000);
-      host.opened.splice(0);
-      host.cutAfter = Infinity;
-      return host;
-    };
-    const isRight = (host: ConvertedHost, { weights }: { weights: Uint8Array | undefined }) =>
-      hash(weights ?? bytes(0, 0)) === hash(host.converted);
-    const noted = 4 * pieceBytes;
+const size = 10_600_000;
+const weightsAsked = (host: Host) =>
+  host.opened.filter(({ name }) => name === "model.safetensors").map(({ from }) => from);
+/** A load that is interrupted after five pieces, of which four are recorded. */
+const interrupted = async () => {
+  const host = new ConvertedHost(size);
+  host.cutAfter = 10_590_000;
+  await expect(host.read()).rejects.toThrow("cut");
+  await vi.waitFor(async () => expect(await listModels()).toHaveLength(1), 5000);
+  host.opened.splice(0);
+  host.cutAfter = Infinity;
+  return host;
+};
+const isRight = (host: ConvertedHost, { weights }: { weights: Uint8Array | undefined }) =>
+  hash(weights ?? bytes(0, 0)) === hash(host.converted);
+const noted = 4 * pieceBytes;
 
-    it("an interrupted first load is listed as incomplete, and continues after the stored part", async () => {
-      const host = await interrupted();
-      const [model] = await listModels();
-      expect(model).toMatchObject({ id: "hf:a/b@main", isComplete: false, totalBytes: size + 2 });
-      const second = await host.read();
-      expect(isRight(host, second)).toBe(true);
-      expect(weightsAsked(host)).toEqual([noted]);
-      expect(await listModels()).toEqual([
-        expect.objectContaining({
-          isComplete: true,
-          bytes: expect.toSatisfy((stored: number) => stored > size),
-        }),
-      ]);
-      host.isDown = true;
-      const third = await host.read();
-      expect(third.from).toBe("store");
-      expect(isRight(host, third)).toBe(true);
-    });
+it("an interrupted first load is listed as incomplete, and continues after the stored part", async () => {
+  const host = await interrupted();
+  const [model] = await listModels();
+  expect(model).toMatchObject({ id: "hf:a/b@main", isComplete: false, totalBytes: size + 2 });
+  const second = await host.read();
+  expect(isRight(host, second)).toBe(true);
+  expect(weightsAsked(host)).toEqual([noted]);
+  expect(await listModels()).toEqual([
+    expect.objectContaining({
+      isComplete: true,
+      bytes: expect.toSatisfy((stored: number) => stored > size),
+    }),
+  ]);
+  host.isDown = true;
+  const third = await host.read();
+  expect(third.from).toBe("store");
+  expect(isRight(host, third)).toBe(true);
+});
 
-    it("an interrupted first load continues before a damaged piece", async () => {
-      const host = await interrupted();
-      flip(await blob(host.converted.slice(3 * pieceBytes, 4 * pieceBytes)), 7);
-      expect(isRight(host, await host.read())).toBe(true);
-      expect(weightsAsked(host)).toEqual([3 * pieceBytes]);
-    });
+it("an interrupted first load continues before a damaged piece", async () => {
+  const host = await interrupted();
+  flip(await blob(host.converted.slice(3 * pieceBytes, 4 * pieceBytes)), 7);
+  expect(isRight(host, await host.read())).toBe(true);
+  expect(weightsAsked(host)).toEqual([3 * pieceBytes]);
+});
 
-    it("an interrupted first load starts again if its Hub has another version, or states none", async () => {
-      const host = await interrupted();
-      host.commit = "c2";
-      expect(isRight(host, await host.read())).toBe(true);
-      expect(weightsAsked(host)).toEqual([0]);
-      expect(await listModels()).toHaveLength(1);
-    });
+it("an interrupted first load starts again if its Hub has another version, or states none", async () => {
+  const host = await interrupted();
+  host.commit = "c2";
+  expect(isRight(host, await host.read())).toBe(true);
+  expect(weightsAsked(host)).toEqual([0]);
+  expect(await listModels()).toHaveLength(1);
+});
 
-    it("removing an interrupted first load removes all of its data", async () => {
-      await interrupted();
-      expect(await removeModel("hf:a/b@main")).toBe(true);
-      expect(await listModels()).toEqual([]);
-      // Bytes written after the last note belong to no model. They are removed when they are old.
-      expect(disk.used()).toBeLessThanOrEqual(2 * pieceBytes);
-    });
+it("removing an interrupted first load removes all of its data", async () => {
+  await interrupted();
+  expect(await removeModel("hf:a/b@main")).toBe(true);
+  expect(await listModels()).toEqual([]);
+  // Bytes written after the last note belong to no model. They are removed when they are old.
+  expect(disk.used()).toBeLessThanOrEqual(2 * pieceBytes);
+});
 
-    it("an interrupted first load frees room only for what is missing", async () => {
-      const host = await interrupted();
-      await load(new Host(), { of: "http://host/other/" });
-      disk.quota = disk.used() + Math.ceil((size - noted) * 1.01) - 1000; // the other model takes 1700
-      expect(isRight(host, await host.read())).toBe(true);
-      expect(await listModels()).toEqual([expect.objectContaining({ id: "hf:a/b@main", isComplete: true })]);
-    });
-  });
+it("an interrupted first load frees room only for what is missing", async () => {
+  const host = await interrupted();
+  await load(new Host(), { of: "http://host/other/" });
+  disk.quota = disk.used() + Math.ceil((size - noted) * 1.01) - 1000; // the other model takes 1700
+  expect(isRight(host, await host.read())).toBe(true);
+  expect(await listModels()).toEqual([expect.objectContaining({ id: "hf:a/b@main", isComplete: true })]);
+});
 
-  it("a conversion that is interrupted early is not listed", async () => {
-    const host = new ConvertedHost(1000);
-    host.cutAfter = 500;
-    await expect(host.read()).rejects.toThrow("cut");
-    expect(await listModels()).toEqual([]);
-  });
+it("a conversion that is interrupted early is not listed", async () => {
+  const host = new ConvertedHost(1000);
+  host.cutAfter = 500;
+  await expect(host.read()).rejects.toThrow("cut");
+  expect(await listModels()).toEqual([]);
 });

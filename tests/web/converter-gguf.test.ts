@@ -1,7 +1,7 @@
 // GGUF files in the module that converts. tests/weights_tools/other-models.test.ts compares them with the folders that they were
 // made from, tests/convert/gguf_reader_test.cc tests their metadata.
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { readText } from "../../web/src/loader/read-text.js";
 import { seededTensors } from "../compare/seeded-model.mjs";
 import { convert, digests, readWeights, sourceOf } from "./support/convert.js";
@@ -79,102 +79,100 @@ const embeddings: Record<BlockType, string> = {
   TQ2_0: "0b989d77176d9b1f",
 };
 
-describe("a GGUF file", () => {
-  it.each(Object.entries(embeddings))("a GGUF file of %s has the values of ggml", async (type, expected) => {
-    const { tensors } = await convert(fileOf(type as BlockType), { weights: "f32" }, 3000);
-    const values = tensors.get("wte.weight")?.bytes ?? Buffer.alloc(0);
-    expect(createHash("sha256").update(values).digest("hex").slice(0, 16)).toBe(expected);
-  });
+it.each(Object.entries(embeddings))("a GGUF file of %s has the values of ggml", async (type, expected) => {
+  const { tensors } = await convert(fileOf(type as BlockType), { weights: "f32" }, 3000);
+  const values = tensors.get("wte.weight")?.bytes ?? Buffer.alloc(0);
+  expect(createHash("sha256").update(values).digest("hex").slice(0, 16)).toBe(expected);
+});
 
-  it("a GGUF file may have its own output matrix, and gives the same tensors as a folder", async () => {
-    const head = { dtype: "F32", shape: [40, 256], bytes: Buffer.alloc(40 * 256 * 4, 1) };
-    const untied = new Map([...hubTensors, ["lm_head.weight", head]]);
-    const found = await convert(fileOf("F32", undefined, untied), { weights: "q8" });
-    expect(JSON.parse(found.folder.config)).toMatchObject({ tie_word_embeddings: false });
-    const text = JSON.stringify({ ...config, tie_word_embeddings: false });
-    const expected = await convert(writeSafetensors(untied), { weights: "q8", config: text });
-    expect(digests(found.tensors)).toEqual(digests(expected.tensors));
-  });
+it("a GGUF file may have its own output matrix, and gives the same tensors as a folder", async () => {
+  const head = { dtype: "F32", shape: [40, 256], bytes: Buffer.alloc(40 * 256 * 4, 1) };
+  const untied = new Map([...hubTensors, ["lm_head.weight", head]]);
+  const found = await convert(fileOf("F32", undefined, untied), { weights: "q8" });
+  expect(JSON.parse(found.folder.config)).toMatchObject({ tie_word_embeddings: false });
+  const text = JSON.stringify({ ...config, tie_word_embeddings: false });
+  const expected = await convert(writeSafetensors(untied), { weights: "q8", config: text });
+  expect(digests(found.tensors)).toEqual(digests(expected.tensors));
+});
 
-  it("a GGUF file contains its config and its tokenizer", async () => {
-    const { folder } = await convert(fileOf("Q4_0"), { weights: "q8" }, 5);
-    expect(JSON.parse(folder.config)).toMatchObject({
-      ...config,
-      layer_norm_epsilon: expect.closeTo(1e-5, 9),
-      tie_word_embeddings: true,
-      eos_token_id: 34,
-      quantization_config: { quant_method: "gpt2-wasm", weights: "q8", group_size: 32 },
-    });
-    expect(JSON.parse(folder.vocab)).toEqual(vocabulary.vocab);
-    expect(folder.merges).toBe("#version: 0.2\nA B\nAB C\n");
-    expect(folder.tokenizerConfig).toBe("");
+it("a GGUF file contains its config and its tokenizer", async () => {
+  const { folder } = await convert(fileOf("Q4_0"), { weights: "q8" }, 5);
+  expect(JSON.parse(folder.config)).toMatchObject({
+    ...config,
+    layer_norm_epsilon: expect.closeTo(1e-5, 9),
+    tie_word_embeddings: true,
+    eos_token_id: 34,
+    quantization_config: { quant_method: "gpt2-wasm", weights: "q8", group_size: 32 },
   });
+  expect(JSON.parse(folder.vocab)).toEqual(vocabulary.vocab);
+  expect(folder.merges).toBe("#version: 0.2\nA B\nAB C\n");
+  expect(folder.tokenizerConfig).toBe("");
+});
 
-  it("a GGUF file acts as a converted folder by itself", async () => {
-    const metadata = ggufMetadata(config, vocabulary);
-    const types = Array.from({ length: config.vocab_size }, (_, id) => (id < 33 ? 1 : id === 33 ? 4 : 5));
-    metadata["tokenizer.ggml.token_type"] = { i32s: types }; // the token 33 is an added one
-    const file = fileOf("Q5_K", metadata);
-    const source = sourceOf(new MemorySource({ "model.gguf": file }), { weights: "q4", gguf: "model.gguf" });
-    expect(JSON.parse(await readText(source, "vocab.json", signal))).toMatchObject({ A: 0 });
-    expect(JSON.parse(await readText(source, "tokenizer_config.json", signal))).toEqual({
-      added_tokens_decoder: { 33: { content: "ABC", special: false } },
-    });
-    await expect(source.open("tokenizer.json", { signal })).rejects.toMatchObject({ code: "not-found" });
-    expect(JSON.parse(await readText(source, "config.json", signal))).toMatchObject({ n_embd: 256 });
-    const { bytes } = await readWeights(source);
-    const expected = await convert(file, { weights: "q4" });
-    expect(digests(readSafetensors(bytes))).toEqual(digests(expected.tensors));
+it("a GGUF file acts as a converted folder by itself", async () => {
+  const metadata = ggufMetadata(config, vocabulary);
+  const types = Array.from({ length: config.vocab_size }, (_, id) => (id < 33 ? 1 : id === 33 ? 4 : 5));
+  metadata["tokenizer.ggml.token_type"] = { i32s: types }; // the token 33 is an added one
+  const file = fileOf("Q5_K", metadata);
+  const source = sourceOf(new MemorySource({ "model.gguf": file }), { weights: "q4", gguf: "model.gguf" });
+  expect(JSON.parse(await readText(source, "vocab.json", signal))).toMatchObject({ A: 0 });
+  expect(JSON.parse(await readText(source, "tokenizer_config.json", signal))).toEqual({
+    added_tokens_decoder: { 33: { content: "ABC", special: false } },
   });
+  await expect(source.open("tokenizer.json", { signal })).rejects.toMatchObject({ code: "not-found" });
+  expect(JSON.parse(await readText(source, "config.json", signal))).toMatchObject({ n_embd: 256 });
+  const { bytes } = await readWeights(source);
+  const expected = await convert(file, { weights: "q4" });
+  expect(digests(readSafetensors(bytes))).toEqual(digests(expected.tensors));
+});
 
-  type Damage = (metadata: Metadata, tensors: Map<string, GgufTensor>) => void;
-  const zeros = (size: number) => makeTensor("F32", [size], new Float32Array(size), Math.random);
-  const damages: [string, Damage, RegExp][] = [
-    ["of another model", (m) => (m["general.architecture"] = { text: "llama" }), /"llama", expected "gpt2"/],
-    ["without a size", (m) => delete m["gpt2.block_count"], /"gpt2\.block_count" is missing/],
-    ["with a wrong size", (m) => (m["gpt2.embedding_length"] = { u32: 0 }), /"n_embd" is 0/],
-    ["that is one of several", (m) => (m["split.count"] = { u32: 2 }), /it is one part/],
-    [
-      "with fewer key heads",
-      (m) => (m["gpt2.attention.head_count_kv"] = { u32: 1 }),
-      /"gpt2\.attention\.head_count_kv" differs/,
-    ],
-    ["without a tensor", (_, t) => t.delete("blk.0.ffn_up.weight"), /"blk\.0\.ffn_up\.weight" is missing/],
-    [
-      "with a tensor too many",
-      (_, t) => t.set("rope_freqs.weight", zeros(4)),
-      /"rope_freqs\.weight" does not belong to a GPT-2/,
-    ],
-    [
-      "with a tensor of another shape",
-      (_, t) => t.set("output_norm.bias", zeros(255)),
-      /"output_norm\.bias" is F32 \[255, 1\], expected \[256, 1\]/,
-    ],
-  ];
-  it.each(damages)("a GGUF file %s is refused", async (_, damage, message) => {
-    const metadata = ggufMetadata(config, vocabulary);
-    const tensors = ggufTensors(hubTensors, () => "Q8_0");
-    damage(metadata, tensors);
-    await expect(convert(writeGguf(metadata, tensors), { weights: "q8" })).rejects.toMatchObject({
-      name: "LoadError",
-      message: expect.stringMatching(message) as string,
-    });
+type Damage = (metadata: Metadata, tensors: Map<string, GgufTensor>) => void;
+const zeros = (size: number) => makeTensor("F32", [size], new Float32Array(size), Math.random);
+const damages: [string, Damage, RegExp][] = [
+  ["of another model", (m) => (m["general.architecture"] = { text: "llama" }), /"llama", expected "gpt2"/],
+  ["without a size", (m) => delete m["gpt2.block_count"], /"gpt2\.block_count" is missing/],
+  ["with a wrong size", (m) => (m["gpt2.embedding_length"] = { u32: 0 }), /"n_embd" is 0/],
+  ["that is one of several", (m) => (m["split.count"] = { u32: 2 }), /it is one part/],
+  [
+    "with fewer key heads",
+    (m) => (m["gpt2.attention.head_count_kv"] = { u32: 1 }),
+    /"gpt2\.attention\.head_count_kv" differs/,
+  ],
+  ["without a tensor", (_, t) => t.delete("blk.0.ffn_up.weight"), /"blk\.0\.ffn_up\.weight" is missing/],
+  [
+    "with a tensor too many",
+    (_, t) => t.set("rope_freqs.weight", zeros(4)),
+    /"rope_freqs\.weight" does not belong to a GPT-2/,
+  ],
+  [
+    "with a tensor of another shape",
+    (_, t) => t.set("output_norm.bias", zeros(255)),
+    /"output_norm\.bias" is F32 \[255, 1\], expected \[256, 1\]/,
+  ],
+];
+it.each(damages)("a GGUF file %s is refused", async (_, damage, message) => {
+  const metadata = ggufMetadata(config, vocabulary);
+  const tensors = ggufTensors(hubTensors, () => "Q8_0");
+  damage(metadata, tensors);
+  await expect(convert(writeGguf(metadata, tensors), { weights: "q8" })).rejects.toMatchObject({
+    name: "LoadError",
+    message: expect.stringMatching(message) as string,
   });
+});
 
-  const file = fileOf("Q8_0");
-  const patched = (at: number, value: number) => {
-    const copy = Buffer.from(file);
-    copy.writeUInt32LE(value, at);
-    return copy;
-  };
-  it.each([
-    ["ends in its header", file.subarray(0, 1000), /it ends after \d+ bytes of its header/],
-    ["ends in a tensor", file.subarray(0, -200), /it ends inside tensor "/],
-    ["is not GGUF", patched(0, 1), /does not begin with "GGUF"/],
-    ["has an unknown version", patched(4, 1), /version 1, expected 2 or 3/],
-    ["has too many tensors", patched(8, 1e6), /1000000 tensors/],
-    ["has a key that is too long", patched(28, 1), /the text "key" has \d+ bytes, expected at most/],
-  ])("a GGUF file that %s is refused", async (_, bytes, message) => {
-    await expect(convert(bytes, { weights: "q8" })).rejects.toThrow(message);
-  });
+const file = fileOf("Q8_0");
+const patched = (at: number, value: number) => {
+  const copy = Buffer.from(file);
+  copy.writeUInt32LE(value, at);
+  return copy;
+};
+it.each([
+  ["ends in its header", file.subarray(0, 1000), /it ends after \d+ bytes of its header/],
+  ["ends in a tensor", file.subarray(0, -200), /it ends inside tensor "/],
+  ["is not GGUF", patched(0, 1), /does not begin with "GGUF"/],
+  ["has an unknown version", patched(4, 1), /version 1, expected 2 or 3/],
+  ["has too many tensors", patched(8, 1e6), /1000000 tensors/],
+  ["has a key that is too long", patched(28, 1), /the text "key" has \d+ bytes, expected at most/],
+])("a GGUF file that %s is refused", async (_, bytes, message) => {
+  await expect(convert(bytes, { weights: "q8" })).rejects.toThrow(message);
 });

@@ -1,6 +1,6 @@
 // Data larger than any model needs is refused before it takes memory. The error states the size.
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { CachedSource } from "../../web/src/cache/cached-source.js";
 import { keyOf, readRecords, type ModelRecord } from "../../web/src/cache/records.js";
 import { mostListed, mostRecordBytes } from "../../web/src/loader/limits.js";
@@ -29,71 +29,67 @@ function endless(size?: number) {
 
 const giving = (file: OpenFile): ModelSource => ({ open: async () => file });
 
-describe("a file that is read as a whole", () => {
-  it.each([
-    ["config.json", 16],
-    ["weights.json", 16],
-    ["model.safetensors.index.json", 16],
-    ["tokenizer.json", 64],
-    ["vocab.json", 64],
-    ["merges.txt", 64],
-  ])(
-    "a file is refused before its first byte if its host says that %s is larger than %i MiB",
-    async (name, most) => {
-      const { state, file } = endless(most * mebibyte + 1);
-      await expect(readText(giving(file), name, signal)).rejects.toMatchObject({
-        code: "corrupt",
-        message: `${name}: found ${most * mebibyte + 1} bytes, expected at most ${most * mebibyte}`,
-      });
-      expect(state).toEqual({ sent: 0, isCancelled: true });
-    },
+it.each([
+  ["config.json", 16],
+  ["weights.json", 16],
+  ["model.safetensors.index.json", 16],
+  ["tokenizer.json", 64],
+  ["vocab.json", 64],
+  ["merges.txt", 64],
+])(
+  "a file is refused before its first byte if its host says that %s is larger than %i MiB",
+  async (name, most) => {
+    const { state, file } = endless(most * mebibyte + 1);
+    await expect(readText(giving(file), name, signal)).rejects.toMatchObject({
+      code: "corrupt",
+      message: `${name}: found ${most * mebibyte + 1} bytes, expected at most ${most * mebibyte}`,
+    });
+    expect(state).toEqual({ sent: 0, isCancelled: true });
+  },
+);
+
+it.each([
+  ["directly", giving],
+  [
+    "through the cache",
+    (file: OpenFile) => new CachedSource(new MemoryStore(), giving(file), "id", undefined),
+  ],
+])("reading a file %s stops as soon as it is larger than its host said", async (_, sourceOf) => {
+  const { state, file } = endless(10);
+  await expect(readText(sourceOf(file), "config.json", signal)).rejects.toThrow(
+    "config.json: found 17825792 bytes, expected at most 16777216",
   );
-
-  it.each([
-    ["directly", giving],
-    [
-      "through the cache",
-      (file: OpenFile) => new CachedSource(new MemoryStore(), giving(file), "id", undefined),
-    ],
-  ])("reading a file %s stops as soon as it is larger than its host said", async (_, sourceOf) => {
-    const { state, file } = endless(10);
-    await expect(readText(sourceOf(file), "config.json", signal)).rejects.toThrow(
-      "config.json: found 17825792 bytes, expected at most 16777216",
-    );
-    expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true });
-  });
-
-  it("a file that is read as a whole may have the largest allowed size", async () => {
-    const file = { size: 16 * mebibyte, stream: new Blob([new Uint8Array(16 * mebibyte).fill(32)]).stream() };
-    expect(await readText(giving(file), "config.json", signal)).toHaveLength(16 * mebibyte);
-  });
+  expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true });
 });
 
-describe("a record of the cache", () => {
-  const piece = { path: "f", size: 1, sha256: createHash("sha256").update("f").digest("hex") };
-  const record = (more: Partial<ModelRecord>): ModelRecord => ({
-    id: "a",
-    files: [],
-    missing: [],
-    pieces: [],
-    ...more,
-  });
-  const isRead = async (what: ModelRecord, padding = 0) => {
-    const store = new MemoryStore();
-    store.put("models", await keyOf(what), `${JSON.stringify(what)}\n${" ".repeat(padding)}`);
-    return (await readRecords(store)).length === 1;
-  };
+it("a file that is read as a whole may have the largest allowed size", async () => {
+  const file = { size: 16 * mebibyte, stream: new Blob([new Uint8Array(16 * mebibyte).fill(32)]).stream() };
+  expect(await readText(giving(file), "config.json", signal)).toHaveLength(16 * mebibyte);
+});
 
-  it("a record of the cache may list as many pieces as a weights.json, and no more", async () => {
-    const pieces = (length: number) => Array.from({ length }, () => piece);
-    expect(await isRead(record({ pieces: pieces(mostListed) }))).toBe(true);
-    expect(await isRead(record({ pieces: pieces(mostListed + 1) }))).toBe(false);
-    expect(await isRead(record({ files: pieces(mostListed + 1) }))).toBe(false);
-    expect(await isRead(record({ missing: pieces(mostListed + 1).map(({ path }) => path) }))).toBe(false);
-  });
+const piece = { path: "f", size: 1, sha256: createHash("sha256").update("f").digest("hex") };
+const record = (more: Partial<ModelRecord>): ModelRecord => ({
+  id: "a",
+  files: [],
+  missing: [],
+  pieces: [],
+  ...more,
+});
+const isRead = async (what: ModelRecord, padding = 0) => {
+  const store = new MemoryStore();
+  store.put("models", await keyOf(what), `${JSON.stringify(what)}\n${" ".repeat(padding)}`);
+  return (await readRecords(store)).length === 1;
+};
 
-  it("a record of the cache that is larger than a weights.json may be is not read", async () => {
-    expect(await isRead(record({}), 1000)).toBe(true);
-    expect(await isRead(record({}), mostRecordBytes)).toBe(false);
-  });
+it("a record of the cache may list as many pieces as a weights.json, and no more", async () => {
+  const pieces = (length: number) => Array.from({ length }, () => piece);
+  expect(await isRead(record({ pieces: pieces(mostListed) }))).toBe(true);
+  expect(await isRead(record({ pieces: pieces(mostListed + 1) }))).toBe(false);
+  expect(await isRead(record({ files: pieces(mostListed + 1) }))).toBe(false);
+  expect(await isRead(record({ missing: pieces(mostListed + 1).map(({ path }) => path) }))).toBe(false);
+});
+
+it("a record of the cache that is larger than a weights.json may be is not read", async () => {
+  expect(await isRead(record({}), 1000)).toBe(true);
+  expect(await isRead(record({}), mostRecordBytes)).toBe(false);
 });

@@ -102,48 +102,46 @@ describe("progress", () => {
   });
 });
 
-describe("a model without model.safetensors", () => {
-  const missing = new LoadError("not-found", "no model.safetensors");
-  const { signal } = new AbortController();
-  const of = (files: string[] | undefined, id?: string) =>
-    withoutWeights({ id, open: vi.fn(), list: async () => files }, missing, signal);
+const missing = new LoadError("not-found", "no model.safetensors");
+const { signal } = new AbortController();
+const of = (files: string[] | undefined, id?: string) =>
+  withoutWeights({ id, open: vi.fn(), list: async () => files }, missing, signal);
 
-  it.each([
-    ["tf_model.h5", ", from_tf=True"],
-    ["flax_model.msgpack", ", from_flax=True"],
-  ])(
-    "a model with %s but no model.safetensors names the Python line that converts it",
-    async (file, argument) => {
-      for (const [id, name] of [
-        ["hf:owner/name@v1", "owner/name"],
-        ["https://hub.example/owner/name@main", "owner/name"],
-        [undefined, "FOLDER"],
-      ] as const) {
-        const error = await of(["config.json", file], id);
-        expect(error.code).toBe("unsupported");
-        expect(error.message).toBe(
-          `${name} has its weights only in ${file}, which a page cannot load safely. Convert them to model.safetensors with Python: python3 -c 'from transformers import GPT2LMHeadModel as M; M.from_pretrained("${name}"${argument}).save_pretrained("FOLDER")'`,
-        );
-      }
-    },
-  );
+it.each([
+  ["tf_model.h5", ", from_tf=True"],
+  ["flax_model.msgpack", ", from_flax=True"],
+])(
+  "a model with %s but no model.safetensors names the Python line that converts it",
+  async (file, argument) => {
+    for (const [id, name] of [
+      ["hf:owner/name@v1", "owner/name"],
+      ["https://hub.example/owner/name@main", "owner/name"],
+      [undefined, "FOLDER"],
+    ] as const) {
+      const error = await of(["config.json", file], id);
+      expect(error.code).toBe("unsupported");
+      expect(error.message).toBe(
+        `${name} has its weights only in ${file}, which a page cannot load safely. Convert them to model.safetensors with Python: python3 -c 'from transformers import GPT2LMHeadModel as M; M.from_pretrained("${name}"${argument}).save_pretrained("FOLDER")'`,
+      );
+    }
+  },
+);
 
-  it("the error names the GGUF files to choose from", async () => {
-    const error = await of(["a.gguf", "b.GGUF", "c.gguf.txt"], "hf:owner/name@v1");
-    expect([error.code, error.message]).toEqual([
-      "not-found",
-      "owner/name has no model.safetensors, but a.gguf, b.GGUF: give the address of one of them",
-    ]);
-  });
-
-  it.each([[["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]])(
-    "a model without weights (%j) is reported as not found",
-    async (files) => {
-      expect(await of(files, "hf:a/b")).toBe(missing);
-      expect(await withoutWeights({ open: vi.fn() }, missing, signal)).toBe(missing);
-    },
-  );
+it("the error names the GGUF files to choose from", async () => {
+  const error = await of(["a.gguf", "b.GGUF", "c.gguf.txt"], "hf:owner/name@v1");
+  expect([error.code, error.message]).toEqual([
+    "not-found",
+    "owner/name has no model.safetensors, but a.gguf, b.GGUF: give the address of one of them",
+  ]);
 });
+
+it.each([[["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]])(
+  "a model without weights (%j) is reported as not found",
+  async (files) => {
+    expect(await of(files, "hf:a/b")).toBe(missing);
+    expect(await withoutWeights({ open: vi.fn() }, missing, signal)).toBe(missing);
+  },
+);
 
 describe("a model that must be converted", () => {
   const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 // The weights stream into the engine: several pieces download at once, and it takes them in order.
-import { describe, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { loadPieces, loadPlainFile } from "../../web/src/loader/load-weights.js";
 import type { Bytes, PieceOptions, PieceSource } from "../../web/src/loader/piece-source.js";
 import type { Piece } from "../../web/src/loader/weights-index.js";
@@ -70,134 +70,128 @@ function loadScripted(count: number, until = signal) {
   return { pieces, taken, progress, startEngine, loading };
 }
 
-describe("loadPieces", () => {
-  it("loadPieces downloads three pieces at a time, starts them in order, and passes them on in order", async () => {
-    const { pieces, taken, progress, startEngine, loading } = loadScripted(6);
-    startEngine();
-    await settle();
-    expect(pieces.underWay).toEqual(["0"]);
-    await pieces.part(0, 1);
-    expect(pieces.underWay).toEqual(["0", "1"]);
-    await pieces.part(1, 2);
-    expect(pieces.underWay).toEqual(["0", "1", "2"]);
-    await pieces.end(1);
-    expect(pieces.underWay).toEqual(["0", "2"]); // the next waits for the memory of the first
-    expect(taken).toEqual([]);
-    await pieces.end(0);
-    expect(taken).toEqual([0, 1]);
-    expect(pieces.underWay).toEqual(["2", "3", "4"]);
-    for (const path of [4, 3, 2, 5]) await pieces.end(path);
-    await loading;
-    expect(taken).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(progress).toEqual([1, 3, 4, 6, 9, 12, 15, 18]);
-  });
-
-  it("loadPieces never has more than three buffers, however slow a piece or the engine is", async () => {
-    const { pieces, taken, startEngine, loading } = loadScripted(20);
-    await pieces.part(0, 1); // and no more
-    for (let path = 1; path < 20; path += 1) await pieces.end(path);
-    expect(pieces.underWay).toEqual(["0"]);
-    await pieces.end(0);
-    expect(pieces.underWay).toEqual([]); // the engine is not ready
-    expect(taken).toEqual([]);
-    expect(pieces.buffers.size).toBe(3);
-    startEngine();
-    for (let path = 3; path < 20; path += 1) {
-      await settle();
-      await pieces.end(path);
-    }
-    await loading;
-    expect(taken).toEqual(Array.from({ length: 20 }, (_, number) => number));
-    expect(pieces.buffers.size).toBe(3);
-  });
-
-  it.each(["fails", "is aborted"])("loadPieces ends all downloads if one of them %s", async (what) => {
-    const controller = new AbortController();
-    const { pieces, startEngine, loading, taken } = loadScripted(6, controller.signal);
-    startEngine();
-    await pieces.part(0, 1);
-    await pieces.part(1, 1);
-    if (what === "fails") await pieces.end(1, new Error("enough"));
-    else controller.abort(new Error("enough"));
-    await expect(loading).rejects.toThrow("enough");
-    expect(taken).toEqual([]);
-    await settle();
-    expect(pieces.underWay).toHaveLength(3); // no other piece has started since
-  });
-
-  it("loadPieces fails at once if the engine does", async () => {
-    const ready = Promise.reject(new Error("no engine"));
-    const pieces = new ScriptedPieces();
-    const index = { size: 3, pieces: [piece("0", 3)], files: [] };
-    await expect(loadPieces(pieces, index, { ready, onBytes: () => {} }, signal)).rejects.toThrow(
-      "no engine",
-    );
-  });
-
-  it("loadPieces takes more pieces than a call takes arguments", async () => {
-    const index = { size: 0, pieces: new Array<Piece>(200_000).fill(piece("a", 0)), files: [] };
-    const aborted = AbortSignal.abort(new Error("enough"));
-    await expect(loadPieces(new ScriptedPieces(), index, collect().sink, aborted)).rejects.toThrow("enough");
-  });
+it("loadPieces downloads three pieces at a time, starts them in order, and passes them on in order", async () => {
+  const { pieces, taken, progress, startEngine, loading } = loadScripted(6);
+  startEngine();
+  await settle();
+  expect(pieces.underWay).toEqual(["0"]);
+  await pieces.part(0, 1);
+  expect(pieces.underWay).toEqual(["0", "1"]);
+  await pieces.part(1, 2);
+  expect(pieces.underWay).toEqual(["0", "1", "2"]);
+  await pieces.end(1);
+  expect(pieces.underWay).toEqual(["0", "2"]); // the next waits for the memory of the first
+  expect(taken).toEqual([]);
+  await pieces.end(0);
+  expect(taken).toEqual([0, 1]);
+  expect(pieces.underWay).toEqual(["2", "3", "4"]);
+  for (const path of [4, 3, 2, 5]) await pieces.end(path);
+  await loading;
+  expect(taken).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(progress).toEqual([1, 3, 4, 6, 9, 12, 15, 18]);
 });
 
-describe("loadPlainFile", () => {
-  it("loadPlainFile streams a file without pieces", async () => {
-    const { taken, progress, sink } = collect();
-    const stream = new ReadableStream<Uint8Array>({
-      start(controller) {
-        controller.enqueue(Uint8Array.of(1, 2, 3));
-        controller.enqueue(Uint8Array.of(4));
-        controller.close();
-      },
-    });
-    await loadPlainFile({ size: 4, stream }, "f", sink, signal);
-    expect(taken).toEqual([1, 2, 3, 4]);
-    expect(progress).toEqual([3, 4]);
-  });
+it("loadPieces never has more than three buffers, however slow a piece or the engine is", async () => {
+  const { pieces, taken, startEngine, loading } = loadScripted(20);
+  await pieces.part(0, 1); // and no more
+  for (let path = 1; path < 20; path += 1) await pieces.end(path);
+  expect(pieces.underWay).toEqual(["0"]);
+  await pieces.end(0);
+  expect(pieces.underWay).toEqual([]); // the engine is not ready
+  expect(taken).toEqual([]);
+  expect(pieces.buffers.size).toBe(3);
+  startEngine();
+  for (let path = 3; path < 20; path += 1) {
+    await settle();
+    await pieces.end(path);
+  }
+  await loading;
+  expect(taken).toEqual(Array.from({ length: 20 }, (_, number) => number));
+  expect(pieces.buffers.size).toBe(3);
+});
 
-  it("loadPlainFile passes on the engine's error unchanged, and stops reading", async () => {
-    let isCancelled = false;
-    const stream = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(Uint8Array.of(1)),
-      cancel: () => void (isCancelled = true),
-    });
-    const refusal = new Gpt2Error("corrupt", "tensor wte.weight overlaps another");
-    const take = () => {
-      throw refusal;
-    };
-    const sink = { ready: Promise.resolve(take), onBytes: () => {} };
-    const loading = loadPlainFile({ size: 1, stream }, "f", sink, signal);
-    await expect(loading).rejects.toBe(refusal);
-    await vi.waitFor(() => expect(isCancelled).toBe(true));
-  });
+it.each(["fails", "is aborted"])("loadPieces ends all downloads if one of them %s", async (what) => {
+  const controller = new AbortController();
+  const { pieces, startEngine, loading, taken } = loadScripted(6, controller.signal);
+  startEngine();
+  await pieces.part(0, 1);
+  await pieces.part(1, 1);
+  if (what === "fails") await pieces.end(1, new Error("enough"));
+  else controller.abort(new Error("enough"));
+  await expect(loading).rejects.toThrow("enough");
+  expect(taken).toEqual([]);
+  await settle();
+  expect(pieces.underWay).toHaveLength(3); // no other piece has started since
+});
 
-  it.each([
-    '{"error":"no access"}',
-    "<!doctype html><title>404</title>",
-    "Entry not found",
-    "version https://git-lfs",
-  ])("loadPlainFile refuses %s, which a host sent in place of weights", async (text) => {
-    const take = vi.fn();
-    const sink = { ready: Promise.resolve(take), onBytes: () => {} };
-    const file = { size: undefined, stream: new Blob([text]).stream() };
-    await expect(loadPlainFile(file, "f", sink, signal)).rejects.toMatchObject({
-      code: "corrupt",
-      message: `f is not a file of weights: it begins with the text "${text}"`,
-    });
-    expect(take).not.toHaveBeenCalled();
-  });
+it("loadPieces fails at once if the engine does", async () => {
+  const ready = Promise.reject(new Error("no engine"));
+  const pieces = new ScriptedPieces();
+  const index = { size: 3, pieces: [piece("0", 3)], files: [] };
+  await expect(loadPieces(pieces, index, { ready, onBytes: () => {} }, signal)).rejects.toThrow("no engine");
+});
 
-  it("loadPlainFile reports a stream that breaks as a broken connection", async () => {
-    const broken = () =>
-      new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) });
-    const reading = loadPlainFile({ size: 1, stream: broken() }, "f", collect().sink, signal);
-    await expect(reading).rejects.toMatchObject({
-      code: "network",
-      message: "the connection broke while reading f: reset",
-    });
-    const aborted = AbortSignal.abort(new Error("enough"));
-    const again = loadPlainFile({ size: 1, stream: broken() }, "f", collect().sink, aborted);
-    await expect(again).rejects.toThrow("enough");
+it("loadPieces takes more pieces than a call takes arguments", async () => {
+  const index = { size: 0, pieces: new Array<Piece>(200_000).fill(piece("a", 0)), files: [] };
+  const aborted = AbortSignal.abort(new Error("enough"));
+  await expect(loadPieces(new ScriptedPieces(), index, collect().sink, aborted)).rejects.toThrow("enough");
+});
+
+it("loadPlainFile streams a file without pieces", async () => {
+  const { taken, progress, sink } = collect();
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(Uint8Array.of(1, 2, 3));
+      controller.enqueue(Uint8Array.of(4));
+      controller.close();
+    },
   });
+  await loadPlainFile({ size: 4, stream }, "f", sink, signal);
+  expect(taken).toEqual([1, 2, 3, 4]);
+  expect(progress).toEqual([3, 4]);
+});
+
+it("loadPlainFile passes on the engine's error unchanged, and stops reading", async () => {
+  let isCancelled = false;
+  const stream = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(Uint8Array.of(1)),
+    cancel: () => void (isCancelled = true),
+  });
+  const refusal = new Gpt2Error("corrupt", "tensor wte.weight overlaps another");
+  const take = () => {
+    throw refusal;
+  };
+  const sink = { ready: Promise.resolve(take), onBytes: () => {} };
+  const loading = loadPlainFile({ size: 1, stream }, "f", sink, signal);
+  await expect(loading).rejects.toBe(refusal);
+  await vi.waitFor(() => expect(isCancelled).toBe(true));
+});
+
+it.each([
+  '{"error":"no access"}',
+  "<!doctype html><title>404</title>",
+  "Entry not found",
+  "version https://git-lfs",
+])("loadPlainFile refuses %s, which a host sent in place of weights", async (text) => {
+  const take = vi.fn();
+  const sink = { ready: Promise.resolve(take), onBytes: () => {} };
+  const file = { size: undefined, stream: new Blob([text]).stream() };
+  await expect(loadPlainFile(file, "f", sink, signal)).rejects.toMatchObject({
+    code: "corrupt",
+    message: `f is not a file of weights: it begins with the text "${text}"`,
+  });
+  expect(take).not.toHaveBeenCalled();
+});
+
+it("loadPlainFile reports a stream that breaks as a broken connection", async () => {
+  const broken = () =>
+    new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) });
+  const reading = loadPlainFile({ size: 1, stream: broken() }, "f", collect().sink, signal);
+  await expect(reading).rejects.toMatchObject({
+    code: "network",
+    message: "the connection broke while reading f: reset",
+  });
+  const aborted = AbortSignal.abort(new Error("enough"));
+  const again = loadPlainFile({ size: 1, stream: broken() }, "f", collect().sink, aborted);
+  await expect(again).rejects.toThrow("enough");
 });

@@ -1,5 +1,5 @@
 // The sources that loadModel accepts, and the requests to the worker.
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { readSource } from "../../web/src/client/read-source.js";
 import type { FilesRequest } from "../../web/src/shared/protocol.js";
 
@@ -22,177 +22,165 @@ function file(name: string, path = ""): File {
   return made;
 }
 
-describe("an id", () => {
-  it.each([
-    ["hf:openai-community/gpt2", hub("openai-community/gpt2")],
-    ["HF:gpt2", hub("gpt2")],
-    ["hf:user/fine-tune@refs/pr/1", hub("user/fine-tune", "refs/pr/1")],
-    ["hf:user/gpt2-GGUF/q/gpt2.Q8_0.gguf@v1", hub("user/gpt2-GGUF", "v1", { file: "q/gpt2.Q8_0.gguf" })],
-    [
-      "models/demo",
-      hub("models/demo", "main", { hub: "https://hub.example/sub/" }),
-      "https://hub.example/sub",
-    ],
-    ["hf:gpt2", hub("gpt2", "main", { hub: "https://hub.example/" }), new URL("https://hub.example")],
-  ])(
-    "the address %s is that of %j, on another hub if one is set",
-    async (source, request, base?: string | URL) => {
-      expect(await readSource(source, base)).toEqual(request);
+it.each([
+  ["hf:openai-community/gpt2", hub("openai-community/gpt2")],
+  ["HF:gpt2", hub("gpt2")],
+  ["hf:user/fine-tune@refs/pr/1", hub("user/fine-tune", "refs/pr/1")],
+  ["hf:user/gpt2-GGUF/q/gpt2.Q8_0.gguf@v1", hub("user/gpt2-GGUF", "v1", { file: "q/gpt2.Q8_0.gguf" })],
+  ["models/demo", hub("models/demo", "main", { hub: "https://hub.example/sub/" }), "https://hub.example/sub"],
+  ["hf:gpt2", hub("gpt2", "main", { hub: "https://hub.example/" }), new URL("https://hub.example")],
+])(
+  "the address %s is that of %j, on another hub if one is set",
+  async (source, request, base?: string | URL) => {
+    expect(await readSource(source, base)).toEqual(request);
+  },
+);
+
+it.each([
+  ["hf:", undefined, /the model's id is "hf:", expected owner\/name/],
+  ["hf:a/b/c", undefined, /the model's id is "hf:a\/b\/c", expected/],
+  ["hf:../b", undefined, /expected owner\/name/],
+  ["hf:a/b?c", undefined, /expected owner\/name/],
+  ["hf:a/b/../../../c/d/resolve/main/x.gguf", undefined, /it has the part "\.\."/],
+  ["hf:a/b@..", undefined, /and ".." in it is wrong: it has the part "\.\."/],
+  ["./models/demo/", usual, /the model's id is ".\/models\/demo\/", expected owner/],
+  [new URL("http://host/m"), usual, /hub needs a model's id, but the model is an object/],
+  ["a/b", "http://[", /hub is "http:\/\/\[", which is not a URL/],
+  ["a/b", 3, /hub is 3, expected a URL/],
+  ["a/b", "https://user:secret@hub.example", /^hub has a user name or a password/], // messages would show it
+])("an id is refused: %s at %s", async (source, base, message) => {
+  await expect(readSource(source, base)).rejects.toEqual(refusal(message));
+});
+
+it.each([
+  ["models/demo", { url: "http://host/page/models/demo/", orHub: hub("models/demo") }],
+  ["user/tale@v1", { url: "http://host/page/user/tale@v1/", orHub: hub("user/tale", "v1") }],
+  ["models/demo/", { url: "http://host/page/models/demo/" }],
+  ["./models", { url: "http://host/page/models/" }],
+  ["../m", { url: "http://host/m/" }],
+  ["a/b/c", { url: "http://host/page/a/b/c/" }],
+  ["m", { url: "http://host/page/m/" }],
+  ["a/b?c", { url: "http://host/page/a/b/" }],
+  ["models/gpt2.gguf", { url: "http://host/page/models/", file: "gpt2.gguf" }],
+  ["https://cdn/x/y.Q4_K.GGUF?v=1", { url: "https://cdn/x/", file: "y.Q4_K.GGUF?v=1" }],
+  [new URL("https://cdn/x/y.gguf"), { url: "https://cdn/x/", file: "y.gguf" }],
+  [new URL("https://cdn/x"), { url: "https://cdn/x/" }],
+])(
+  "%s is read as a folder's address, and as an id only if it cannot be an address",
+  async (source, request) => {
+    expect(await readSource(source, undefined)).toEqual({ kind: "folder", ...request });
+  },
+);
+
+it.each([
+  ["", /^the model is "", expected a folder's URL, an id on the hub, or files/],
+  [" \n", /expected a folder's URL, an id on the hub/],
+  ["blob:http://host/x.gguf", /expected a folder's URL, as https:/],
+  [new URL("filesystem:http://host/temporary/x.gguf"), /expected a folder's/],
+  ["http://user@host/m/", /^the model's address has a user name or a password, which fetch refuses/],
+  ["//user:secret@host/x.gguf", /^(?!.*secret).*has a user name or a password/],
+])("%s is refused", async (source, message) => {
+  await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
+});
+
+it("an address is relative to the page's, without the password in the page's address", async () => {
+  vi.stubGlobal("document", { baseURI: "https://user:secret@host/page/a@b.html" });
+  expect(await readSource("models/demo/", undefined)).toMatchObject({
+    url: "https://host/page/models/demo/",
+  });
+  vi.stubGlobal("document", { baseURI: "https://host/a@b/page.html" });
+  expect(await readSource("m/", undefined)).toMatchObject({ url: "https://host/a@b/m/" });
+});
+
+const namesOf = async (source: object) => {
+  const request = (await readSource(source, undefined)) as FilesRequest;
+  return { names: request.files.map(({ name }) => name), file: request.file };
+};
+
+it("local files come from the one folder with a config.json", async () => {
+  const files = [
+    file("readme.md", "drop"),
+    file("config.json", "drop/gpt2"),
+    file("model.safetensors", "drop/gpt2"),
+    file("model.safetensors", "drop/other"),
+  ];
+  expect(await namesOf(files)).toEqual({ names: ["config.json", "model.safetensors"], file: undefined });
+  expect(await namesOf(new Set(files))).toEqual(await namesOf(files));
+});
+
+it("a GGUF file is used by itself or among other files", async () => {
+  expect(await namesOf(file("a.gguf"))).toEqual({ names: ["a.gguf"], file: "a.gguf" });
+  expect(await namesOf([file("a.GGUF"), file("config.json")])).toEqual({
+    names: ["a.GGUF"],
+    file: "a.GGUF",
+  });
+  const both = [file("a.gguf"), file("config.json"), file("model.safetensors")];
+  expect((await namesOf(both)).file).toBeUndefined();
+});
+
+it("the same local files give the same id, in any kind of list", async () => {
+  const files = [file("config.json"), file("weights.json")];
+  const keyOf = async (source: object) => ((await readSource(source, undefined)) as FilesRequest).key;
+  expect(await keyOf([...files])).toBe(await keyOf(files));
+  expect(await keyOf([file("config.json"), file("weights.json")])).not.toBe(await keyOf(files));
+});
+
+it.each([
+  [[], /the list of the model's files is empty/],
+  [[3], /number 0 of the model's files is 3, expected a File/],
+  [{}, /number 0 of the model's files is an object, expected a File/],
+  [
+    [file("a.txt"), file("b.txt")],
+    /there is no model among the files \(a\.txt, b\.txt\), expected config\.json/,
+  ],
+  [[file("a.gguf"), file("b.gguf")], /there are 2 GGUF files \(a\.gguf, b\.gguf\), expected one/],
+  [
+    [file("config.json", "a"), file("config.json", "b")],
+    /there are 2 models among the files \(a\/, b\/\), expected one/,
+  ],
+  [
+    [file("config.json"), file("config.json")],
+    /two files are named "config\.json", expected the files of one model/,
+  ],
+])("local files are refused: %s", async (source, message) => {
+  await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
+});
+
+const handle = (kind: "file" | "directory", permission?: PermissionState, answer?: PermissionState) => ({
+  kind,
+  name: "gpt2",
+  ...(permission && { queryPermission: async () => permission }),
+  ...(answer && { requestPermission: async () => answer }),
+  ...(kind === "file" && { getFile: async () => file("gpt2.gguf") }),
+  ...(kind === "directory" && {
+    getFileHandle: async () => {},
+    async *values() {
+      for (const name of ["config.json", "weights.json"])
+        yield { kind: "file", getFile: async () => file(name) };
+      yield { kind: "directory" };
     },
-  );
-
-  it.each([
-    ["hf:", undefined, /the model's id is "hf:", expected owner\/name/],
-    ["hf:a/b/c", undefined, /the model's id is "hf:a\/b\/c", expected/],
-    ["hf:../b", undefined, /expected owner\/name/],
-    ["hf:a/b?c", undefined, /expected owner\/name/],
-    ["hf:a/b/../../../c/d/resolve/main/x.gguf", undefined, /it has the part "\.\."/],
-    ["hf:a/b@..", undefined, /and ".." in it is wrong: it has the part "\.\."/],
-    ["./models/demo/", usual, /the model's id is ".\/models\/demo\/", expected owner/],
-    [new URL("http://host/m"), usual, /hub needs a model's id, but the model is an object/],
-    ["a/b", "http://[", /hub is "http:\/\/\[", which is not a URL/],
-    ["a/b", 3, /hub is 3, expected a URL/],
-    ["a/b", "https://user:secret@hub.example", /^hub has a user name or a password/], // messages would show it
-  ])("an id is refused: %s at %s", async (source, base, message) => {
-    await expect(readSource(source, base)).rejects.toEqual(refusal(message));
-  });
+  }),
 });
 
-describe("an address", () => {
-  it.each([
-    ["models/demo", { url: "http://host/page/models/demo/", orHub: hub("models/demo") }],
-    ["user/tale@v1", { url: "http://host/page/user/tale@v1/", orHub: hub("user/tale", "v1") }],
-    ["models/demo/", { url: "http://host/page/models/demo/" }],
-    ["./models", { url: "http://host/page/models/" }],
-    ["../m", { url: "http://host/m/" }],
-    ["a/b/c", { url: "http://host/page/a/b/c/" }],
-    ["m", { url: "http://host/page/m/" }],
-    ["a/b?c", { url: "http://host/page/a/b/" }],
-    ["models/gpt2.gguf", { url: "http://host/page/models/", file: "gpt2.gguf" }],
-    ["https://cdn/x/y.Q4_K.GGUF?v=1", { url: "https://cdn/x/", file: "y.Q4_K.GGUF?v=1" }],
-    [new URL("https://cdn/x/y.gguf"), { url: "https://cdn/x/", file: "y.gguf" }],
-    [new URL("https://cdn/x"), { url: "https://cdn/x/" }],
-  ])(
-    "%s is read as a folder's address, and as an id only if it cannot be an address",
-    async (source, request) => {
-      expect(await readSource(source, undefined)).toEqual({ kind: "folder", ...request });
-    },
-  );
-
-  it.each([
-    ["", /^the model is "", expected a folder's URL, an id on the hub, or files/],
-    [" \n", /expected a folder's URL, an id on the hub/],
-    ["blob:http://host/x.gguf", /expected a folder's URL, as https:/],
-    [new URL("filesystem:http://host/temporary/x.gguf"), /expected a folder's/],
-    ["http://user@host/m/", /^the model's address has a user name or a password, which fetch refuses/],
-    ["//user:secret@host/x.gguf", /^(?!.*secret).*has a user name or a password/],
-  ])("%s is refused", async (source, message) => {
-    await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
+it("a directory handle gives its files once the page may read them", async () => {
+  expect(await readSource(handle("directory"), undefined)).toMatchObject({
+    files: [{ name: "config.json" }, { name: "weights.json" }],
   });
-
-  it("an address is relative to the page's, without the password in the page's address", async () => {
-    vi.stubGlobal("document", { baseURI: "https://user:secret@host/page/a@b.html" });
-    expect(await readSource("models/demo/", undefined)).toMatchObject({
-      url: "https://host/page/models/demo/",
-    });
-    vi.stubGlobal("document", { baseURI: "https://host/a@b/page.html" });
-    expect(await readSource("m/", undefined)).toMatchObject({ url: "https://host/a@b/m/" });
+  expect(await readSource(handle("directory", "prompt", "granted"), undefined)).toMatchObject({
+    kind: "files",
   });
+  expect(await readSource(handle("file", "granted"), undefined)).toMatchObject({ file: "gpt2.gguf" });
 });
 
-describe("local files", () => {
-  const namesOf = async (source: object) => {
-    const request = (await readSource(source, undefined)) as FilesRequest;
-    return { names: request.files.map(({ name }) => name), file: request.file };
-  };
-
-  it("local files come from the one folder with a config.json", async () => {
-    const files = [
-      file("readme.md", "drop"),
-      file("config.json", "drop/gpt2"),
-      file("model.safetensors", "drop/gpt2"),
-      file("model.safetensors", "drop/other"),
-    ];
-    expect(await namesOf(files)).toEqual({ names: ["config.json", "model.safetensors"], file: undefined });
-    expect(await namesOf(new Set(files))).toEqual(await namesOf(files));
-  });
-
-  it("a GGUF file is used by itself or among other files", async () => {
-    expect(await namesOf(file("a.gguf"))).toEqual({ names: ["a.gguf"], file: "a.gguf" });
-    expect(await namesOf([file("a.GGUF"), file("config.json")])).toEqual({
-      names: ["a.GGUF"],
-      file: "a.GGUF",
+it.each([
+  ["denied", undefined],
+  ["prompt", "denied"],
+] as const)(
+  "a directory handle without permission is an error that names it: %s",
+  async (permission, answer) => {
+    await expect(readSource(handle("directory", permission, answer), undefined)).rejects.toMatchObject({
+      code: "not-found",
+      message: expect.stringContaining('this page may not read "gpt2"'),
     });
-    const both = [file("a.gguf"), file("config.json"), file("model.safetensors")];
-    expect((await namesOf(both)).file).toBeUndefined();
-  });
-
-  it("the same local files give the same id, in any kind of list", async () => {
-    const files = [file("config.json"), file("weights.json")];
-    const keyOf = async (source: object) => ((await readSource(source, undefined)) as FilesRequest).key;
-    expect(await keyOf([...files])).toBe(await keyOf(files));
-    expect(await keyOf([file("config.json"), file("weights.json")])).not.toBe(await keyOf(files));
-  });
-
-  it.each([
-    [[], /the list of the model's files is empty/],
-    [[3], /number 0 of the model's files is 3, expected a File/],
-    [{}, /number 0 of the model's files is an object, expected a File/],
-    [
-      [file("a.txt"), file("b.txt")],
-      /there is no model among the files \(a\.txt, b\.txt\), expected config\.json/,
-    ],
-    [[file("a.gguf"), file("b.gguf")], /there are 2 GGUF files \(a\.gguf, b\.gguf\), expected one/],
-    [
-      [file("config.json", "a"), file("config.json", "b")],
-      /there are 2 models among the files \(a\/, b\/\), expected one/,
-    ],
-    [
-      [file("config.json"), file("config.json")],
-      /two files are named "config\.json", expected the files of one model/,
-    ],
-  ])("local files are refused: %s", async (source, message) => {
-    await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
-  });
-});
-
-describe("directory handles", () => {
-  const handle = (kind: "file" | "directory", permission?: PermissionState, answer?: PermissionState) => ({
-    kind,
-    name: "gpt2",
-    ...(permission && { queryPermission: async () => permission }),
-    ...(answer && { requestPermission: async () => answer }),
-    ...(kind === "file" && { getFile: async () => file("gpt2.gguf") }),
-    ...(kind === "directory" && {
-      getFileHandle: async () => {},
-      async *values() {
-        for (const name of ["config.json", "weights.json"])
-          yield { kind: "file", getFile: async () => file(name) };
-        yield { kind: "directory" };
-      },
-    }),
-  });
-
-  it("a directory handle gives its files once the page may read them", async () => {
-    expect(await readSource(handle("directory"), undefined)).toMatchObject({
-      files: [{ name: "config.json" }, { name: "weights.json" }],
-    });
-    expect(await readSource(handle("directory", "prompt", "granted"), undefined)).toMatchObject({
-      kind: "files",
-    });
-    expect(await readSource(handle("file", "granted"), undefined)).toMatchObject({ file: "gpt2.gguf" });
-  });
-
-  it.each([
-    ["denied", undefined],
-    ["prompt", "denied"],
-  ] as const)(
-    "a directory handle without permission is an error that names it: %s",
-    async (permission, answer) => {
-      await expect(readSource(handle("directory", permission, answer), undefined)).rejects.toMatchObject({
-        code: "not-found",
-        message: expect.stringContaining('this page may not read "gpt2"'),
-      });
-    },
-  );
-});
+  },
+);

@@ -1,6 +1,6 @@
 // The small files of a model, and their sizes and hashes in weights.json.
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { readOptionalText, readText, type IndexPromise } from "../../web/src/loader/read-text.js";
 import { sha256 } from "../../web/src/loader/sha256.js";
@@ -24,88 +24,77 @@ const failing = (code: string): ModelSource => ({
 const listing = (path: string, text: string): IndexPromise =>
   Promise.resolve({ size: 0, pieces: [], files: [{ path, size: text.length, sha256: hashOf(text) }] });
 
-describe("reading a text file", () => {
-  it("a text is joined across chunks", async () => {
-    const stream = new Blob([bytes("aé€😀")]).stream().pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform: (chunk, controller) => chunk.forEach((byte) => controller.enqueue(Uint8Array.of(byte))),
-      }),
-    );
-    const files: ModelSource = { open: async () => ({ size: undefined, stream }) };
-    expect(await readText(files, "f", signal)).toBe("aé€😀");
-    expect(await readText(source(bytes("é").slice(0, 1)), "f", signal)).toBe("\ufffd");
-  });
-
-  it("an optional text may be missing, but other errors are reported", async () => {
-    expect(await readOptionalText(source(bytes("x")), "f", signal)).toBe("x");
-    expect(await readOptionalText(failing("not-found"), "f", signal)).toBeUndefined();
-    await expect(readOptionalText(failing("network"), "f", signal)).rejects.toMatchObject({
-      code: "network",
-    });
-  });
-
-  it("a text is read again once from its start if its rest comes from another version", async () => {
-    const changed = new ChangedFileError("http://host/f");
-    const open = vi.fn<ModelSource["open"]>().mockRejectedValueOnce(changed);
-    open.mockImplementation(async (...asked) => source(bytes("x")).open(...asked));
-    expect(await readText({ open }, "f", signal)).toBe("x");
-    open.mockReset().mockRejectedValue(changed);
-    await expect(readText({ open }, "f", signal)).rejects.toBe(changed);
-    expect(open.mock.calls.map(([, { reload }]) => reload)).toEqual([false, true]);
-  });
-
-  it("a text that weights.json lists must exist", async () => {
-    await expect(
-      readOptionalText(failing("not-found"), "f", signal, listing("f", "x")),
-    ).rejects.toMatchObject({
-      code: "not-found",
-    });
-    expect(await readOptionalText(failing("not-found"), "f", signal, listing("g", "x"))).toBeUndefined();
-  });
-});
-
-describe("a text that weights.json lists", () => {
-  it.each([
-    ["right", [false]],
-    ["wrong", [false, true]],
-  ])(
-    "a listed text that is %s is requested again past all caches only if it is wrong",
-    async (text, asked) => {
-      const files = source(bytes(text), bytes("right"));
-      expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
-      expect(reloads(files)).toEqual(asked);
-    },
+it("a text is joined across chunks", async () => {
+  const stream = new Blob([bytes("aé€😀")]).stream().pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => chunk.forEach((byte) => controller.enqueue(Uint8Array.of(byte))),
+    }),
   );
+  const files: ModelSource = { open: async () => ({ size: undefined, stream }) };
+  expect(await readText(files, "f", signal)).toBe("aé€😀");
+  expect(await readText(source(bytes("é").slice(0, 1)), "f", signal)).toBe("\ufffd");
+});
 
-  it("a listed text that stays wrong is refused with its name and both hashes", async () => {
-    const files = source(bytes("wrong"));
-    await expect(readText(files, "f", signal, listing("f", "right"))).rejects.toMatchObject({
-      code: "corrupt",
-      message: `f has SHA-256 ${hashOf("wrong")}, weights.json says ${hashOf("right")}`,
-    });
-    expect(reloads(files)).toEqual([false, true]);
-  });
-
-  it("a listed text is not accepted before weights.json has arrived", async () => {
-    let arrive: (index: Awaited<IndexPromise>) => void = () => {};
-    const index: IndexPromise = new Promise((resolve) => (arrive = resolve));
-    let text: string | undefined;
-    const files = source(bytes("x"));
-    const reading = readText(files, "f", signal, index).then((read) => (text = read));
-    await vi.waitFor(() => expect(files.opened).toHaveLength(1));
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(text).toBeUndefined();
-    arrive(await listing("f", "x"));
-    expect(await reading).toBe("x");
+it("an optional text may be missing, but other errors are reported", async () => {
+  expect(await readOptionalText(source(bytes("x")), "f", signal)).toBe("x");
+  expect(await readOptionalText(failing("not-found"), "f", signal)).toBeUndefined();
+  await expect(readOptionalText(failing("network"), "f", signal)).rejects.toMatchObject({
+    code: "network",
   });
 });
 
-describe("SHA-256", () => {
-  it("SHA-256 is the same with and without crypto.subtle", async () => {
-    const lengths = [0, 3, 55, 56, 63, 64, 119, 120, 1000];
-    const texts = lengths.map((length) => "abcdefg".repeat(200).slice(0, length));
-    for (const text of texts) expect(await sha256(bytes(text))).toBe(hashOf(text));
-    vi.stubGlobal("crypto", {});
-    for (const text of texts) expect(await sha256(bytes(text))).toBe(hashOf(text));
+it("a text is read again once from its start if its rest comes from another version", async () => {
+  const changed = new ChangedFileError("http://host/f");
+  const open = vi.fn<ModelSource["open"]>().mockRejectedValueOnce(changed);
+  open.mockImplementation(async (...asked) => source(bytes("x")).open(...asked));
+  expect(await readText({ open }, "f", signal)).toBe("x");
+  open.mockReset().mockRejectedValue(changed);
+  await expect(readText({ open }, "f", signal)).rejects.toBe(changed);
+  expect(open.mock.calls.map(([, { reload }]) => reload)).toEqual([false, true]);
+});
+
+it("a text that weights.json lists must exist", async () => {
+  await expect(readOptionalText(failing("not-found"), "f", signal, listing("f", "x"))).rejects.toMatchObject({
+    code: "not-found",
   });
+  expect(await readOptionalText(failing("not-found"), "f", signal, listing("g", "x"))).toBeUndefined();
+});
+
+it.each([
+  ["right", [false]],
+  ["wrong", [false, true]],
+])("a listed text that is %s is requested again past all caches only if it is wrong", async (text, asked) => {
+  const files = source(bytes(text), bytes("right"));
+  expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
+  expect(reloads(files)).toEqual(asked);
+});
+
+it("a listed text that stays wrong is refused with its name and both hashes", async () => {
+  const files = source(bytes("wrong"));
+  await expect(readText(files, "f", signal, listing("f", "right"))).rejects.toMatchObject({
+    code: "corrupt",
+    message: `f has SHA-256 ${hashOf("wrong")}, weights.json says ${hashOf("right")}`,
+  });
+  expect(reloads(files)).toEqual([false, true]);
+});
+
+it("a listed text is not accepted before weights.json has arrived", async () => {
+  let arrive: (index: Awaited<IndexPromise>) => void = () => {};
+  const index: IndexPromise = new Promise((resolve) => (arrive = resolve));
+  let text: string | undefined;
+  const files = source(bytes("x"));
+  const reading = readText(files, "f", signal, index).then((read) => (text = read));
+  await vi.waitFor(() => expect(files.opened).toHaveLength(1));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(text).toBeUndefined();
+  arrive(await listing("f", "x"));
+  expect(await reading).toBe("x");
+});
+
+it("SHA-256 is the same with and without crypto.subtle", async () => {
+  const lengths = [0, 3, 55, 56, 63, 64, 119, 120, 1000];
+  const texts = lengths.map((length) => "abcdefg".repeat(200).slice(0, length));
+  for (const text of texts) expect(await sha256(bytes(text))).toBe(hashOf(text));
+  vi.stubGlobal("crypto", {});
+  for (const text of texts) expect(await sha256(bytes(text))).toBe(hashOf(text));
 });

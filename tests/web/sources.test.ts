@@ -201,71 +201,67 @@ describe("a name that may be a folder's or an id", () => {
   );
 });
 
-describe("local files", () => {
-  const request = (files: File[]) =>
-    ({ kind: "files", files: files.map((file) => ({ name: file.name, file })), key: "" }) as const;
+const request = (files: File[]) =>
+  ({ kind: "files", files: files.map((file) => ({ name: file.name, file })), key: "" }) as const;
 
-  it("local files are read by their names, and the error for a missing one lists up to eight", async () => {
-    const names = Array.from({ length: 9 }, (_, i) => `${i}`);
-    const source = open(request(names.map((name) => new File(["{}"], name))));
-    expect(await readText(source, "8", signal)).toBe("{}");
-    expect((await source.open("8", { signal })).size).toBe(2);
-    expect(await source.list?.(signal)).toEqual(names);
-    await expect(source.open("9", { signal })).rejects.toMatchObject({
-      code: "not-found",
-      message: "there is no 9 among the files (0, 1, 2, 3, 4, 5, 6, 7)",
-    });
-  });
-
-  it("local files are not opened for a load that is aborted", async () => {
-    const aborted = AbortSignal.abort(new Error("enough"));
-    const source = open(request([new File(["{}"], "config.json")]));
-    await expect(source.open("config.json", { signal: aborted })).rejects.toThrow("enough");
-  });
-
-  it("local files can be read from any offset", async () => {
-    const { size, stream } = await open(request([new File(["0123"], "w")])).open("w", { signal, from: 3 });
-    expect([size, String.fromCharCode(...(await bytesOf(stream)))]).toEqual([undefined, "3"]);
-  });
-
-  it("files that changed since they were picked are an error that names them", async () => {
-    const file = new File(["{}"], "config.json");
-    const gone = new ReadableStream({
-      pull: () => Promise.reject(new DOMException("gone", "NotReadableError")),
-    });
-    Object.defineProperty(file, "stream", { value: () => gone });
-    await expect(readText(open(request([file])), "config.json", signal)).rejects.toMatchObject({
-      code: "network",
-      message: expect.stringMatching(
-        /^config\.json cannot be read \(NotReadableError: gone\): it has been changed/,
-      ),
-    });
+it("local files are read by their names, and the error for a missing one lists up to eight", async () => {
+  const names = Array.from({ length: 9 }, (_, i) => `${i}`);
+  const source = open(request(names.map((name) => new File(["{}"], name))));
+  expect(await readText(source, "8", signal)).toBe("{}");
+  expect((await source.open("8", { signal })).size).toBe(2);
+  expect(await source.list?.(signal)).toEqual(names);
+  await expect(source.open("9", { signal })).rejects.toMatchObject({
+    code: "not-found",
+    message: "there is no 9 among the files (0, 1, 2, 3, 4, 5, 6, 7)",
   });
 });
 
-describe("models that need a conversion", () => {
-  const folder = { kind: "folder", url: "http://host/m/" } as const;
-  const files = (...names: string[]) =>
-    ({
-      kind: "files",
-      files: names.map((name) => ({ name, file: new File(["{}"], name) })),
-      key: "",
-    }) satisfies FilesRequest;
+it("local files are not opened for a load that is aborted", async () => {
+  const aborted = AbortSignal.abort(new Error("enough"));
+  const source = open(request([new File(["{}"], "config.json")]));
+  await expect(source.open("config.json", { signal: aborted })).rejects.toThrow("enough");
+});
 
-  it("a Hub model or local files need a conversion, and the source states the result's format", async () => {
-    expect((await opened(files("config.json"))).weights).toBe("q8");
-    expect((await opened(files("config.json"), { weights: "q4" })).weights).toBe("q4");
-    expect((await opened(folder)).weights).toBeUndefined();
-    expect((await opened(folder, { weights: "q4" })).weights).toBe("q4");
-    expect((await opened({ ...folder, file: "m.gguf" })).weights).toBe("q8");
+it("local files can be read from any offset", async () => {
+  const { size, stream } = await open(request([new File(["0123"], "w")])).open("w", { signal, from: 3 });
+  expect([size, String.fromCharCode(...(await bytesOf(stream)))]).toEqual([undefined, "3"]);
+});
+
+it("files that changed since they were picked are an error that names them", async () => {
+  const file = new File(["{}"], "config.json");
+  const gone = new ReadableStream({
+    pull: () => Promise.reject(new DOMException("gone", "NotReadableError")),
   });
+  Object.defineProperty(file, "stream", { value: () => gone });
+  await expect(readText(open(request([file])), "config.json", signal)).rejects.toMatchObject({
+    code: "network",
+    message: expect.stringMatching(
+      /^config\.json cannot be read \(NotReadableError: gone\): it has been changed/,
+    ),
+  });
+});
 
-  it("the converter module reads a model that needs a conversion", async () => {
-    packConverter();
-    const whole = await opened(files("config.json", "model.safetensors"));
-    await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({
-      code: "unsupported",
-      message: expect.stringMatching(/^config\.json: /),
-    });
+const folder = { kind: "folder", url: "http://host/m/" } as const;
+const files = (...names: string[]) =>
+  ({
+    kind: "files",
+    files: names.map((name) => ({ name, file: new File(["{}"], name) })),
+    key: "",
+  }) satisfies FilesRequest;
+
+it("a Hub model or local files need a conversion, and the source states the result's format", async () => {
+  expect((await opened(files("config.json"))).weights).toBe("q8");
+  expect((await opened(files("config.json"), { weights: "q4" })).weights).toBe("q4");
+  expect((await opened(folder)).weights).toBeUndefined();
+  expect((await opened(folder, { weights: "q4" })).weights).toBe("q4");
+  expect((await opened({ ...folder, file: "m.gguf" })).weights).toBe("q8");
+});
+
+it("the converter module reads a model that needs a conversion", async () => {
+  packConverter();
+  const whole = await opened(files("config.json", "model.safetensors"));
+  await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringMatching(/^config\.json: /),
   });
 });

@@ -1,6 +1,6 @@
 // The removal of stored files, the check of records, and a piece that is stored while it downloads.
 import { createHash } from "node:crypto";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { digestOf, readRecords, storedBytes, writeRecord } from "../../web/src/cache/records.js";
 import { markLoading } from "../../web/src/cache/locks.js";
 import { makeRoom, removeRecord, removeUnneededFiles } from "../../web/src/cache/room.js";
@@ -40,178 +40,172 @@ async function addModel(id: string, size: number, usedHoursAgo = 0) {
 }
 const stored = () => store.names("blobs").sort();
 
-describe("room for a model", () => {
-  it("room is first made by removing files without a record, unless they may be needed", async () => {
-    await addModel("a", 100);
-    store.put("changed", "probe 0.5", 0); // another tab has ended while it looked for a store
-    store.put("blobs", "old", 7, Date.now() - hour);
-    store.put("blobs", "young", 5, Date.now() - hour + 1);
-    store.put("blobs", "young but named", 3);
-    store.put("blobs", "busy", 100, 0);
-    store.busy.add("busy");
-    const stop = await markLoading("another tab's");
-    expect(await removeUnneededFiles(store, ["young but named", hash("a")])).toBe(10);
-    expect(stored()).toEqual([hash("a"), hash("shared"), "busy", "young"].sort());
-    store.busy.clear();
-    expect(await removeUnneededFiles(store)).toBe(100);
-    stop();
-    expect(await removeUnneededFiles(store)).toBe(5);
-    expect(store.names("changed")).toEqual([]);
-  });
+it("room is first made by removing files without a record, unless they may be needed", async () => {
+  await addModel("a", 100);
+  store.put("changed", "probe 0.5", 0); // another tab has ended while it looked for a store
+  store.put("blobs", "old", 7, Date.now() - hour);
+  store.put("blobs", "young", 5, Date.now() - hour + 1);
+  store.put("blobs", "young but named", 3);
+  store.put("blobs", "busy", 100, 0);
+  store.busy.add("busy");
+  const stop = await markLoading("another tab's");
+  expect(await removeUnneededFiles(store, ["young but named", hash("a")])).toBe(10);
+  expect(stored()).toEqual([hash("a"), hash("shared"), "busy", "young"].sort());
+  store.busy.clear();
+  expect(await removeUnneededFiles(store)).toBe(100);
+  stop();
+  expect(await removeUnneededFiles(store)).toBe(5);
+  expect(store.names("changed")).toEqual([]);
+});
 
-  it("the room of a model counts the files that no other model needs", async () => {
-    await addModel("a", 100);
-    await addModel("b", 200);
-    const [a] = (await readRecords(store)).filter(({ id }) => id === "a");
-    if (!a) throw new Error("a was not recorded");
-    store.put("changed", a.key, 0);
-    expect(await removeRecord(store, a)).toBe(100);
-    expect(stored()).toEqual([hash("b"), hash("shared")].sort());
-    expect((await readRecords(store)).map(({ id }) => id)).toEqual(["b"]);
-    expect(store.names("changed")).toEqual([]);
-  });
+it("the room of a model counts the files that no other model needs", async () => {
+  await addModel("a", 100);
+  await addModel("b", 200);
+  const [a] = (await readRecords(store)).filter(({ id }) => id === "a");
+  if (!a) throw new Error("a was not recorded");
+  store.put("changed", a.key, 0);
+  expect(await removeRecord(store, a)).toBe(100);
+  expect(stored()).toEqual([hash("b"), hash("shared")].sort());
+  expect((await readRecords(store)).map(({ id }) => id)).toEqual(["b"]);
+  expect(store.names("changed")).toEqual([]);
+});
 
-  it("room is then made by removing the least recently used models that are neither kept nor needed", async () => {
-    await addModel("kept", 500, 9);
-    await addModel("oldest", 100, 5);
-    await addModel("old", 100, 4);
-    await addModel("new", 100, 3);
-    await addModel("wanted", 100, 8);
-    store.put("kept", await digestOf("kept"), 0);
-    expect(await makeRoom(store, 150, "wanted")).toBeNull();
-    expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "new", "wanted"]);
-    expect(await makeRoom(store, 2000, "wanted")).toBe(
-      "it needs 2 kB more, but the browser has only 0 kB left for this site",
-    );
-    expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "wanted"]);
-  });
+it("room is then made by removing the least recently used models that are neither kept nor needed", async () => {
+  await addModel("kept", 500, 9);
+  await addModel("oldest", 100, 5);
+  await addModel("old", 100, 4);
+  await addModel("new", 100, 3);
+  await addModel("wanted", 100, 8);
+  store.put("kept", await digestOf("kept"), 0);
+  expect(await makeRoom(store, 150, "wanted")).toBeNull();
+  expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "new", "wanted"]);
+  expect(await makeRoom(store, 2000, "wanted")).toBe(
+    "it needs 2 kB more, but the browser has only 0 kB left for this site",
+  );
+  expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "wanted"]);
+});
 
-  it("no room is made if there is enough or the browser reports none, with a margin of a hundredth", async () => {
-    await addModel("a", 100, 5);
-    disk = { quota: 1101, usage: 1000 };
-    expect(await makeRoom(store, 100, "b")).toBeNull();
-    for (const unknown of [
-      { quota: undefined, usage: 5 },
-      { quota: 5, usage: undefined },
-    ]) {
-      disk = unknown;
-      expect(await makeRoom(store, 1e9, "b")).toBeNull();
-    }
-    vi.stubGlobal("navigator", {});
+it("no room is made if there is enough or the browser reports none, with a margin of a hundredth", async () => {
+  await addModel("a", 100, 5);
+  disk = { quota: 1101, usage: 1000 };
+  expect(await makeRoom(store, 100, "b")).toBeNull();
+  for (const unknown of [
+    { quota: undefined, usage: 5 },
+    { quota: 5, usage: undefined },
+  ]) {
+    disk = unknown;
     expect(await makeRoom(store, 1e9, "b")).toBeNull();
-    expect(await readRecords(store)).toHaveLength(1);
-    vi.stubGlobal("navigator", { storage: { estimate: async () => disk } });
-    disk = { quota: 1100, usage: 1000 };
-    expect(await makeRoom(store, 100, "b")).toBeNull();
-    expect(await readRecords(store)).toHaveLength(0);
-    disk = { quota: 4_000_000, usage: 1_000_000 };
-    expect(await makeRoom(store, 3_000_000, "b")).toBe(
-      "it needs 3.0 MB more, but the browser has only 3.0 MB left for this site",
-    );
-    store.put("blobs", "old", 40_000, 0);
-    expect(await makeRoom(store, 3_000_000, "b")).toBeNull(); // sweeping was enough
-  });
-});
-
-describe("records", () => {
-  it("records are distinguished by model, format and weights.json, and sorted by last use", async () => {
-    const common = { id: "a", files: [], missing: [], pieces: [] };
-    const plain = { ...common, files: [piece("weights.json", 5)], missing: ["x"] };
-    const quantized = { ...common, weights: "q4" as const, version: "v" };
-    const keys: string[] = [];
-    for (const record of [plain, quantized, { ...common, id: "b" }]) {
-      store.now += 1;
-      keys.push(await writeRecord(store, record));
-    }
-    const expected = [
-      `${hash("a")}-as-is-${hash("weights.json").slice(0, 16)}`,
-      `${hash("a")}-q4-`,
-      `${hash("b")}-as-is-`,
-    ];
-    expect(keys).toEqual(expected);
-    expect((await readRecords(store)).map(({ key }) => key)).toEqual(expected.reverse());
-    expect(await readRecords(store, "a")).toEqual([
-      { ...quantized, key: keys[1], used: store.now - 1 },
-      { ...plain, key: keys[0], used: store.now - 2 },
-    ]);
-  });
-
-  it.each([
-    ["without an id", { id: undefined }],
-    ["without what is missing", { missing: undefined }],
-    ["without files", { files: undefined }],
-    ["without pieces", { pieces: undefined }],
-    ["with a file without a path", { files: [{ size: 1, sha256: hash("") }] }],
-    ["with a size that is none", { pieces: [{ ...piece("p", 1), size: 1.5 }] }],
-    ["with a hash and more after it", { pieces: [{ ...piece("p", 1), sha256: `${hash("")}0` }] }],
-    ["with a hash and more before it", { pieces: [{ ...piece("p", 1), sha256: `0${hash("")}` }] }],
-  ])("damaged records are ignored: %s", async (_, damage) => {
-    const whole = { id: "a", files: [], missing: [], pieces: [] };
-    const key = await writeRecord(store, whole);
-    expect(await readRecords(store)).toHaveLength(1);
-    store.put("models", key, JSON.stringify({ ...whole, ...damage }));
-    expect(await readRecords(store)).toEqual([]);
-    store.put("models", key, "{");
-    expect(await readRecords(store)).toEqual([]);
-  });
-
-  it("records state how much of a model is stored", async () => {
-    const record = { id: "a", files: [piece("f", 5)], missing: [], pieces: [piece("p", 10), piece("p", 10)] };
-    expect(await storedBytes(store, record)).toEqual({ bytes: 0, missing: 15, isWhole: false });
-    store.put("blobs", hash("p"), 10);
-    store.put("blobs", hash("f"), 3);
-    expect(await storedBytes(store, record)).toEqual({ bytes: 13, missing: 2, isWhole: false });
-    store.put("blobs", hash("f"), 9); // longer than it may be
-    expect(await storedBytes(store, record)).toEqual({ bytes: 15, missing: 0, isWhole: false });
-    store.put("blobs", hash("f"), 5);
-    expect(await storedBytes(store, record)).toEqual({ bytes: 15, missing: 0, isWhole: true });
-  });
-});
-
-describe("a piece", () => {
-  const content = Uint8Array.from({ length: 40 }, (_, i) => i);
-  const wanted = piece("p", content.length);
-  const { signal } = new AbortController();
-  const onRefusal = vi.fn();
-
-  /** Reads the piece from the byte `from` on. The host has `given`. */
-  async function read(given: Uint8Array | Error, from = 0) {
-    const source = new MemorySource({ p: given });
-    const onStored = vi.fn();
-    const { stream } = await openPiece(store, source, wanted, { signal, from, onRefusal, onStored });
-    const bytes = [...(await bytesOf(stream))];
-    return { bytes, fetchedFrom: source.placesOf("p"), isStored: onStored.mock.calls.length > 0 };
   }
+  vi.stubGlobal("navigator", {});
+  expect(await makeRoom(store, 1e9, "b")).toBeNull();
+  expect(await readRecords(store)).toHaveLength(1);
+  vi.stubGlobal("navigator", { storage: { estimate: async () => disk } });
+  disk = { quota: 1100, usage: 1000 };
+  expect(await makeRoom(store, 100, "b")).toBeNull();
+  expect(await readRecords(store)).toHaveLength(0);
+  disk = { quota: 4_000_000, usage: 1_000_000 };
+  expect(await makeRoom(store, 3_000_000, "b")).toBe(
+    "it needs 3.0 MB more, but the browser has only 3.0 MB left for this site",
+  );
+  store.put("blobs", "old", 40_000, 0);
+  expect(await makeRoom(store, 3_000_000, "b")).toBeNull(); // sweeping was enough
+});
 
-  it.each([
-    [25, 0, 25],
-    [25, 10, 25],
-    [25, 25, 25],
-    [25, 30, 30],
-    [40 + 1, 0, 0],
-    [0, 0, 0],
-  ])("a piece with %i stored bytes, wanted from %i on, is fetched from %i on", async (found, from, place) => {
-    const bytes = Uint8Array.from({ length: found }, (_, i) => i);
-    store.files.set(`blobs/${wanted.sha256}`, { bytes, modified: 0 });
-    const isStored = from <= found;
-    const expected = { bytes: [...content.slice(from)], fetchedFrom: [place], isStored };
-    expect(await read(content, from)).toEqual(expected);
-    if (isStored) expect(store.files.get(`blobs/${wanted.sha256}`)?.bytes).toEqual(content);
-  });
+it("records are distinguished by model, format and weights.json, and sorted by last use", async () => {
+  const common = { id: "a", files: [], missing: [], pieces: [] };
+  const plain = { ...common, files: [piece("weights.json", 5)], missing: ["x"] };
+  const quantized = { ...common, weights: "q4" as const, version: "v" };
+  const keys: string[] = [];
+  for (const record of [plain, quantized, { ...common, id: "b" }]) {
+    store.now += 1;
+    keys.push(await writeRecord(store, record));
+  }
+  const expected = [
+    `${hash("a")}-as-is-${hash("weights.json").slice(0, 16)}`,
+    `${hash("a")}-q4-`,
+    `${hash("b")}-as-is-`,
+  ];
+  expect(keys).toEqual(expected);
+  expect((await readRecords(store)).map(({ key }) => key)).toEqual(expected.reverse());
+  expect(await readRecords(store, "a")).toEqual([
+    { ...quantized, key: keys[1], used: store.now - 1 },
+    { ...plain, key: keys[0], used: store.now - 2 },
+  ]);
+});
 
-  it("a piece of the wrong length is passed on unchanged and counts as incomplete", async () => {
-    for (const given of [content.slice(0, 30), Uint8Array.from([...content, 1, 2])]) {
-      store.files.clear();
-      expect(await read(given)).toEqual({ bytes: [...given], fetchedFrom: [0], isStored: false });
-      expect(await readStored(store, wanted)).toBeUndefined();
-    }
-  });
+it.each([
+  ["without an id", { id: undefined }],
+  ["without what is missing", { missing: undefined }],
+  ["without files", { files: undefined }],
+  ["without pieces", { pieces: undefined }],
+  ["with a file without a path", { files: [{ size: 1, sha256: hash("") }] }],
+  ["with a size that is none", { pieces: [{ ...piece("p", 1), size: 1.5 }] }],
+  ["with a hash and more after it", { pieces: [{ ...piece("p", 1), sha256: `${hash("")}0` }] }],
+  ["with a hash and more before it", { pieces: [{ ...piece("p", 1), sha256: `0${hash("")}` }] }],
+])("damaged records are ignored: %s", async (_, damage) => {
+  const whole = { id: "a", files: [], missing: [], pieces: [] };
+  const key = await writeRecord(store, whole);
+  expect(await readRecords(store)).toHaveLength(1);
+  store.put("models", key, JSON.stringify({ ...whole, ...damage }));
+  expect(await readRecords(store)).toEqual([]);
+  store.put("models", key, "{");
+  expect(await readRecords(store)).toEqual([]);
+});
 
-  it("another tab may write a piece that cannot be opened or is no longer needed", async () => {
-    await expect(read(new Error("down"))).rejects.toThrow("down");
-    const source = new MemorySource({ p: content });
-    const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored: onRefusal });
-    await file.stream.cancel("enough");
-    expect(await read(content)).toMatchObject({ bytes: [...content], isStored: true });
-  });
+it("records state how much of a model is stored", async () => {
+  const record = { id: "a", files: [piece("f", 5)], missing: [], pieces: [piece("p", 10), piece("p", 10)] };
+  expect(await storedBytes(store, record)).toEqual({ bytes: 0, missing: 15, isWhole: false });
+  store.put("blobs", hash("p"), 10);
+  store.put("blobs", hash("f"), 3);
+  expect(await storedBytes(store, record)).toEqual({ bytes: 13, missing: 2, isWhole: false });
+  store.put("blobs", hash("f"), 9); // longer than it may be
+  expect(await storedBytes(store, record)).toEqual({ bytes: 15, missing: 0, isWhole: false });
+  store.put("blobs", hash("f"), 5);
+  expect(await storedBytes(store, record)).toEqual({ bytes: 15, missing: 0, isWhole: true });
+});
+
+const content = Uint8Array.from({ length: 40 }, (_, i) => i);
+const wanted = piece("p", content.length);
+const { signal } = new AbortController();
+const onRefusal = vi.fn();
+
+/** Reads the piece from the byte `from` on. The host has `given`. */
+async function read(given: Uint8Array | Error, from = 0) {
+  const source = new MemorySource({ p: given });
+  const onStored = vi.fn();
+  const { stream } = await openPiece(store, source, wanted, { signal, from, onRefusal, onStored });
+  const bytes = [...(await bytesOf(stream))];
+  return { bytes, fetchedFrom: source.placesOf("p"), isStored: onStored.mock.calls.length > 0 };
+}
+
+it.each([
+  [25, 0, 25],
+  [25, 10, 25],
+  [25, 25, 25],
+  [25, 30, 30],
+  [40 + 1, 0, 0],
+  [0, 0, 0],
+])("a piece with %i stored bytes, wanted from %i on, is fetched from %i on", async (found, from, place) => {
+  const bytes = Uint8Array.from({ length: found }, (_, i) => i);
+  store.files.set(`blobs/${wanted.sha256}`, { bytes, modified: 0 });
+  const isStored = from <= found;
+  const expected = { bytes: [...content.slice(from)], fetchedFrom: [place], isStored };
+  expect(await read(content, from)).toEqual(expected);
+  if (isStored) expect(store.files.get(`blobs/${wanted.sha256}`)?.bytes).toEqual(content);
+});
+
+it("a piece of the wrong length is passed on unchanged and counts as incomplete", async () => {
+  for (const given of [content.slice(0, 30), Uint8Array.from([...content, 1, 2])]) {
+    store.files.clear();
+    expect(await read(given)).toEqual({ bytes: [...given], fetchedFrom: [0], isStored: false });
+    expect(await readStored(store, wanted)).toBeUndefined();
+  }
+});
+
+it("another tab may write a piece that cannot be opened or is no longer needed", async () => {
+  await expect(read(new Error("down"))).rejects.toThrow("down");
+  const source = new MemorySource({ p: content });
+  const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored: onRefusal });
+  await file.stream.cancel("enough");
+  expect(await read(content)).toMatchObject({ bytes: [...content], isStored: true });
 });

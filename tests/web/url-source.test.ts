@@ -1,5 +1,5 @@
 // The files of a folder on a static host: their addresses, and what each answer of the host means.
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { UrlSource } from "../../web/src/loader/model-source.js";
 
 const { signal } = new AbortController();
@@ -8,79 +8,77 @@ afterEach(() => vi.unstubAllGlobals());
 
 const answer = (response: Response) => new UrlSource("http://host/m/", async () => response);
 
-describe("UrlSource", () => {
-  it.each([
-    [new Response("", { status: 404, statusText: "Gone" }), "not-found", "the host answered 404 Gone"],
-    [new Response("", { status: 503 }), "network", "the host answered 503 "],
-    [new Response("<!doctype html>", html), "not-found", "the host answered with a web page"],
-  ])("UrlSource names the address and the host's answer (%#)", async (response, code, reason) => {
-    const message = `cannot fetch http://host/m/x: ${reason}`;
-    await expect(answer(response).open("x", { signal })).rejects.toMatchObject({ code, message });
-  });
+it.each([
+  [new Response("", { status: 404, statusText: "Gone" }), "not-found", "the host answered 404 Gone"],
+  [new Response("", { status: 503 }), "network", "the host answered 503 "],
+  [new Response("<!doctype html>", html), "not-found", "the host answered with a web page"],
+])("UrlSource names the address and the host's answer (%#)", async (response, code, reason) => {
+  const message = `cannot fetch http://host/m/x: ${reason}`;
+  await expect(answer(response).open("x", { signal })).rejects.toMatchObject({ code, message });
+});
 
-  it("UrlSource reports a failure before an answer as a network error, except an abort", async () => {
-    const source = new UrlSource("http://host/m/", async () => Promise.reject(new TypeError("offline")));
-    await expect(source.open("x", { signal })).rejects.toMatchObject({
-      code: "network",
-      message: "cannot fetch http://host/m/x: TypeError: offline",
-    });
-    const aborted = AbortSignal.abort(new Error("enough"));
-    await expect(source.open("x", { signal: aborted })).rejects.toThrow("enough");
+it("UrlSource reports a failure before an answer as a network error, except an abort", async () => {
+  const source = new UrlSource("http://host/m/", async () => Promise.reject(new TypeError("offline")));
+  await expect(source.open("x", { signal })).rejects.toMatchObject({
+    code: "network",
+    message: "cannot fetch http://host/m/x: TypeError: offline",
   });
+  const aborted = AbortSignal.abort(new Error("enough"));
+  await expect(source.open("x", { signal: aborted })).rejects.toThrow("enough");
+});
 
-  it.each([
-    ["a stated length", new Response("abc", { headers: { "content-length": "3" } }), 3, "abc"],
-    [
-      "the length of a compressed answer",
-      new Response("abc", { headers: { "content-length": "5", "content-encoding": "gzip" } }),
-      undefined,
-      "abc",
-    ],
-    ["an answer without a body", new Response(null, { status: 204 }), undefined, ""],
-  ])("UrlSource gives the size of the file if the host states it: %s", async (_, response, size, text) => {
-    const file = await answer(response).open("x", { signal });
-    expect(file.size).toBe(size);
-    expect(await new Response(file.stream).text()).toBe(text);
-  });
+it.each([
+  ["a stated length", new Response("abc", { headers: { "content-length": "3" } }), 3, "abc"],
+  [
+    "the length of a compressed answer",
+    new Response("abc", { headers: { "content-length": "5", "content-encoding": "gzip" } }),
+    undefined,
+    "abc",
+  ],
+  ["an answer without a body", new Response(null, { status: 204 }), undefined, ""],
+])("UrlSource gives the size of the file if the host states it: %s", async (_, response, size, text) => {
+  const file = await answer(response).open("x", { signal });
+  expect(file.size).toBe(size);
+  expect(await new Response(file.stream).text()).toBe(text);
+});
 
-  it("UrlSource requests the rest of a file, whose answer does not state the size of the whole", async () => {
-    const response = new Response("bc", { status: 206, headers: { "content-length": "2" } });
-    const ask = vi.fn(async (..._: Parameters<typeof fetch>) => response);
-    const file = await new UrlSource("http://host/", ask).open("x", { signal, from: 1 });
-    expect(new Headers(ask.mock.calls[0]?.[1]?.headers).get("range")).toBe("bytes=1-");
-    expect(file.size).toBeUndefined();
-    expect(await new Response(file.stream).text()).toBe("bc");
-  });
+it("UrlSource requests the rest of a file, whose answer does not state the size of the whole", async () => {
+  const response = new Response("bc", { status: 206, headers: { "content-length": "2" } });
+  const ask = vi.fn(async (..._: Parameters<typeof fetch>) => response);
+  const file = await new UrlSource("http://host/", ask).open("x", { signal, from: 1 });
+  expect(new Headers(ask.mock.calls[0]?.[1]?.headers).get("range")).toBe("bytes=1-");
+  expect(file.size).toBeUndefined();
+  expect(await new Response(file.stream).text()).toBe("bc");
+});
 
-  it("UrlSource uses the browser's own fetch, and passes on its signal and whether to bypass caches", async () => {
-    const fetched = vi.fn(async () => new Response("abc"));
-    vi.stubGlobal("fetch", fetched);
-    await new UrlSource("http://host/m/").open("x", { signal });
-    await new UrlSource("http://host/m/").open("x", { signal, reload: true });
-    expect(fetched.mock.calls).toEqual([
-      ["http://host/m/x", { signal }],
-      ["http://host/m/x", { signal, cache: "reload" }],
-    ]);
-  });
+it("UrlSource uses the browser's own fetch, and passes on its signal and whether to bypass caches", async () => {
+  const fetched = vi.fn(async () => new Response("abc"));
+  vi.stubGlobal("fetch", fetched);
+  await new UrlSource("http://host/m/").open("x", { signal });
+  await new UrlSource("http://host/m/").open("x", { signal, reload: true });
+  expect(fetched.mock.calls).toEqual([
+    ["http://host/m/x", { signal }],
+    ["http://host/m/x", { signal, cache: "reload" }],
+  ]);
+});
 
-  it("UrlSource requests a GGUF address exactly as written, with its query", async () => {
-    const asked = vi.fn(async (_: string) => new Response("GGUF"));
-    vi.stubGlobal("fetch", asked);
-    const source = new UrlSource("http://host/m%C3%BC/", fetch, "a%20b%2Fc.gguf?sign=%2F#1");
-    await source.open("a%20b%2Fc.gguf?sign=%2F#1", { signal });
-    await source.open("a b.json", { signal });
-    expect(asked.mock.calls.map(([url]) => url)).toEqual([
-      "http://host/m%C3%BC/a%20b%2Fc.gguf?sign=%2F#1",
-      "http://host/m%C3%BC/a%20b.json",
-    ]);
-  });
+it("UrlSource requests a GGUF address exactly as written, with its query", async () => {
+  const asked = vi.fn(async (_: string) => new Response("GGUF"));
+  vi.stubGlobal("fetch", asked);
+  const source = new UrlSource("http://host/m%C3%BC/", fetch, "a%20b%2Fc.gguf?sign=%2F#1");
+  await source.open("a%20b%2Fc.gguf?sign=%2F#1", { signal });
+  await source.open("a b.json", { signal });
+  expect(asked.mock.calls.map(([url]) => url)).toEqual([
+    "http://host/m%C3%BC/a%20b%2Fc.gguf?sign=%2F#1",
+    "http://host/m%C3%BC/a%20b.json",
+  ]);
+});
 
-  it("UrlSource requests nothing for a name outside the folder", async () => {
-    const asked = vi.fn();
-    await expect(new UrlSource("http://host/m/", asked).open("../x", { signal })).rejects.toMatchObject({
-      code: "corrupt",
-      message: expect.stringContaining('"../x" is not the name of a file of the model: ') as string,
-    });
-    expect(asked).not.toHaveBeenCalled();
+it("UrlSource requests nothing for a name outside the folder", async () => {
+  const asked = vi.fn();
+  await expect(new UrlSource("http://host/m/", asked).open("../x", { signal })).rejects.toMatchObject({
+    code: "corrupt",
+    message: expect.stringContaining('"../x" is not the name of a file of the model: ') as string,
   });
+  expect(asked).not.toHaveBeenCalled();
 });
