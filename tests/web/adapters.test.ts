@@ -26,12 +26,7 @@ describe("the option adapter", () => {
   const both = () => [file("adapter_config.json"), file("adapter_model.safetensors")];
 
   it.each([
-    ["hf:user/lora", [{ source: hub("user/lora"), weight: 1 }]],
     ["lora/", [{ source: folder("http://host/page/lora/"), weight: 1 }]],
-    [
-      "user/lora@v1",
-      [{ source: { ...folder("http://host/page/user/lora@v1/"), orHub: hub("user/lora", "v1") }, weight: 1 }],
-    ],
     [{ source: "hf:user/lora", weight: 0.5 }, [{ source: hub("user/lora"), weight: 0.5 }]],
     [
       ["lora/", { source: "hf:a/b@v2", weight: -1 }],

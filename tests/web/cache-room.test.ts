@@ -125,13 +125,8 @@ it("room for a text comes from unneeded files, then from one model, but none tha
 it("the cache API of pages reports what is stored, and how much room there is", async () => {
   await load(new Host());
   disk.quota = 1e6;
-  const { modelBytes, kind, quota, usage, persisted, notice } = await storage();
-  expect({ kind, quota, persisted, notice }).toEqual({
-    kind: "opfs",
-    quota: 1e6,
-    persisted: false,
-    notice: null,
-  });
+  const { modelBytes, usage, ...rest } = await storage();
+  expect(rest).toMatchObject({ kind: "opfs", quota: 1e6, persisted: false, notice: null });
   expect(modelBytes).toBeGreaterThan(1700);
   expect(usage).toBeGreaterThan(modelBytes);
 });

@@ -126,30 +126,24 @@ const converting =
     return { open, weights: wanted };
   };
 
-it("a folder of floats is converted during the load if it will be stored, and the progress counts the received bytes", async () => {
-  const { engine, progress, opened, request, loaded } = load({
-    openSource: converting(hub),
-    request: { cache: true },
-  });
-  await loaded;
-  expect(opened).toEqual([request, { ...request, weights: "q8" }]);
-  expect(engine.weights).toEqual([...weights.subarray(0, 6)]);
-  expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 40, totalBytes: 40 });
-});
-
-it("a folder of floats is quantized by the engine if nothing can be stored", async () => {
-  const { engine, opened, loaded } = load({ openSource: converting(hub) });
-  await loaded;
-  expect(opened).toHaveLength(1);
-  expect(engine.weights).toEqual([...weights]);
-});
-
-it("a float model in several files is always converted", async () => {
-  const { engine, opened, loaded } = load({ openSource: converting({ "config.json": config }) });
-  await loaded;
-  expect(opened).toHaveLength(2);
-  expect(engine.weights).toEqual([...weights.subarray(0, 6)]);
-});
+it.each([
+  ["is converted during the load if it will be stored", hub, true, true],
+  ["is quantized by the engine if nothing can be stored", hub, false, false],
+  ["in several files is always converted", { "config.json": config }, false, true],
+])(
+  "a folder of floats %s, and the progress counts the received bytes",
+  async (_, files, cache, isConverted) => {
+    const { engine, progress, opened, request, loaded } = load({
+      openSource: converting(files),
+      request: { cache },
+    });
+    await loaded;
+    expect(opened).toEqual(isConverted ? [request, { ...request, weights: "q8" }] : [request]);
+    expect(engine.weights).toEqual([...weights.subarray(0, isConverted ? 6 : 10)]);
+    const received = isConverted ? 40 : 10;
+    expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: received, totalBytes: received });
+  },
+);
 
 it("the error for a folder without weights names both files", async () => {
   for (const cache of [true, false]) {
@@ -243,7 +237,6 @@ const made = (to: string) => ({
 
 it.each([
   ["q8", "q8", undefined],
-  ["f32", "f32", undefined],
   ["f16", "f32", undefined],
   ["q8", "q4", "q8"],
   ["q4", "f32", "q4"],
