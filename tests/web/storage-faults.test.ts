@@ -227,16 +227,6 @@ it("a record with one changed bit lists neither another model nor wrong bytes", 
   expect(isRight(await load(host), host)).toBe(true);
 });
 
-it("a record with the name of another model is ignored", async () => {
-  await load(new Host());
-  const models = await disk.folder("models");
-  const [[name, file] = []] = models.files;
-  if (!name || !file) throw new Error("there is no record");
-  models.files.delete(name);
-  models.files.set(name.replace(/^..../, "0000"), file);
-  expect(await listModels()).toEqual([]);
-});
-
 it("a record of the previous release, which has no hash, is read", async () => {
   const host = new Host();
   await load(host);

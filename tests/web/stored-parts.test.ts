@@ -142,13 +142,14 @@ it.each([
   ["with a size that is none", { pieces: [{ ...piece("p", 1), size: 1.5 }] }],
   ["with a hash and more after it", { pieces: [{ ...piece("p", 1), sha256: `${hash("")}0` }] }],
   ["with a hash and more before it", { pieces: [{ ...piece("p", 1), sha256: `0${hash("")}` }] }],
-])("damaged records are ignored: %s", async (_, damage) => {
+])("damaged records, and records with the key of another model, are ignored: %s", async (_, damage) => {
   const whole = { id: "a", files: [], missing: [], pieces: [] };
   const key = await writeRecord(store, whole);
   expect(await readRecords(store)).toHaveLength(1);
   store.put("models", key, JSON.stringify({ ...whole, ...damage }));
   expect(await readRecords(store)).toEqual([]);
   store.put("models", key, "{");
+  store.put("models", `0000${key.slice(4)}`, JSON.stringify(whole));
   expect(await readRecords(store)).toEqual([]);
 });
 
