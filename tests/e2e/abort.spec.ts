@@ -14,7 +14,6 @@ const half: Answer = (response, bytes) => {
   response.writeHead(200, { "Content-Type": "application/wasm", "Content-Length": bytes.length });
   response.write(bytes.subarray(0, bytes.length >> 1));
 };
-const busy: Answer = (response) => void response.writeHead(503, { "Retry-After": "25" }).end();
 
 interface State {
   /** The file of the answer, if the load reaches the state by one. */
@@ -39,7 +38,6 @@ const states: Record<string, State> = {
   },
   "in the engine's code": { file: "engine/gpt2-simd.wasm", answer: half, when: "globalThis.isAsked" },
   "in a piece": { file: piece, answer: half, when: "reports.some((p) => p.loadedBytes > 1e6)" },
-  "in a pause before the next attempt": { file: piece, answer: busy, when: "reports.some((p) => p.retry)" },
   "while floats are converted": {
     file: floats,
     answer: half,

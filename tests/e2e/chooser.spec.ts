@@ -208,9 +208,7 @@ test("a link to a model of the Hub makes no request before the visitor confirms"
   await generate(page);
 });
 
-test("a name that is no id, and one that the Hub has no model for, are explained; the next one loads", async ({
-  page,
-}) => {
+test("a name that is no id is explained beside its field", async ({ page }) => {
   await open(page);
   const field = page.getByLabel("From the Hugging Face hub");
   for (const text of ["", "my model", "ftp://models.example/tale/"]) {
@@ -222,18 +220,6 @@ test("a name that is no id, and one that the Hub has no model for, are explained
   }
   expect(asked).toEqual([]);
   expect(await violationsIn(page)).toEqual([]);
-  hub.status = 401;
-  hub.errorCode = "RepoNotFound";
-  await lookUp(page, "user/none");
-  await expect(status(page)).toHaveText("huggingface.co has no public model user/none: check the name.");
-  await expect(field).not.toHaveAttribute("aria-invalid");
-  expect(asked).toEqual(["/api/models/user/none/revision/main"]);
-  await expect(page.getByRole("button", { name: "Look up" })).toBeVisible();
-  hub.status = 200;
-  await lookUp(page, "user/tale");
-  await page.getByRole("button", { name: "Download" }).click();
-  await expect(page.getByRole("alert")).toBeHidden();
-  await expectReady(page);
 });
 
 test("an address of the page that names no valid model is explained, and a picked folder loads", async ({
@@ -275,10 +261,8 @@ test("files that are no model are explained; the running download continues, and
   page,
 }, testInfo) => {
   const empty = testInfo.outputPath("empty");
-  const two = testInfo.outputPath("two");
   const gguf = testInfo.outputPath("tale.gguf");
   mkdirSync(empty, { recursive: true });
-  for (const name of ["one", "other"]) cpSync(demo, resolve(two, name), { recursive: true });
   writeFileSync(gguf, "a tale");
   const release = await hold(page, "**/models/demo/model.safetensors.*");
   const releaseChooser = await hold(page, "**/assets/chooser-*.js");
@@ -293,7 +277,6 @@ test("files that are no model are explained; the running download continues, and
   await expect(page.getByRole("button", { name: "Try again" })).toBeHidden(); // trying again could not help
   for (const [path, sentence] of [
     [empty, "the list of the model's files is empty"],
-    [two, "these are 2 models (one, other), but only one can be loaded: drop one of them"],
     [gguf, "tale.gguf is not a GGUF file, despite its name"],
   ] as const) {
     await dropPaths(page, path);

@@ -3,21 +3,7 @@ import { expect, test, type Page } from "@playwright/test";
 import type { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { violationsIn } from "./axe.js";
 import { startDemoHub } from "./demo-hub.js";
-import {
-  expectFinished,
-  expectReady,
-  generate,
-  hold,
-  killWorker,
-  open,
-  press,
-  serveDemoAs,
-  setOption,
-  setText,
-  startLongText,
-  textOf,
-  writeOn,
-} from "./page.js";
+import { expectFinished, expectReady, generate, open, press, setText, textOf } from "./page.js";
 
 let hub: StandInHub;
 /** The hub sends weights only after this resolves. */
@@ -98,41 +84,6 @@ test("a reload during a model's load continues that load", async ({ page }) => {
   await expect(page.locator("#chooser-name")).toHaveText("demo");
 });
 
-test("the start of a download does not interrupt a look-up of another model", async ({ page }) => {
-  await open(page);
-  await download(page, "user/better");
-  const releaseDemo = await hold(page, "**/models/demo/model.safetensors.*");
-  await page.reload();
-  const chooser = page.locator("#chooser");
-  await chooser.locator("summary").click();
-  await page.getByLabel("From the Hugging Face hub").fill("user/other");
-  await page.getByRole("button", { name: "Look up" }).click();
-  await expect(page.locator("#hub-status")).toContainText("user/other: 13 MB to download");
-  releaseDemo();
-  await expect(loading(page)).toContainText("user/better is loading; until then, demo writes", {
-    timeout: 30_000,
-  });
-  await expect(chooser).toHaveAttribute("open");
-  await expect(page.locator("#hub-status")).toContainText("user/other: 13 MB to download");
-  await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
-});
-
-test("after the worker died, the reloaded model writes the waiting text", async ({ page }) => {
-  await open(page);
-  await download(page, "user/better");
-  await startLongText(page);
-  await killWorker(page);
-  await expect(page.getByRole("alert")).toContainText("The model has stopped working");
-  await setOption(page, "Tokens", "5");
-  await setText(page, "The sea was");
-  await writeOn(page);
-  await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
-  release();
-  await expectFinished(page);
-  await expect(page.locator("#chooser-name")).toHaveText("user/better");
-  expect((await textOf(page)).length).toBeGreaterThan("The sea was".length);
-});
-
 test("pressing a released size looks it up", async ({ page }) => {
   await open(page);
   await page.locator("#chooser summary").click();
@@ -178,14 +129,4 @@ test("text in another language and a question to the model each show one note", 
   await type("What is it?");
   await expect.poll(() => textOf(page)).toBe("What is it?");
   await expect(note).toBeHidden();
-});
-
-test("a model of unknown language shows no note about English", async ({ page }) => {
-  await serveDemoAs(page, "german");
-  await open(page, "?model=models/german/");
-  await setText(page, "");
-  await page.getByRole("textbox", { name: "Text" }).focus();
-  await page.keyboard.type("Es war einmal ein kleiner Junge, der in einem Haus lebte.");
-  await expect.poll(() => textOf(page)).toMatch(/lebte\.$/);
-  await expect(page.locator("#note")).toBeHidden();
 });

@@ -18,7 +18,8 @@ import {
   textOf,
 } from "./page.js";
 
-const remember = "Max is a brown dog who can talk.";
+/** It begins with the text of a special token, which is that token for the model. */
+const remember = "<|endoftext|>Max is a brown dog who can talk.";
 const note = "It is getting dark, and Lily is afraid.";
 const begin = "Lily went out. She saw the sea. It was big. Max ran to the";
 /** A text longer than the demo's window of 512 tokens. */
@@ -192,21 +193,6 @@ test("the fields belong to one text: a reload, a new text and an opening keep th
     expect(await textOf(page)).toBe(begin);
     await expectFields(page, remember, note);
   });
-});
-
-test("fields that leave no room for the text are refused, in the view and by Write on", async ({ page }) => {
-  await open(page);
-  await setText(page, begin);
-  await setFields(page, { remember: "The cat sat on the mat. ".repeat(60), note });
-  const sentence = /“Always remember” and the note have \d+ tokens together, but this model has room for 256/;
-  await expect(page.locator("#scored")).toHaveText(sentence);
-  await expect(field(page, "Note")).toHaveAttribute("aria-invalid", "true");
-  await page.locator("#generate").click();
-  await expect(page.locator("#error-text")).toHaveText(sentence);
-  expect(await textOf(page)).toBe(begin);
-  await field(page, "Always remember").fill(remember);
-  await expect(field(page, "Note")).not.toHaveAttribute("aria-invalid", "true");
-  await generate(page);
 });
 
 test("axe finds nothing in the view, and keys reach all of it", async ({ page }) => {

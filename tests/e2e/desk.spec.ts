@@ -1,5 +1,6 @@
-// What a writer expects of a desk: search, direction of text, buttons in reach, the menu, the side panel, and the line of the model.
+// What a writer expects of a desk: search, direction of text, buttons in reach, the side panel, and its settings.
 import { expect, test, type Page } from "@playwright/test";
+import { expectAccessible } from "./axe.js";
 import {
   expectIdle,
   generate,
@@ -57,20 +58,6 @@ test("each paragraph has its own direction, in the text, in the plain field and 
   for (const field of ["#draft", "#field-remember", "#field-note"])
     await expect(page.locator(field)).toHaveCSS("unicode-bidi", "plaintext");
   await expect(page.locator("#field-remember")).toHaveCSS("direction", "rtl");
-});
-
-test("in a low window the menu opens inside it, wherever its button is", async ({ page }) => {
-  await page.setViewportSize({ width: 640, height: 256 });
-  await openWithoutModel(page);
-  const menu = page.locator("#menu");
-  for (const block of ["start", "end"] as const) {
-    await page.locator("#menu-button").evaluate((button, at) => button.scrollIntoView({ block: at }), block);
-    await page.locator("#menu-button").press("Enter");
-    await expect(menu).toBeInViewport({ ratio: 1 });
-    await page.keyboard.press("End");
-    await expect(menu.getByRole("button").last()).toBeInViewport({ ratio: 1 });
-    await page.keyboard.press("Escape");
-  }
 });
 
 test("the buttons fit in one row in both languages, each large enough for a finger", async ({ page }) => {
@@ -135,68 +122,49 @@ test("on a phone, an open panel leaves the buttons at the lower end; each of its
   }
 });
 
-test("in German no share of a token breaks, and the row of search has buttons of different names", async ({
-  page,
-}) => {
-  await open(page);
-  await page.locator("#language").selectOption("Deutsch");
-  await text(page).press("Alt+ArrowDown");
-  const shares = page.locator("#token .alternative .share");
-  await expect(shares).toHaveCount(10, { timeout: 20_000 });
-  const heights = await shares.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
-  expect(Math.max(...heights)).toBeLessThan(28);
-  const overflows = await shares.evaluateAll((all) => all.map((each) => each.scrollWidth - each.clientWidth));
-  expect(Math.max(...overflows)).toBeLessThanOrEqual(0);
-  await page.keyboard.press("Escape");
-  await text(page).press("Control+f");
-  await expect(find(page).getByRole("button", { name: "Nächster", exact: true })).toBeVisible();
-  await expect(page.getByRole("button", { name: "Weiter", exact: true })).toHaveCount(1);
-  const top = (name: string) =>
-    find(page)
-      .locator(`[name=${name}]:visible`)
-      .first()
-      .evaluate((each) => Math.round(each.getBoundingClientRect().top));
-  expect(await top("replaceAll")).toBe(await top("replace"));
-  expect(await top("replace")).toBeGreaterThan(await top("next"));
-});
+const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 
-test("the line under the title names the model, and offers GPT-2 itself with its size and speed", async ({
+test("presets set the numbers, sliders move them, the picture shows both, and Escape returns the focus", async ({
   page,
 }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
   await open(page);
-  const line = page.locator("#chooser summary");
-  await expect(line).toHaveText(/Model:\s+demo: English children's stories, 12 million parameters/);
-  await openSection(page, "device");
-  await expect(page.locator("#model")).toHaveText("12 million parameters, q8"); // the line describes the loaded model
-  const offer = page.locator("#model-offer");
-  await expect(offer).toContainText("124 million parameters, 548 MB from huggingface.co");
-  await page.getByRole("button", { name: "Use GPT-2 itself" }).focus();
-  await expect(offer).toContainText(/about [\d,.]+ tokens\/s here/, { timeout: 20_000 });
-  await page.route("https://huggingface.co/**", (route) => route.abort());
-  await page.keyboard.press("Enter");
-  await expect(page.locator("#hub-id")).toHaveValue("openai-community/gpt2");
-  await expect(page.locator("#hub-status")).toContainText("huggingface.co cannot be reached");
-});
-
-test("the side panel opens at the right section, shows the preset's name, and returns the focus", async ({
-  page,
-}) => {
-  await openWithoutModel(page);
+  await setText(page, "Once upon a time there was a");
   await expect(page.locator("#preset-shown")).toHaveText("Balanced");
   await page.locator("#preset-shown").press("Enter");
-  const wild = page.getByRole("button", { name: "Wild", exact: true });
-  await wild.click();
+  const picture = page.locator("#picture-words");
+  await expect(picture).toContainText(/^\d+ of the 100 most probable tokens can come next: “␣/, {
+    timeout: 20_000,
+  });
+  const staying = async () => Number.parseInt((await picture.textContent()) ?? "", 10);
+  const balanced = await field(page, "Temperature").inputValue();
+
+  const sentence = "also takes unlikely tokens";
+  await expect(page.getByText(sentence)).toBeVisible(); // also without a pointer
+  await expect(page.getByRole("button", { name: "Wild" })).toHaveAccessibleDescription(sentence);
+  await page.getByRole("button", { name: "Wild" }).click();
   await expect(page.locator("#preset-shown")).toHaveText("Wild");
-  await expect(wild).toHaveAttribute("aria-pressed", "true");
+  await expect(field(page, "Temperature")).toHaveValue("1.3");
+  await expect(field(page, "Top k")).toHaveValue("0");
+  await expect(field(page, "Temperature slider")).toHaveValue("1.3");
+  const wild = await staying();
+  await page.getByRole("button", { name: "Precise" }).click();
+  await expect(field(page, "Temperature")).toHaveValue("0.4");
+  expect(await staying()).toBeLessThan(wild);
+  await page.getByRole("button", { name: "Balanced" }).click();
+  await expect(field(page, "Temperature")).toHaveValue(balanced);
+
+  await field(page, "Top p").fill("1");
+  await field(page, "Top k slider").fill("7");
+  await expect(field(page, "Top k")).toHaveValue("7");
+  await expect(picture).toContainText("7 of the 100");
+  await field(page, "Temperature slider").fill("0");
+  await expect(picture).toHaveText(/^1 of the 100 most probable tokens can come next: “␣\S+” 100%$/);
+  await field(page, "Temperature").fill("9"); // refused: the picture stays as it was
+  await expect(picture).toContainText("1 of the 100");
+  await expectAccessible(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await page.keyboard.press("Escape");
   await expect(page.locator("#panel")).toBeHidden();
   await expect(page.locator("#preset-shown")).toBeFocused();
-  await page.locator("#menu-button").press("Enter");
-  await expect(page.locator("#menu button").first()).toBeFocused();
-  await page.getByRole("button", { name: "Share…" }).click();
-  await expect(page.getByRole("button", { name: "Copy link" })).toBeVisible();
-  await page.locator("#menu-button").press("Enter");
-  await page.keyboard.press("Escape");
-  await expect(page.locator("#menu")).toBeHidden();
-  await expect(page.locator("#menu-button")).toBeFocused();
 });

@@ -74,15 +74,6 @@ test("the pictures and the tints show what the module's inspection finds for the
     await expectSeen(page);
     await expect(looks(page).locator(".finding")).toHaveText("Layer 5, head 4, looks at “Once” 100%.");
   });
-
-  await test.step("in a text of a thousand tokens, it shows the last ones that fit the context", async () => {
-    await setText(page, "Lily had a red ball. 🍓 She saw it. ".repeat(80));
-    await expect(status(page)).toContainText("The model sees the last 512 tokens", { timeout: 30_000 });
-    await expect(chosen(page)).toHaveText(/token (1,?\d{3}) of \1$/);
-    await panel(page).getByRole("button", { name: "Token before" }).click();
-    await expect(chosen(page)).not.toHaveText(/token (1,?\d{3}) of \1$/);
-    await expectSeen(page);
-  });
 });
 
 test("the views are tabs that work by keyboard, open from a link and survive a reload", async ({ page }) => {

@@ -6,7 +6,6 @@ import {
   generate,
   hold,
   inEditor,
-  insertAt,
   linkTo,
   modelsText,
   open,
@@ -192,23 +191,6 @@ test("a page from the browser's cache shows what another tab changed; what is ty
   await page.reload();
   await expectEditor(page);
   expect(await textOf(page)).toBe(`${story} It ran far.`);
-});
-
-test("a text of 6 MB survives a reload", async ({ page }) => {
-  await openWithoutModel(page);
-  await setText(page, "The cat sat on the mat, as it did every day of its life.\n".repeat(6_000_000 / 57));
-  const lengthOf = () => inEditor(page, ({ state }) => state.doc.length, null);
-  const length = await lengthOf();
-  expect(length).toBeGreaterThan(5_990_000);
-  await expect
-    .poll(async () => Math.max(...(await storedTexts(page)).map(({ text }) => text.length)), {
-      timeout: 30_000,
-    })
-    .toBe(length);
-  await insertAt(page, 7, "!");
-  await page.reload();
-  await expectEditor(page);
-  expect(await lengthOf()).toBe(length + 1);
 });
 
 test("a text in one long line survives a reload, and is never laid out as a whole", async ({ page }) => {

@@ -3,22 +3,12 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, expect, test, type BrowserContext, type Page } from "@playwright/test";
+import * as fc from "fast-check";
 import { textOf, withoutModel } from "./page.js";
 
 const kills = Number(process.env.KILLS ?? 4);
 /** How much of the last typing may be lost. */
 const mostLostMs = 1000;
-
-/** Gives a number from 0 to 1 at each call, the same ones for the same seed: mulberry32. */
-function randomOf(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** The main process of the browser with this profile. */
 function processOf(profile: string): number {
@@ -60,7 +50,11 @@ test("text typed a second before the browser is killed is restored afterwards", 
   const seed = Number(process.env.SEED ?? Date.now() % 100_000);
   test.setTimeout(60_000 + kills * 30_000);
   const profile = mkdtempSync(join(tmpdir(), "gpt2-killed-"));
-  const random = randomOf(seed);
+  /** What each kill ends, and after how many milliseconds of typing. */
+  const plan = fc.sample(fc.tuple(fc.constantFrom("tab", "browser"), fc.integer({ min: 500, max: 3000 })), {
+    seed,
+    numRuns: kills,
+  });
   const open = async () => {
     const options = { ...launchOptions, bypassCSP: true, serviceWorkers: "block" } as const;
     const opened = await chromium.launchPersistentContext(profile, options);
@@ -70,11 +64,10 @@ test("text typed a second before the browser is killed is restored afterwards", 
   let context = await open();
   const losses: string[] = [];
   try {
-    for (let kill = 0; kill < kills; kill += 1) {
+    for (const [what, typingMs] of plan) {
       const page = await openPage(context, address);
       const before = await textOf(page);
-      const what = random() < 0.5 ? "tab" : "browser";
-      const times = await typeUntil(page, Date.now() + 500 + random() * 2500);
+      const times = await typeUntil(page, Date.now() + typingMs);
       const killed = Date.now();
       if (what === "tab") {
         const crashed = page.waitForEvent("crash");

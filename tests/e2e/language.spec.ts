@@ -5,6 +5,7 @@ import {
   expectGrowth,
   expectReady,
   generate,
+  hold,
   open,
   openSection,
   openWithoutModel,
@@ -57,10 +58,7 @@ test.describe("for German readers", () => {
   });
 
   test("no visible word changes and nothing moves, however late the words arrive", async ({ page }) => {
-    await page.route(words, async (route) => {
-      await new Promise((later) => setTimeout(later, 800));
-      await route.continue();
-    });
+    const release = await hold(page, words);
     await page.addInitScript(() => {
       const seen = ((globalThis as unknown as { seen: string[] }).seen = [] as string[]);
       const look = () => {
@@ -70,7 +68,14 @@ test.describe("for German readers", () => {
       };
       requestAnimationFrame(look);
     });
-    await page.goto("./");
+    const asked = page.waitForRequest(words);
+    await page.goto("./", { waitUntil: "commit" }); // the words are held back
+    await asked;
+    // English words would be visible by now.
+    await page.evaluate(
+      () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+    );
+    release();
     await expect(page.locator("#engine")).toContainText("Thread", { timeout: 30_000 });
     const seen = await page.evaluate(() => [...new Set((globalThis as unknown as { seen: string[] }).seen)]);
     expect(seen).toEqual(["in deinem Browser"]);

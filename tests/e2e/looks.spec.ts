@@ -108,36 +108,6 @@ test.describe("on a stage", () => {
     await expect(text(page)).toBeFocused();
   });
 
-  test("full screen that is granted after the stage was left ends at once", async ({ page }) => {
-    await openWithoutModel(page);
-    await page.evaluate(() => {
-      const asked: (() => void)[] = [];
-      const seen = { left: 0, locked: 0 };
-      const grant = () => asked.splice(0).forEach((resolve) => resolve());
-      Object.assign(window, { grant, seen });
-      Element.prototype.requestFullscreen = () => new Promise((resolve) => asked.push(resolve));
-      document.exitFullscreen = () => Promise.resolve(void (seen.left += 1));
-      const keyboard = { lock: () => Promise.resolve(void (seen.locked += 1)), unlock: () => undefined };
-      Object.defineProperty(navigator, "keyboard", { value: keyboard });
-    });
-    const granted = () =>
-      page.evaluate(async () => {
-        const { grant, seen } = window as unknown as {
-          grant: () => void;
-          seen: { left: number; locked: number };
-        };
-        grant();
-        await new Promise((done) => setTimeout(done));
-        return seen;
-      });
-    await text(page).press("Alt+Enter");
-    await text(page).press("Escape");
-    expect(await isStage(page)).toBe(false);
-    expect(await granted()).toEqual({ left: 1, locked: 0 });
-    await text(page).press("Alt+Enter");
-    expect(await granted()).toEqual({ left: 1, locked: 1 });
-  });
-
   test("the stage shows that the text waits for its model, and how far the download is", async ({ page }) => {
     const release = await hold(page, "**/models/demo/model.safetensors.*");
     await page.goto("./");

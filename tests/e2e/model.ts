@@ -33,30 +33,22 @@ export function inPage<T, A>(
   ) as Promise<T>;
 }
 
-/** Runs `use` in a page, with a model that is loaded with `load`. */
+/** Runs `use` in a page, with the demo model, which is loaded with `load`. */
 export async function withModel<T, A>(
   page: Page,
   load: Gpt2.LoadOptions,
   use: (model: Gpt2.Model, argument: A) => Promise<T>,
   argument: A,
-  folder = "models/demo/",
 ): Promise<T> {
   await page.goto("./?model=none");
-  return page.evaluate(
-    async ([options, source, value, url]) => {
-      const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
-      const model = await loadModel(url, options as Gpt2.LoadOptions);
-      try {
-        // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a function reaches the page as its source
-        const body = new Function(`return (${source})`)() as (
-          model: Gpt2.Model,
-          argument: unknown,
-        ) => Promise<unknown>;
-        return await body(model, value);
-      } finally {
-        await model.dispose();
-      }
+  return inPage(
+    page,
+    async ({ loadModel }, [options, source, value]) => {
+      const model = await loadModel("models/demo/", options);
+      // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a function reaches the page as its source
+      const body = new Function(`return (${source})`)() as typeof use;
+      return body(model, value).finally(() => model.dispose());
     },
-    [load, use.toString(), argument, folder] as const,
-  ) as Promise<T>;
+    [load, use.toString(), argument] as const,
+  );
 }

@@ -1,5 +1,7 @@
 // The ES module, used as an embedder uses it, and against the native engine.
-import { expect, test } from "@playwright/test";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
 import { variants } from "../../web/src/shared/types.js";
 import { demo, inPage, native, prompt, withModel } from "./model.js";
 
@@ -65,4 +67,76 @@ test("the thread count is measured once, after the first text, and stored", asyn
     undefined,
   );
   expect(threads).toBe(1);
+});
+
+/** What the native engine writes after the prompt: five tokens. */
+const nativeText = (): string =>
+  native("generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "5", "--seed", "1").text;
+
+/** The demo model under another name, for requests with the right header. Returns the requests, with their cookies. */
+async function servePrivately(page: Page): Promise<{ file: string; cookie: string | undefined }[]> {
+  const asked: { file: string; cookie: string | undefined }[] = [];
+  await page.route("**/models/private/*", async (route) => {
+    const file = new URL(route.request().url()).pathname.split("/").pop() ?? "";
+    const { authorization, cookie } = await route.request().allHeaders();
+    asked.push({ file, cookie });
+    const path = resolve(demo, file);
+    if (authorization !== "Bearer sesame") return route.fulfill({ status: 401 });
+    return existsSync(path) ? route.fulfill({ path }) : route.fulfill({ status: 404 });
+  });
+  return asked;
+}
+
+test("a private model loads with its headers; without them the error names the file", async ({ page }) => {
+  const asked = await servePrivately(page);
+  await page.goto("./?model=none");
+  await page.evaluate(() => void (document.cookie = "session=1; path=/"));
+  const found = await inPage(
+    page,
+    async ({ loadModel }, text) => {
+      const refusal = await loadModel("models/private/", { variant: "simd" }).catch(
+        (error: Error & { code: string }) => `${error.code}: ${error.message}`,
+      );
+      const headers = { Authorization: "Bearer sesame" };
+      const model = await loadModel("models/private/", { variant: "simd", headers, credentials: "omit" });
+      const { text: written } = await model.complete(text, { maxNewTokens: 5, seed: 1 });
+      await model.dispose();
+      return { refusal, written };
+    },
+    prompt,
+  );
+  expect(found.refusal).toMatch(
+    /^network: cannot fetch http:.*\/models\/private\/\S+: the host answered 401/,
+  );
+  expect(found.written).toBe(nativeText());
+  const pieces = asked.filter(({ file }) => file.startsWith("model.safetensors"));
+  expect(pieces.length).toBe(4);
+  for (const { cookie } of pieces) expect(cookie).toBeUndefined();
+});
+
+test("a custom module worker loads and writes, with threads if the page has them", async ({ page }) => {
+  await page.route("**/own/worker.js", (route) =>
+    route.fulfill({
+      contentType: "text/javascript",
+      headers: { "cross-origin-embedder-policy": "require-corp" },
+      body: `import { loadModel } from "../gpt2.js";
+        const say = (value) => postMessage(value);
+        loadModel("../models/demo/", { threads: 2 })
+          .then(async (model) => {
+            const { text } = await model.complete(${JSON.stringify(prompt)}, { maxNewTokens: 5, seed: 1 });
+            say({ text, threads: model.info.threads });
+          })
+          .catch((error) => say({ error: String(error) }));`,
+    }),
+  );
+  await page.goto("./?model=none");
+  const found = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const worker = new Worker(new URL("own/worker.js", location.href), { type: "module" });
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = ({ message }) => resolve(message);
+      }),
+  );
+  expect(found).toEqual({ text: nativeText(), threads: 2 });
 });

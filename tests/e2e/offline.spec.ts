@@ -1,4 +1,4 @@
-// The page without network, after one visit, and while its host moves to a new release.
+// The page's service worker: without network, on a host without headers, while the host moves to a new release, and late.
 import { createHash } from "node:crypto";
 import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { expect, test, type BrowserContext, type Page } from "@playwright/test";
 import { FaultyHost } from "./faulty-host.js";
 import { root } from "./model.js";
-import { expectReady, generate, lookInside } from "./page.js";
+import { expectReady, generate, linkTo, lookInside, textOf } from "./page.js";
 
 test.describe.configure({ timeout: 120_000 });
 
@@ -20,6 +20,13 @@ test.beforeEach(async ({ browser }) => {
   page = await context.newPage();
 });
 test.afterEach(() => context.close());
+
+/** A host that sends nothing but the files. */
+async function plainHost(): Promise<FaultyHost> {
+  const host = new FaultyHost({ below, isIsolated: false, isCached: true });
+  await host.start();
+  return host;
+}
 
 const expectKept = () => expect(page.locator("#offline")).toBeVisible({ timeout: 30_000 });
 
@@ -89,6 +96,50 @@ test("a new release waits for the user, shares no file with the old one, and fol
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test("a link to a text survives the reload that enables threads, and is followed once", async () => {
+  const host = await plainHost();
+  const passage = { prompt: "The sea was", options: { maxNewTokens: 5, seed: 1 }, hash: "0".repeat(64) };
+  await page.goto(host.address + linkTo(passage));
+  await expect(page.locator("#finish")).toContainText("This is not the linked text", { timeout: 40_000 });
+  await expect(page.locator("#engine")).toContainText("threads-relaxed"); // it was reloaded
+  await expect(page.locator("#editor .cm-content")).toHaveText(/^The sea was.+/);
+  await page.locator("#editor .cm-content").press("x");
+  const text = await textOf(page);
+  await page.reload();
+  await expectReady(page);
+  await expect(page.locator("#engine")).toContainText("threads-relaxed");
+  expect(await textOf(page)).toBe(text);
+  await expect(page.locator("#finish")).toHaveText("");
+  await host.stop();
+});
+
+test("without service workers the page runs on one thread and says so", async ({ browser }) => {
+  const host = await plainHost();
+  const page = await browser.newPage({ serviceWorkers: "block" });
+  await page.goto(host.address);
+  await expect(page.locator("#engine")).toContainText("simd-relaxed, 1 thread", { timeout: 30_000 });
+  await expect(page.locator("#notice")).toContainText("cross-origin isolated");
+  await page.close();
+  await host.stop();
+});
+
+test("the page waits for a service worker whose script never arrives; Cancel ends the wait, and the next one ends by itself", async () => {
+  const host = new FaultyHost();
+  await host.start();
+  const asked = new Promise<void>((resolve) => host.answer(/^sw\.js$/, () => resolve()));
+  const ofModel = () => [...host.asked, ...host.open].filter((name) => name.startsWith("models/demo/"));
+  await page.clock.install();
+  await page.goto(`${host.address}index.html`);
+  await asked;
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(page.getByRole("alert")).toContainText("Loading was cancelled.");
+  await page.getByRole("button", { name: "Try again" }).click();
+  expect(ofModel()).toEqual([]);
+  await page.clock.fastForward(10_000);
+  await expectReady(page);
+  await host.stop();
 });
 
 const damage = "<!-- not what the release lists -->";

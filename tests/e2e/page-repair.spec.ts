@@ -12,7 +12,6 @@ import {
   open,
   press,
   setOption,
-  startLongText,
   textOf,
   writeOn,
 } from "./page.js";
@@ -108,21 +107,6 @@ test("Escape during a load cancels Generate, and the load continues; a stalled c
   arrive();
   await expectReady(page);
   expect(await textOf(page)).toBe("Once upon a time");
-});
-
-test("without network, loading fails with an explanation, and works when the network is back", async ({
-  page,
-  context,
-}) => {
-  await open(page);
-  await startLongText(page);
-  await killWorker(page);
-  await context.setOffline(true);
-  await page.getByRole("button", { name: "Load the model again" }).click();
-  await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
-  await context.setOffline(false);
-  await page.getByRole("button", { name: "Try again" }).click();
-  await expectReady(page);
 });
 
 for (const [query, sentence] of [

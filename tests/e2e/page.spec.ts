@@ -139,16 +139,3 @@ test("the model continues an empty text and a text of a megabyte", async ({ page
   expect(copied.length).toBeGreaterThan(long.length);
   expect(copied.startsWith(long)).toBe(true);
 });
-
-test("two tabs write at the same time", async ({ page, context }) => {
-  const other = await context.newPage();
-  // One after the other: the memory cache of a private window stalls where two tabs fetch one file at once.
-  await open(page);
-  await open(other);
-  for (const each of [page, other]) {
-    await setOption(each, "Seed", "5");
-    await setOption(each, "Tokens", "30");
-  }
-  const texts = await Promise.all([generate(page), generate(other)]);
-  expect(texts[0]).toBe(texts[1]);
-});

@@ -326,7 +326,7 @@ export async function killWorker(page: Page): Promise<void> {
 }
 
 /** Holds requests for `url` back until the returned function is called. */
-export async function hold(page: Page, url: string): Promise<() => void> {
+export async function hold(page: Page, url: string | RegExp): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   await page.route(url, async (route) => {

@@ -8,10 +8,8 @@ const often = [
   "download-size",
   "kept-text",
   "page",
-  "settings",
   "spoken",
   "suggestions",
-  "typing",
   "writing",
 ].map((name) => `${name}.spec.ts`);
 

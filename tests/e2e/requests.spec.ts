@@ -32,7 +32,7 @@ async function renderers(page: Page): Promise<{ bytes: number; workers: number }
 
 const collectGarbage = (page: Page) => page.evaluate(() => (window as unknown as { gc(): void }).gc());
 
-test("dispose frees memory and threads", async ({ page }) => {
+test("dispose frees memory and threads, also right after a run", async ({ page }) => {
   test.skip(process.platform !== "linux", "reads /proc");
   await expect.poll(async () => (await renderers(page)).workers).toBe(0); // the workers of the previous test have ended
   const before = await renderers(page);
@@ -52,49 +52,37 @@ test("dispose frees memory and threads", async ({ page }) => {
   await expect.poll(async () => (await renderers(page)).workers, patience).toBe(0);
   const bytes = async () => (await renderers(page)).bytes - before.bytes;
   await expect.poll(bytes, patience).toBeLessThan((loaded.bytes - before.bytes) / 2);
-});
 
-test("models that are disposed of right after a run leave no thread", async ({ page }) => {
-  test.skip(process.platform !== "linux", "reads /proc");
   await inPage(
     page,
-    async ({ loadModel }, options) => {
+    async ({ loadModel }) => {
       for (let i = 0; i < 20; ++i) {
-        const model = await loadModel("models/demo/", options);
+        const model = await loadModel("models/demo/", { variant: "threads-relaxed", threads: 4 });
         await model.complete("One day", { maxNewTokens: 5 });
         await model.dispose();
       }
     },
-    { variant: "threads-relaxed", threads: 4 } as const,
+    undefined,
   );
-  await expect.poll(async () => (await renderers(page)).workers, { timeout: 15_000 }).toBe(0);
+  await expect.poll(async () => (await renderers(page)).workers, patience).toBe(0);
 });
 
-test("a model that its onProgress refers to is garbage-collected", async ({ page }) => {
+test("models are garbage-collected, one that its onProgress refers to, and one that was disposed of", async ({
+  page,
+}) => {
   await inPage(
     page,
     async ({ loadModel }) => {
       const app = { model: {}, stage: "" };
-      app.model = await loadModel("models/demo/", {
-        variant: "simd",
-        onProgress: ({ stage }) => (app.stage = stage),
-      });
-    },
-    undefined,
-  );
-  await expect.poll(async () => (await collectGarbage(page), page.workers().length)).toBe(0);
-});
-
-test("a model that was disposed of is garbage-collected", async ({ page }) => {
-  await inPage(
-    page,
-    async ({ loadModel }) => {
-      const model = await loadModel("models/demo/", { variant: "simd" });
+      const onProgress = ({ stage }: { stage: string }) => (app.stage = stage);
+      app.model = await loadModel("models/demo/", { variant: "simd", onProgress });
+      const model = await loadModel("models/demo/", { variant: "simd", kv: "f32" });
       await model.dispose();
       Object.assign(window, { disposed: new WeakRef(model) });
     },
     undefined,
   );
+  await expect.poll(async () => (await collectGarbage(page), page.workers().length)).toBe(0);
   const isCollected = () =>
     page.evaluate(() => (window as unknown as { disposed: WeakRef<object> }).disposed.deref() === undefined);
   await expect.poll(async () => (await collectGarbage(page), isCollected())).toBe(true);

@@ -1,9 +1,8 @@
 // "Save as one file", and the saved file.
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { readFileSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
+import { FaultyHost } from "./faulty-host.js";
 import {
   expectReady,
   generate,
@@ -55,6 +54,9 @@ test("the page saves itself as one file, which opens from disk and makes no requ
   await lookInside(saved);
   expect(asked).toEqual([pathToFileURL(file).href]);
   expect(problems).toEqual([]);
+  await expect(saved.locator("#chooser")).toBeHidden(); // there is no other model
+  await openSection(saved, "library");
+  await expect(saved.locator("#library-panel .text-name")).toHaveCount(1);
   await openSection(saved, "saving-texts");
   await expect(saved.getByRole("button", { name: "Save as one file" })).toBeHidden();
 
@@ -69,21 +71,15 @@ test("the page saves itself as one file, which opens from disk and makes no requ
   await context.close();
 
   // Served with the headers of isolation, it has threads.
-  const server = createServer((_, response) => {
-    response.setHeader("Content-Type", "text/html");
-    response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
-    response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
-    response.end(readFileSync(file));
+  const host = new FaultyHost();
+  host.answer(/^saved$/, (response) => {
+    response.setHeader("Content-Type", "text/html").end(readFileSync(file));
   });
-  await new Promise<void>((listening) => server.listen(0, "localhost", listening));
-  try {
-    await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
-    await expectReady(page);
-    await expect(page.locator("#engine")).toContainText("threads-relaxed");
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
+  await host.start();
+  await page.goto(`${host.address}saved`);
+  await expectReady(page);
+  await expect(page.locator("#engine")).toContainText("threads-relaxed");
+  await host.stop();
 });
 
 test("a file saved with the text opens with it and continues it", async ({ page, browser }, testInfo) => {
@@ -126,22 +122,4 @@ test("a file saved with the text opens with it and continues it", async ({ page,
 
   await saveTo("Save as one file");
   expect(readFileSync(file, "utf8")).not.toContain('data-file="text.json"');
-});
-
-test("if the host lacks a part of the page, the error names the part", async ({ page }) => {
-  await open(page);
-  await page.route("**/one-file.html", (route) => route.fulfill({ status: 404 }));
-  await openSection(page, "saving-texts");
-  await page.getByRole("button", { name: "Save as one file" }).click();
-  await expect(page.locator("#save-status")).toHaveText(
-    "It could not be saved: one-file.html is not beside this page: the host has only a part of it.",
-  );
-  await page.unroute("**/one-file.html");
-  await page.route("**/model.safetensors.001", (route) => route.fulfill({ body: "short" }));
-  await openSection(page, "saving-texts");
-  await page.getByRole("button", { name: "Save as one file" }).click();
-  await expect(page.locator("#save-status")).toContainText(
-    "It could not be saved: model.safetensors.001 is 5 bytes, weights.json says 4194304",
-    { timeout: 30_000 },
-  );
 });

@@ -3,7 +3,6 @@ import { expect, test, type Page } from "@playwright/test";
 import {
   expectFinished,
   expectGrowth,
-  expectReady,
   generate,
   inEditor,
   insertAt,
@@ -110,39 +109,6 @@ test("a link contains the text around the last run, and the options", async ({ p
   await expect(other.getByLabel("Tokens", { exact: true })).toHaveValue("8");
   await expect(other.getByLabel("Ignore end of text")).toBeChecked();
   await expect(other.getByLabel("Seed")).not.toHaveValue("");
-});
-
-test("a text without a run has a link, too, which shows the text unchanged and does not call it identical", async ({
-  page,
-  context,
-}) => {
-  await open(page);
-  await setOption(page, "Tokens", "8");
-  await setOption(page, "Top k", "7");
-  await generate(page);
-  await page.reload(); // the options that wrote the text are no longer known
-  await expectReady(page);
-  const text = await textOf(page);
-  const other = await context.newPage();
-  const finish = other.locator("#finish");
-  const follow = async (link: string) => {
-    await other.goto("about:blank");
-    await other.goto(link);
-    await expect(finish).toContainText("This is the linked text, unchanged");
-    await expectReady(other);
-    await expect(finish).not.toContainText("Identical");
-  };
-  await follow(await copyLink(page));
-  expect(await textOf(other)).toBe(text);
-  expect(await modelsText(other)).toBe(await modelsText(page));
-  await openSection(other, "options");
-  await expect(other.getByLabel("Top k", { exact: true })).toHaveValue("7");
-
-  // A link to an edited text gives the edited text.
-  await generate(page);
-  await insertAt(page, 3, "X");
-  await follow(await copyLink(page));
-  expect(await textOf(other)).toBe(await textOf(page));
 });
 
 test("the page says so if a link's text comes out differently or the link is invalid", async ({ page }) => {

@@ -1,51 +1,24 @@
 // Models from a hub and from files of the device, as pages load them.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { expect, test, type Page } from "@playwright/test";
-import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
+import { expect, test } from "@playwright/test";
 import { readSafetensors, writeSafetensors } from "../web/support/safetensors.js";
 import { commit } from "../weights_tools/stand-in-hub.js";
 import { startDemoHub } from "./demo-hub.js";
-import { hub, origin, useHub } from "./hub.js";
+import { give, hub, natively, useHub, write } from "./hub.js";
 import { demo, inPage, native, prompt, root } from "./model.js";
 
 const tied = resolve(root, "tests/data/tiny-models/tied");
-const call = { maxNewTokens: 12, temperature: 0 };
-
 useHub();
 
-function give(folder: string, names = readdirSync(folder)): void {
-  for (const name of names) hub.files[name] = readFileSync(resolve(folder, name));
-}
-
-/** The text of the model `id` after the prompt, or its error. */
-const write = (page: Page, id: string, options: object = {}) =>
-  inPage(
-    page,
-    async ({ loadModel }, [source, load, text, generate]) => {
-      try {
-        const model = await loadModel(source, { variant: "simd", ...load });
-        const { tokens } = await model.complete(model.info.hasTokenizer ? text : [1, 2, 3], generate);
-        await model.dispose();
-        return tokens.map((token) => token.id);
-      } catch (error) {
-        const { code, message } = error as Error & { code: string };
-        return `${code}: ${message}`;
-      }
-    },
-    [id, { hub: origin, cache: false, ...options }, prompt, call] as const,
-  );
-
-const natively = (...args: string[]): number[] =>
-  native("generate", ...args, "--json", "--max-new-tokens", "12", "--temperature", "0").ids;
 const expected = () => natively(demo, "--prompt", prompt);
 
 test("a Hub id loads small files from the Hub and weights from signed addresses, without a preflight", async ({
   page,
 }) => {
   give(demo);
-  expect(await write(page, "user/tale")).toEqual(expected());
+  expect((await write(page, "user/tale", {}, prompt)).ids).toEqual(expected());
   expect(hub.preflights).toBe(0);
   const weights = hub.asked.filter(({ path }) => /safetensors\.\d+$/.test(path));
   expect(new Set(weights.map(({ host }) => host))).toEqual(new Set(["hub", "store"]));
@@ -69,7 +42,7 @@ test.describe("a model of floats is converted while it is read", () => {
 
   test("a revision of a Hub model is converted to q4", async ({ page }) => {
     give(tied, ["config.json", "model.safetensors"]);
-    expect(await write(page, "hf:user/tied@v1", { weights: "q4" })).toEqual(convertedNatively("q4"));
+    expect((await write(page, "hf:user/tied@v1", { weights: "q4" })).ids).toEqual(convertedNatively("q4"));
     expect(hub.asked[0]?.path).toContain("/user/tied/resolve/v1/");
   });
 
@@ -105,7 +78,7 @@ test.describe("a model of floats is converted while it is read", () => {
     });
     const expectedIds = convertedNatively("q8");
     for (const folder of Object.keys(folders)) {
-      const visit = () => write(page, `floats/${folder}/`, { hub: undefined, cache: true });
+      const visit = async () => (await write(page, `floats/${folder}/`, { hub: undefined, cache: true })).ids;
       expect(await visit(), folder).toEqual(expectedIds);
       expect(asked.some((name) => /safetensors$/.test(name))).toBe(true);
       asked.length = 0;
@@ -118,42 +91,25 @@ test.describe("a model of floats is converted while it is read", () => {
   });
 });
 
-test("a GGUF file from the Hub or an address gives the same model", async ({ page }) => {
-  const config = JSON.parse(readFileSync(resolve(tied, "config.json"), "utf8"));
-  const tensors = readSafetensors(readFileSync(resolve(tied, "model.safetensors")));
-  const gguf = writeGguf(
-    ggufMetadata(config),
-    ggufTensors(tensors, () => "F32"),
-  );
-  hub.files["tied.gguf"] = gguf;
-  const expected = natively(tied, "--ids", "1,2,3");
-  expect(await write(page, "user/tied-GGUF/tied.gguf")).toEqual(expected);
-  await page.route("**/models/tied.gguf", (route) => route.fulfill({ body: gguf }));
-  expect(await write(page, "models/tied.gguf", { hub: undefined })).toEqual(expected);
-  // This repository has only GGUF files, and the id names none of them.
-  expect(await write(page, "user/tied-GGUF")).toMatch(
-    /^not-found: user\/tied-GGUF has no model\.safetensors, but tied\.gguf: /,
-  );
-});
-
 test("a page reads the Hub's reason, although the Hub is another origin", async ({ page }) => {
   Object.assign(hub, { status: 401, errorCode: "GatedRepo" });
-  expect(await write(page, "user/tale")).toMatch(
-    /^network: .* accept its owner's conditions at http:\/\/localhost:\d+\/user\/tale, then pass an access token/,
+  await expect(write(page, "user/tale")).rejects.toThrow(
+    /network: .* accept its owner's conditions at http:\/\/localhost:\d+\/user\/tale, then pass an access token/,
   );
 });
 
 test("a plain name means the page's own folder first, and only then an id", async ({ page }) => {
   const asked: string[] = [];
   const hubOfPage = await startDemoHub(page, (pathname) => void asked.push(pathname)); // not the real one
-  expect(await write(page, "models/demo", { hub: undefined })).toEqual(expected());
+  const writeFrom = async (name: string) => (await write(page, name, { hub: undefined }, prompt)).ids;
+  expect(await writeFrom("models/demo")).toEqual(expected());
   expect(asked).toEqual([]);
-  expect(await write(page, "user/tale", { hub: undefined })).toEqual(expected());
+  expect(await writeFrom("user/tale")).toEqual(expected());
   expect(asked.length).toBeGreaterThan(4);
   asked.length = 0;
   // With a slash at its end it is always a folder of the host.
-  expect(await write(page, "user/tale/", { hub: undefined })).toMatch(
-    /^not-found: cannot fetch http:\/\/localhost:\d+\/user\/tale\//,
+  await expect(writeFrom("user/tale/")).rejects.toThrow(
+    /not-found: cannot fetch http:\/\/localhost:\d+\/user\/tale\//,
   );
   expect(asked).toEqual([]);
   hubOfPage.stop();
@@ -166,7 +122,7 @@ test("a folder of this device loads without a request", async ({ page }) => {
   await page.setInputFiles("#pick", demo);
   const found = await inPage(
     page,
-    async ({ loadModel }, [text, generate]) => {
+    async ({ loadModel }, text) => {
       const store = await navigator.storage.getDirectory();
       const folder = await store.getDirectoryHandle("picked", { create: true });
       for (const file of (document.getElementById("pick") as HTMLInputElement).files ?? []) {
@@ -176,11 +132,11 @@ test("a folder of this device loads without a request", async ({ page }) => {
         await writable.close();
       }
       const model = await loadModel(folder, { variant: "simd" });
-      const { tokens } = await model.complete(text, generate);
+      const { tokens } = await model.complete(text, { maxNewTokens: 12, temperature: 0 });
       await model.dispose();
       return tokens.map((token) => token.id);
     },
-    [prompt, call] as const,
+    prompt,
   );
   expect(found).toEqual(expected());
   expect(asked.filter((path) => path.includes("/models/"))).toEqual([]);

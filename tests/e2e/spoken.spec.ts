@@ -40,31 +40,6 @@ test("stopping the model is announced, too", async ({ page }) => {
   expect(await spoken(page).count()).toBeLessThan(6); // most of the text was not announced
 });
 
-for (const [way, said] of [
-  ["Escape", /^Finished/],
-  ["the text before", /^Text 1 of 2\.$/],
-  ["Undo", /^Copied|clipboard/],
-] as const) {
-  test(`${way} ends the reading of what the model has written`, async ({ page }) => {
-    await open(page);
-    await setLength(page, "150");
-    await generate(page);
-    if (way === "the text before") {
-      await page.locator("#regenerate").click();
-      await expect(page.locator("#alternative")).toHaveText("2/2", { timeout: 30_000 });
-      await page.locator("#earlier").click();
-    } else if (way === "Escape") {
-      await page.locator("#editor .cm-content").press("Escape");
-    } else {
-      await page.locator("#undo").click();
-      await page.locator("#menu-button").click();
-      await page.locator("#copy").click();
-    }
-    await expect(spoken(page).last()).toHaveText(said, { timeout: 12_000 });
-    expect(await spoken(page).count()).toBeLessThan(7);
-  });
-}
-
 test("reading aloud can be switched off, also for the next visit", async ({ page }) => {
   await hurry(page);
   await open(page);

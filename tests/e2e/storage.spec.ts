@@ -1,5 +1,5 @@
-// Models that are stored on the device: the next visit, no network, two tabs, a reload during the load, no storage,
-// cleared data, and a host that sends something else. tests/web/storage-faults.test.ts has the other faults of a disk.
+// Models that are stored on the device: two tabs, a reload during the load, cleared data, and a host that sends
+// something else. tests/browsers/core.spec.ts has the next visit, tests/web/storage-faults.test.ts the faults of a disk.
 import { expect, test, type Page } from "@playwright/test";
 import { CountingHost, demoBytes, load, write } from "./counting-host.js";
 import { inPage } from "./model.js";
@@ -13,30 +13,6 @@ test.beforeEach(async ({ page }) => {
   await page.goto(host.page);
 });
 test.afterEach(() => host.stop());
-
-test("the second visit fetches no weights and needs no host", async ({ page }) => {
-  const first = await write(page);
-  expect(first.notStored).toBeNull();
-  expect(first.sources).toContain("network");
-  expect(host.weightBytes).toBe(demoBytes());
-  await page.reload();
-  host.asked = [];
-  const second = await write(page);
-  expect(second.written).toBe(first.written);
-  expect(second.sources).toContain("cache");
-  expect(host.weightBytes).toBe(demoBytes());
-  const ofModel = host.asked.filter((name) => name.startsWith("models/"));
-  expect(ofModel.filter((name) => !/(weights|config)\.json$/.test(name))).toEqual([]);
-
-  // The page is open already, so only the models are offline. Opening it offline would need a service worker.
-  await page.route("**/models/**", (route) => route.abort("internetdisconnected"));
-  const offline = await write(page);
-  expect(offline.written).toBe(first.written);
-  await page.unroute("**/models/**");
-
-  expect((await write(page, { ...load, cache: false })).written).toBe(first.written);
-  expect(host.weightBytes).toBe(2 * demoBytes());
-});
 
 test("if a tab dies during a download, another tab downloads only the rest", async ({ page, context }) => {
   host.bytesPerSecond = 2e6;
@@ -65,20 +41,6 @@ test("reloads during a download fetch no byte twice", async ({ page }) => {
   // `sent` includes bytes in socket buffers that were never read: up to a megabyte per reload on a busy machine.
   // If the last load started from the beginning, it would be 1.8 times the bytes.
   expect(sent).toBeLessThan(demoBytes() * 1.6);
-});
-
-test("with no storage at all the model streams, and a notice says so", async ({ page }) => {
-  const refuse = "async () => { throw new DOMException('no', 'SecurityError') }";
-  const code = `StorageManager.prototype.getDirectory = CacheStorage.prototype.open = ${refuse}`;
-  await page.addInitScript(code);
-  host.prepend("gpt2-worker.js", code);
-  await page.reload();
-  const { written, notStored } = await write(page);
-  expect(notStored).toMatch(/^this browser gives this page no storage, which is usual in private windows/);
-  expect((await write(page)).written).toBe(written);
-  expect(host.weightBytes).toBe(2 * demoBytes());
-  const kind = await inPage(page, async ({ storage }) => (await storage()).kind, undefined);
-  expect(kind).toBeNull();
 });
 
 const stored = (page: Page) =>

@@ -1,8 +1,7 @@
 // A text that the browser cannot store, or whose stored records are damaged: the page says so, and loses nothing.
 import { readFileSync } from "node:fs";
 import { expect, test, type Page } from "@playwright/test";
-import { expectEditor, open, openSection, openWithoutModel, setOption, setText, textOf } from "./page.js";
-import { inPage } from "./model.js";
+import { expectEditor, openSection, openWithoutModel, setText, textOf } from "./page.js";
 import { expectStored, storedTexts } from "./stored-texts.js";
 
 const story = "A cat sat here.";
@@ -52,19 +51,6 @@ test("a passing fault of the storage replaces no text", async ({ page }) => {
   expect(new Set((await storedTexts(page)).map(({ text }) => text))).toEqual(new Set([story]));
 });
 
-test("an opening that a refused option stops leaves the text as it is stored", async ({ page }) => {
-  await openWithoutModel(page);
-  await setText(page, story);
-  await expectStored(page, story);
-  await setOption(page, "Temperature", "99");
-  await page.getByRole("button", { name: "The old king…" }).click();
-  await expect(page.getByRole("alert")).toBeVisible();
-  await setText(page, `${story} It purred.`);
-  await expectStored(page, `${story} It purred.`);
-  await openSection(page, "library");
-  await expect(page.locator("#library-panel .text-name")).toHaveCount(1);
-});
-
 test("if the browser refuses storage, the page says so at once and offers the text as a file; the library says so, too", async ({
   page,
 }) => {
@@ -110,24 +96,6 @@ test("a full disk shows a notice, which disappears once there is room", async ({
   await page.reload();
   await expectEditor(page);
   expect((await textOf(page)).length).toBe(700_000);
-});
-
-test("on a full disk, a stored model makes room for the text", async ({ page, context, baseURL }) => {
-  await open(page);
-  await inPage(page, async ({ loadModel }) => (await loadModel("models/demo/")).dispose(), undefined);
-  const models = () => inPage(page, async ({ listModels }) => (await listModels()).length, undefined);
-  await expect.poll(models).toBe(1);
-  const session = await context.newCDPSession(page);
-  const usage = await page.evaluate(async () => (await navigator.storage.estimate()).usage ?? 0);
-  await session.send("Storage.overrideQuotaForOrigin", {
-    origin: new URL(baseURL ?? "").origin,
-    quotaSize: usage + 100_000,
-  });
-  const long = "A cat. ".repeat(100_000);
-  await setText(page, long);
-  await expectStored(page, long);
-  expect(await models()).toBe(0);
-  await expect(notStored(page)).toBeHidden();
 });
 
 test("unreadable records neither block the page nor are overwritten", async ({ page }) => {
