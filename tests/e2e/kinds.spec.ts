@@ -163,7 +163,8 @@ test("an adapter from the Hub changes the text as natively, and the second visit
 
 /** A tokenizer like StarCoder's. Its last tokens mark a gap. */
 function codeTokenizer(marks: readonly string[]) {
-  const tokens = ["<|endoftext|>", "Ġ", "Ċ", "re", "Ġre", ..."0123456789", ...letters, ..."()=_:<>-"];
+  const signs = Array.from("0123456789()=_:<>-");
+  const tokens = ["<|endoftext|>", "Ġ", "Ċ", "re", "Ġre", ...signs, ...letters];
   const special = ["<|endoftext|>", ...marks].map((content, i) => ({
     id: i === 0 ? 0 : tokens.length + i - 1,
     content,
