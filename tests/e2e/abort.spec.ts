@@ -27,7 +27,6 @@ interface State {
   leavesRequest?: true;
 }
 
-const piece = "models/demo/model.safetensors.000";
 const floats = "tied/model.safetensors";
 const states: Record<string, State> = {
   "before the worker's script": {
@@ -37,7 +36,6 @@ const states: Record<string, State> = {
     leavesRequest: true,
   },
   "in the engine's code": { file: "engine/gpt2-simd.wasm", answer: half, when: "globalThis.isAsked" },
-  "in a piece": { file: piece, answer: half, when: "reports.some((p) => p.loadedBytes > 1e6)" },
   "while floats are converted": {
     file: floats,
     answer: half,

@@ -28,6 +28,7 @@ for (const [file, most] of [
 }
 
 const assets = readdirSync(resolve(import.meta.dirname, "../../web/dist/assets"));
+const html = readFileSync(resolve(import.meta.dirname, "../../web/dist/index.html"), "utf8");
 const gzipOf = (files: readonly string[]) => files.reduce((sum, file) => sum + gzipBytes(file), 0);
 
 test("the page's first paint needs at most 30 kB in gzip; the editor is loaded afterwards", () => {
@@ -36,7 +37,6 @@ test("the page's first paint needs at most 30 kB in gzip; the editor is loaded a
   const script = first.find((name) => name.endsWith(".js")) ?? "";
   const source = readFileSync(resolve(import.meta.dirname, "../../web/dist/assets", script), "utf8");
   expect(source).not.toMatch(/(?:from|import)\s*"\.\/[^"]+"/); // such imports would load before it runs
-  const html = readFileSync(resolve(import.meta.dirname, "../../web/dist/index.html"), "utf8");
   const preloaded = [...html.matchAll(/"modulepreload" href="\.\/([^"]+)"/g)].map(([, file = ""]) => file);
   expect(preloaded).toEqual([expect.stringMatching(/^assets\/first-visit-/)]);
   const files = ["index.html", "gpt2.js", ...preloaded, ...first.map((name) => `assets/${name}`)];
@@ -44,7 +44,6 @@ test("the page's first paint needs at most 30 kB in gzip; the editor is loaded a
 });
 
 test("a language other than English adds at most 10.1 kB before the first paint", () => {
-  const html = readFileSync(resolve(import.meta.dirname, "../../web/dist/index.html"), "utf8");
   const words = [...html.matchAll(/"([a-z]{2})":"\.\/(assets\/[^"]+\.js)"/g)].map(([, , file = ""]) => file);
   expect(words).toHaveLength(Object.keys(languages).length - 1);
   for (const file of words) expect(gzipOf([file]), file).toBeLessThanOrEqual(10_100);

@@ -114,7 +114,6 @@ for (const [query, sentence] of [
     "?variant=nonsense",
     /In the address of this page \(\?variant=nonsense\), variant is "?nonsense"?, expected one of "?threads-relaxed/,
   ],
-  ["?threads=abc", /In the address of this page \(\?threads=abc\), threads is NaN, expected/],
   ["?model=nowhere", /nowhere\/config.json.*404/],
 ] as const) {
   test(`${query} is explained, and the page opens without it`, async ({ page }) => {
