@@ -15,11 +15,15 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** `promise`, or an error that names `what` if it takes too long. */
+/** Something did not happen in time. */
+export class LateError extends Error {}
+
+/** `promise`, or a LateError that names `what` if it takes too long. */
 export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${milliseconds} ms`)), milliseconds);
+    const error = new LateError(`${what} took longer than ${milliseconds} ms`);
+    timer = setTimeout(() => reject(error), milliseconds);
   });
   try {
     return await Promise.race([promise, late]);

@@ -1,9 +1,7 @@
 // The browsers under test, and the build and threads that each of them should use.
 import type { Variant } from "../../web/src/shared/types.js";
-import { variants } from "../../web/src/shared/types.js";
 import type { Browser } from "./browser.js";
 import { launchChromium } from "./chromium.js";
-import { allTests, kernelTests } from "./engine-tests.js";
 import { launchFirefox } from "./firefox.js";
 import { launchWebKit } from "./webkit.js";
 
@@ -16,11 +14,10 @@ export interface Choice {
 
 const withoutHeaders = /one thread: the page is not cross-origin isolated/;
 const withoutMemory = /one thread: this browser has no WebAssembly threads/;
+const alone = (variant: Variant, notice: RegExp): Choice => ({ variant, threads: 1, notice });
 const relaxed: Choice = { variant: "threads-relaxed", threads: 2, notice: null };
-const relaxedAlone: Choice = { variant: "simd-relaxed", threads: 1, notice: withoutHeaders };
-const plain: Choice = { variant: "threads", threads: 2, notice: null };
-const plainAlone: Choice = { variant: "simd", threads: 1, notice: withoutHeaders };
-const noThreads: Choice = { variant: "simd", threads: 1, notice: withoutMemory };
+const exact: Choice = { variant: "threads", threads: 2, notice: null };
+const noThreads = alone("simd", withoutMemory);
 
 export interface Case {
   name: string;
@@ -32,8 +29,6 @@ export interface Case {
   page: Choice;
   /** The place where models are stored. */
   store: "opfs" | "cache-storage";
-  /** Builds of the engine whose own tests run there, and GoogleTest's filter of them. */
-  engineTests: { variants: readonly Variant[]; filter: string };
   /**
    * Loads that may be repeated, because the browser sometimes hangs under WebDriver while a worker starts another. Of 850
    * loads without WebDriver, none hung.
@@ -41,45 +36,27 @@ export interface Case {
   mostHangs: number;
 }
 
+const withRelaxedSimd = {
+  isolated: relaxed,
+  plain: alone("simd-relaxed", withoutHeaders),
+  page: relaxed,
+  store: "opfs",
+} as const;
+const webKit = { plain: alone("simd", withoutHeaders), store: "cache-storage", mostHangs: 0 } as const;
+
 export const cases: readonly Case[] = [
-  {
-    name: "Chromium",
-    launch: launchChromium,
-    isolated: relaxed,
-    plain: relaxedAlone,
-    page: relaxed,
-    store: "opfs",
-    engineTests: { variants, filter: allTests },
-    mostHangs: 0,
-  },
-  {
-    name: "Firefox",
-    launch: launchFirefox,
-    isolated: relaxed,
-    plain: relaxedAlone,
-    page: relaxed,
-    store: "opfs",
-    engineTests: { variants: ["simd-relaxed"], filter: kernelTests },
-    mostHangs: 3,
-  },
-  {
-    name: "WebKitGTK",
-    launch: () => launchWebKit(),
-    isolated: noThreads,
-    plain: plainAlone,
-    page: noThreads,
-    store: "cache-storage",
-    engineTests: { variants: ["simd"], filter: kernelTests },
-    mostHangs: 0,
-  },
+  { name: "Chromium", launch: launchChromium, ...withRelaxedSimd, mostHangs: 0 },
+  { name: "Firefox", launch: launchFirefox, ...withRelaxedSimd, mostHangs: 3 },
+  { name: "WebKitGTK", launch: () => launchWebKit(), ...webKit, isolated: noThreads, page: noThreads },
   {
     name: "WebKitGTK with shared memory",
     launch: () => launchWebKit({ JSC_useSharedArrayBuffer: "1" }),
-    isolated: plain,
-    plain: plainAlone,
-    page: plain,
-    store: "cache-storage",
-    engineTests: { variants: ["threads"], filter: kernelTests },
-    mostHangs: 0,
+    ...webKit,
+    isolated: exact,
+    page: exact,
   },
 ];
+/** Each engine once. */
+export const engines = cases.slice(0, 3);
+/** The engines that the tests of tests/e2e do not run in. */
+export const otherEngines = cases.slice(1, 3);

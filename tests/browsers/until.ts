@@ -1,4 +1,4 @@
-import { within, type Browser } from "./browser.js";
+import { LateError, within, type Browser } from "./browser.js";
 
 const patienceMs = 60_000;
 /** WebKitGTK sometimes never answers what was asked in a page that it leaves meanwhile: `until` asks again. */
@@ -17,5 +17,5 @@ export async function until(browser: Browser, condition: string): Promise<void> 
     await new Promise((later) => setTimeout(later, 100));
   }
   const text = await browser.evaluate("Promise.resolve(document.body.innerText)").catch(String);
-  throw new Error(`never: ${condition} in a page that says: ${text}`);
+  throw new LateError(`never: ${condition} in a page that says: ${text}`);
 }
