@@ -5,8 +5,6 @@ export interface Browser {
   readonly name: string;
   /** Loads a page, to the end of its load event. */
   open(url: string): Promise<void>;
-  /** Goes from the page to `url`, and back with the browser's button. */
-  leaveAndReturn(url: string): Promise<void>;
   /** The value of an asynchronous JavaScript expression in the page: a string. */
   evaluate(expression: string): Promise<string>;
   /** Presses keys one after another where the focus is, as a user does. "Control+z" is one key while another is held. */

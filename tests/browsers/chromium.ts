@@ -11,10 +11,6 @@ export async function launchChromium(): Promise<Browser> {
     open: async (url) => {
       await page.goto(url);
     },
-    async leaveAndReturn(url) {
-      await page.goto(url);
-      await page.goBack();
-    },
     evaluate: (expression) => page.evaluate<string>(expression),
     async press(...keys) {
       for (const key of keys) await page.keyboard.press(key);

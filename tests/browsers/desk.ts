@@ -23,19 +23,14 @@ export class Desk {
     await this.tab.until(() => document.querySelector("#editor .cm-content"));
   }
 
-  /** Replaces the text, lets the model continue it with `options`, and waits for its end. */
-  async writeOn(text: string, options: Record<string, number> = {}): Promise<void> {
-    await this.tab.run(
-      ([insert, values]) => {
-        for (const [name, value] of Object.entries(values))
-          (document.getElementById(`option-${name}`) as HTMLInputElement).value = String(value);
-        const { view } = document.getElementById("editor") as Editor;
-        const changes = { from: 0, to: view?.state.doc.length, insert };
-        view?.dispatch({ changes, selection: { anchor: insert.length } });
-        document.getElementById("generate")?.click();
-      },
-      [text, options] as const,
-    );
+  /** Replaces the text, lets the model continue it, and waits for its end. */
+  async writeOn(text: string): Promise<void> {
+    await this.tab.run((insert) => {
+      const { view } = document.getElementById("editor") as Editor;
+      const changes = { from: 0, to: view?.state.doc.length, insert };
+      view?.dispatch({ changes, selection: { anchor: insert.length } });
+      document.getElementById("generate")?.click();
+    }, text);
     await this.contains("#finish", "Finished");
   }
 

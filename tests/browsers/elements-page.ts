@@ -57,21 +57,22 @@ export const inLine = (attributes = "") =>
 /** A page of a tab that has the elements. */
 export class ElementsPage {
   private readonly tab: Tab;
-  private readonly origin: () => string;
+  private readonly blank: () => string;
 
-  constructor(tab: Tab, origin: () => string) {
+  /** `blank` returns the address of an empty page. */
+  constructor(tab: Tab, blank: () => string) {
     this.tab = tab;
-    this.origin = origin;
+    this.blank = blank;
   }
 
   async open(body: string): Promise<void> {
-    await this.tab.open(`${this.origin()}/blank.html`);
+    await this.tab.open(this.blank());
     const given: Source<Given> = `(${setUp.toString()})(${JSON.stringify(body)})`;
     await this.tab.runWith(given, (all) => void Object.assign(globalThis, { given: all }));
   }
-  run<T>(use: (given: Given) => T | Promise<T>): Promise<T> {
+  run<T, A>(use: (given: Given, argument: A) => T | Promise<T>, argument?: A): Promise<T> {
     const given: Source<Given> = "globalThis.given";
-    return this.tab.runWith(given, use);
+    return this.tab.runWith(given, use, argument);
   }
   value(): Promise<string> {
     return this.run(({ field }) => field.value);

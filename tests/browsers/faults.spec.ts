@@ -1,12 +1,13 @@
-// A load that is aborted, a thread that traps and a storage that is cleared, in the browsers that tests/e2e does not run in.
+// A load that is aborted and a thread that traps, in the browsers that tests/e2e does not run in; in every browser, a host that
+// has gone and a storage that is cleared.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import { FaultyHost } from "../e2e/faulty-host.js";
 import { demo, prompt } from "../e2e/model.js";
 import { trapInHelpers } from "../e2e/trap.js";
-import { otherEngines } from "./cases.js";
-import { holdCache, inBrowsers } from "./tab.js";
+import { engines, otherEngines } from "./cases.js";
+import { inBrowsers } from "./tab.js";
 
 inBrowsers(otherEngines, (tab, { isolated }) => {
   let host: FaultyHost;
@@ -60,34 +61,61 @@ inBrowsers(otherEngines, (tab, { isolated }) => {
     });
     expect(end).toBe("worker-died");
   });
+});
 
-  test("after the site's data is cleared, an open page loads and stores again", async () => {
-    /** Loads the model, and returns the places that it came from. */
+inBrowsers(engines, (tab, { store }) => {
+  test("a stored model loads without its host, and once it was removed or the site's data cleared, not any more", async () => {
+    const host = new FaultyHost();
+    await host.start();
+    let isGone = false;
+    host.fault = (name, response) => {
+      const isClear = name === "clear";
+      if (isClear) response.writeHead(200, { "Clear-Site-Data": '"storage"' }).end();
+      else if (isGone && name.startsWith("models/")) response.destroy();
+      else return false;
+      return true;
+    };
+    /** Under WebDriver, WebKitGTK keeps caches in memory, and only those that a page uses. */
+    const holdCache = () =>
+      tab.run(async () => void Object.assign(globalThis, { held: await caches.open("gpt2-wasm-store") }));
+    /** Loads the model, and returns where its files came from, or the code of an error. */
     const load = () =>
       tab.withModule(async ({ loadModel }) => {
         const sources = new Set<string>();
-        const model = await loadModel("/models/demo/", {
+        const model = loadModel("/models/demo/", {
           variant: "simd",
           onProgress: ({ stage, source }) => void (stage === "download" && sources.add(source)),
         });
-        await model.dispose();
-        return [...sources];
+        return model.then(
+          async (loaded) => (await loaded.dispose(), `${[...sources].join()}, ${loaded.info.notStored}`),
+          ({ code }: { code: string }) => code,
+        );
       });
     const stored = () =>
       tab.withModule(async ({ listModels, storage }) => {
         const models = (await listModels()).map(({ isComplete }) => isComplete);
-        return { models, bytes: (await storage()).modelBytes };
+        const { kind, modelBytes } = await storage();
+        return { kind, models, isEmpty: modelBytes === 0 };
       });
-    await holdCache(tab);
-    await load();
-    expect(await stored()).toMatchObject({ models: [true] });
-    host.answer(/^clear$/, (response) => {
-      response.writeHead(200, { "Clear-Site-Data": '"storage"' }).end();
-    });
-    await tab.run(async () => (await fetch("/clear")).text());
-    expect(await stored()).toEqual({ models: [], bytes: 0 });
-    await holdCache(tab);
-    expect(await load()).toEqual(["network"]);
-    expect(await load()).toContain("cache");
+    const empty = { kind: store, models: [], isEmpty: true };
+    try {
+      await tab.open(host.page);
+      for (const remove of [
+        () => tab.withModule(({ removeModel }) => removeModel("/models/demo/")),
+        () => tab.run(async () => (await fetch("/clear")).text()),
+      ]) {
+        isGone = false;
+        await holdCache();
+        expect(await load()).toBe("network, null");
+        isGone = true;
+        expect(await load()).toContain("cache, null");
+        expect(await stored()).toEqual({ kind: store, models: [true], isEmpty: false });
+        await remove();
+        expect(await stored()).toEqual(empty);
+        expect(await load()).toBe("network");
+      }
+    } finally {
+      await host.stop();
+    }
   });
 });

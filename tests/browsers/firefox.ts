@@ -21,10 +21,6 @@ export async function launchFirefox(): Promise<Browser> {
       await within(patienceMs, "closing a page of Firefox", last.close());
       await page.goto(url, { timeout: patienceMs });
     },
-    async leaveAndReturn(url) {
-      await page.goto(url, { timeout: patienceMs });
-      await page.goBack({ timeout: patienceMs });
-    },
     evaluate: (expression) => page.evaluate(expression) as Promise<string>,
     async press(...keys) {
       for (const pressed of keys) {

@@ -1,14 +1,20 @@
-// The page on a host without headers, in every browser: it writes, obeys the keys of its editor, and keeps its text.
-import { resolve } from "node:path";
+// The page on a host without headers, in every browser: it writes, obeys the keys of its editor, keeps its text, and opens
+// without its host and in one file.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
-import { prompt, root } from "../e2e/model.js";
+import { demo, prompt, root } from "../e2e/model.js";
 import { cases } from "./cases.js";
 import { Desk } from "./desk.js";
 import { serve, type StaticHost } from "./static-host.js";
 import { inBrowsers } from "./tab.js";
 
+const dist = { "/": resolve(root, "web/dist") };
 let plain: StaticHost;
-test.beforeAll(async () => void (plain = await serve(false, { "/": resolve(root, "web/dist") })));
+test.beforeAll(async () => void (plain = await serve(false, dist)));
 test.afterAll(() => plain.close());
 
 inBrowsers(cases, (tab, { name, page: { variant, notice } }) => {
@@ -56,5 +62,28 @@ inBrowsers(cases, (tab, { name, page: { variant, notice } }) => {
     }
     await tab.run(() => void setTimeout(() => location.reload()));
     await desk.shows(`${taken}xy`);
+  });
+
+  test("the page opens again after its host has gone", async () => {
+    const host = await serve(false, dist);
+    await tab.open(`${host.origin}/index.html?variant=simd`);
+    await tab.until(() => document.getElementById("offline")?.checkVisibility()).finally(host.close);
+    await expect(fetch(host.origin)).rejects.toThrow();
+    await tab.open(`${host.origin}/?variant=simd`);
+    await desk.contains("#engine", "1 thread");
+  });
+
+  test("the page in one file opens from disk, writes without a request, and frees its weights", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "gpt2-one-file-"));
+    const file = join(folder, "a story.html");
+    execFileSync("node", ["web/scripts/export.mjs", "--model", demo, "-o", file], { cwd: root });
+    await desk.open(pathToFileURL(file).href).finally(() => rmSync(folder, { recursive: true }));
+    await desk.writeOn(prompt);
+    expect((await desk.text()).length).toBeGreaterThan(prompt.length + 20);
+    const [files, requests] = await tab.run(() => [
+      document.querySelectorAll("script[data-file]").length,
+      performance.getEntriesByType("resource").filter(({ name: url }) => !/^(blob|data):/.test(url)).length,
+    ]);
+    expect({ files, requests }).toEqual({ files: 0, requests: 0 });
   });
 });

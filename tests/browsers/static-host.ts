@@ -11,19 +11,18 @@ export interface StaticHost {
 
 /**
  * Serves each folder of `folders` below the path that it is listed by, and an empty page at /blank.html. Pages of every
- * origin may read an `open` host, like a CDN. Browsers restore what users typed in pages of a `lasting` one.
+ * origin may read an `open` host, like a CDN.
  */
 export async function serve(
   isolated: boolean,
   folders: Readonly<Record<string, string>>,
-  { open = false, lasting = false } = {},
+  { open = false } = {},
 ): Promise<StaticHost> {
   const setHeaders = (response: { setHeader(name: string, value: string): unknown }) => {
     if (open) {
       response.setHeader("Access-Control-Allow-Origin", "*");
       response.setHeader("Cross-Origin-Resource-Policy", "cross-origin");
     }
-    if (lasting) response.setHeader("Cache-Control", "no-cache"); // and not no-store
     if (!isolated) return;
     response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
     response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");

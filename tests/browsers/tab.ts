@@ -86,7 +86,3 @@ export function inBrowsers(which: readonly Case[], tests: (tab: Tab, one: Case) 
     });
   }
 }
-
-/** Keeps the cache of models: under WebDriver, WebKitGTK has caches in memory, and only those that a page uses. */
-export const holdCache = (tab: Tab): Promise<void> =>
-  tab.run(async () => void Object.assign(globalThis, { held: await caches.open("gpt2-wasm-store") }));

@@ -1,5 +1,5 @@
 // WebKitGTK's MiniBrowser on a virtual display, driven by Selenium through Debian's WebKitWebDriver.
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
@@ -31,45 +31,17 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Ends a process and all that it started: each is spawned as the leader of a group. */
-function end(leader: ChildProcess): void {
-  try {
-    if (leader.pid !== undefined) process.kill(-leader.pid, "SIGKILL");
-  } catch {
-    // The whole group has ended already.
-  }
-}
-
-async function startDisplay(): Promise<{ server: ChildProcess; display: string }> {
-  const args = ["-displayfd", "3", "-screen", "0", "1024x768x24", "-nolisten", "tcp"];
-  const server = spawn("Xvfb", args, { stdio: ["ignore", "ignore", "ignore", "pipe"], detached: true });
-  try {
-    const written = once(server.stdio[3] as Readable, "data") as Promise<[Buffer]>;
-    const [number] = await within(patienceMs, "starting Xvfb", written);
-    return { server, display: `:${number.toString().trim()}` };
-  } catch (error) {
-    end(server);
-    throw error;
-  }
-}
-
+/** A driver of the browser, once the service at `port` listens. */
 async function connect(port: number): Promise<WebDriver> {
   const capabilities = new Capabilities({
     browserName: "MiniBrowser",
-    "webkitgtk:browserOptions": {
-      binary: miniBrowser(),
-      args: ["--automation"],
-    },
+    "webkitgtk:browserOptions": { binary: miniBrowser(), args: ["--automation"] },
   });
+  const builder = new Builder().usingServer(`http://127.0.0.1:${port}`).withCapabilities(capabilities);
   for (let attempt = 0; ; ++attempt) {
     try {
-      const driver = new Builder()
-        .usingServer(`http://127.0.0.1:${port}`)
-        .withCapabilities(capabilities)
-        .build();
-      return await driver;
+      return await builder.build();
     } catch (error) {
-      // The driver listens a moment after it was started.
       if (attempt === 20 || !String(error).includes("ECONNREFUSED")) throw error;
       await new Promise((later) => setTimeout(later, 100));
     }
@@ -78,29 +50,36 @@ async function connect(port: number): Promise<WebDriver> {
 
 /** `environment` is added to the browser's own: JavaScriptCore takes its options from there. */
 export async function launchWebKit(environment: Record<string, string> = {}): Promise<Browser> {
-  const { server, display } = await startDisplay();
-  const port = await freePort();
-  const service = spawn("WebKitWebDriver", [`--port=${port}`, "--host=127.0.0.1"], {
-    stdio: "ignore",
-    detached: true,
-    env: { ...process.env, ...environment, DISPLAY: display },
-  });
+  const leaders: ChildProcess[] = []; // each of its own group, with all that it started
+  const start = (command: string, args: string[], options: SpawnOptions) => {
+    const leader = spawn(command, args, { ...options, detached: true });
+    leaders.push(leader);
+    return leader;
+  };
   const endAll = () => {
-    end(service);
-    end(server);
+    for (const { pid } of leaders.splice(0)) {
+      try {
+        if (pid !== undefined) process.kill(-pid, "SIGKILL");
+      } catch {
+        // The whole group has ended already.
+      }
+    }
   };
   process.once("exit", endAll); // also if the test run is killed
   try {
+    const screen = ["-displayfd", "3", "-screen", "0", "1024x768x24", "-nolisten", "tcp"];
+    const server = start("Xvfb", screen, { stdio: ["ignore", "ignore", "ignore", "pipe"] });
+    const written = once(server.stdio[3] as Readable, "data") as Promise<[Buffer]>;
+    const [display] = await within(patienceMs, "starting Xvfb", written);
+    const port = await freePort();
+    const env = { ...process.env, ...environment, DISPLAY: `:${display.toString().trim()}` };
+    start("WebKitWebDriver", [`--port=${port}`, "--host=127.0.0.1"], { stdio: "ignore", env });
     const driver = await within(patienceMs, "starting WebKitGTK", connect(port));
     await driver.manage().setTimeouts({ script: 3 * patienceMs, pageLoad: patienceMs });
     const version = (await driver.getCapabilities()).get("browserVersion") as string;
     return {
       name: `WebKitGTK ${version}`,
       open: (url) => driver.get(url),
-      async leaveAndReturn(url) {
-        await driver.get(url);
-        await driver.navigate().back();
-      },
       async evaluate(expression) {
         const answer = await driver.executeAsyncScript<{ value?: string; error?: string }>(
           `const done = arguments[arguments.length - 1];
