@@ -95,8 +95,6 @@ function testsOf(macro: "KERNEL" | "KERNEL_RELAXED"): string[] {
 
 inBrowsers(cases, (tab, { name }) => {
   const { builds, filter } = chosen[name] ?? { builds: [], filter: "" };
-  test.describe.configure({ mode: "default" });
-
   for (const variant of builds) {
     test(`engine_tests pass as ${variant}`, async () => {
       const { status, report } = await run(tab, variant, filter);

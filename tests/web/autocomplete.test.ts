@@ -1,8 +1,16 @@
 // @vitest-environment happy-dom
 // <gpt2-autocomplete> with a scripted model; tests/e2e/element.spec.ts tests it in a browser.
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { LoadOptions, LoadProgress } from "../../web/src/client/index.js";
-import { eventsOf, givePage, ScriptedModel, type LoadCall } from "./support/element-page.js";
+import type { LoadProgress } from "../../web/src/client/index.js";
+import {
+  eventsOf,
+  givePage,
+  loadUntilAborted,
+  mount,
+  reportsOf,
+  ScriptedModel,
+  type LoadCall,
+} from "./support/element-page.js";
 
 const load = vi.hoisted(() => vi.fn());
 vi.mock("../../web/src/client/index.js", async () => ({
@@ -31,17 +39,9 @@ beforeEach(() => {
 function make(attributes: Record<string, string> = {}, kind: "textarea" | "input" = "textarea") {
   const field = document.createElement(kind);
   field.id = "field";
-  const element = document.createElement("gpt2-autocomplete");
-  for (const [name, value] of Object.entries({ for: "field", model: "m/", ...attributes }))
-    element.setAttribute(name, value);
-  document.body.append(field, element);
-  const root = element.shadowRoot as ShadowRoot;
-  return {
-    field,
-    element,
-    ghost: root.querySelector(".ghost") as HTMLElement,
-    spoken: root.querySelector("[aria-live]") as Element,
-  };
+  document.body.append(field);
+  const { element, find } = mount("gpt2-autocomplete", { for: "field", model: "m/", ...attributes });
+  return { field, element, ghost: find<HTMLElement>(".ghost"), spoken: find("[aria-live]") };
 }
 
 /** The user writes `text` where the caret is, at the end. */
@@ -93,16 +93,6 @@ describe("a suggestion", () => {
     expect(call).not.toHaveProperty("seed");
     expect(events.map((event) => event.type)).toEqual(["gpt2-token", "gpt2-token", "gpt2-done"]);
     expect(events[2]?.detail).toEqual({ text: " to bed", summary: { finishReason: "length" } });
-  });
-
-  it("a suggestion is the first of several continuations, and the caller gets its summary", async () => {
-    const { field, element, ghost } = make();
-    const onSummary = vi.fn();
-    element.options = { n: 2, onSummary };
-    model.continuations = 2;
-    await propose(field, [" to", " by", " bed", " train"]);
-    expect(ghost.textContent).toBe(" to bed");
-    expect(onSummary).toHaveBeenCalledWith({ finishReason: "length" });
   });
 
   it("a signal in the options cancels a suggestion silently", async () => {
@@ -171,28 +161,16 @@ describe("a suggestion", () => {
   it("there is no suggestion within a text, a selection, an empty field or a field that accepts no typing", async () => {
     const { field, ghost } = make();
     field.focus();
-    const quiet = [
-      () => type(field, "  \n"),
-      () => {
-        type(field, "word");
-        field.setSelectionRange(2, 2);
-      },
-      () => {
-        type(field, "word");
-        field.setSelectionRange(2, field.value.length);
-      },
-      () => {
-        type(field, "word");
-        field.readOnly = true;
-      },
-      () => {
-        field.readOnly = false;
-        type(field, "word");
-        field.disabled = true;
-      },
+    const quiet: [typed: string, change: () => unknown][] = [
+      ["  \n", () => undefined],
+      ["word", () => field.setSelectionRange(2, 2)],
+      ["word", () => field.setSelectionRange(2, field.value.length)],
+      ["word", () => (field.readOnly = true)],
+      ["word", () => Object.assign(field, { readOnly: false, disabled: true })],
     ];
-    for (const each of quiet) {
-      each();
+    for (const [typed, change] of quiet) {
+      type(field, typed);
+      change();
       await vi.advanceTimersByTimeAsync(1000);
     }
     expect(model.calls).toEqual([]);
@@ -250,7 +228,7 @@ describe("while a suggestion is shown", () => {
 
   it("Tab inserts the suggestion as if it had been typed", async () => {
     const { field, element, ghost } = await makeSuggesting();
-    const events = eventsOf(element, "gpt2-accept");
+    const reports = reportsOf(element, "gpt2-accept");
     const inputs = eventsOf(document.body, "input") as unknown as InputEvent[];
     expect(press(field, "Tab")).toEqual({ isTaken: true, isSeenAbove: false });
     expect(execCommand).toHaveBeenCalledWith("insertText", false, " to bed");
@@ -259,7 +237,7 @@ describe("while a suggestion is shown", () => {
     expect(inputs.map(({ data, inputType, composed }) => [data, inputType, composed])).toEqual([
       [" to bed", "insertText", true],
     ]);
-    expect(events.map(({ detail }) => detail as unknown)).toEqual([{ text: " to bed" }]);
+    expect(reports).toEqual([["gpt2-accept", { text: " to bed" }]]);
     expect(ghost.textContent).toBe("");
     expect(press(field, "Tab")).toEqual({ isTaken: false, isSeenAbove: true });
   });
@@ -411,51 +389,50 @@ describe("a suggestion that no longer fits", () => {
 });
 
 describe("a field that gets no suggestions", () => {
-  it.each([
-    { type: "password" },
-    { autocomplete: "current-password" },
-    { autocomplete: "section-a new-password" },
-    { autocomplete: "one-time-code" },
-    { autocomplete: "billing CC-NUMBER" },
-  ])("a field for secrets gets no suggestions: %j", async (attributes) => {
-    const { field } = make({}, "input");
-    for (const [name, value] of Object.entries(attributes)) field.setAttribute(name, value);
-    await propose(field, ["x"]);
-    if (field.type === "password") {
-      field.blur();
-      field.setAttribute("type", "text"); // as a button does that shows the password
-      await propose(field, ["x"]);
-    }
-    expect(load).not.toHaveBeenCalled();
-    expect(warn.mock.calls).toEqual([
-      ['gpt2-autocomplete: there are no suggestions in <input id="field">: it may hold a secret'],
-    ]);
-  });
+  const secret = /^gpt2-autocomplete: there are no suggestions in <input id="field">: it may hold a secret$/;
+  const editor = /no suggestions in <div id="field">: .*for an editor, set the property "field"/;
+  it.each<[string, object, RegExp, boolean?]>([
+    ["one for passwords", { type: "password" }, secret],
+    ["one for the current password", { autocomplete: "current-password" }, secret],
+    ["one for a new password", { autocomplete: "section-a new-password" }, secret],
+    ["one for a code", { autocomplete: "one-time-code" }, secret],
+    ["one for a card", { autocomplete: "billing CC-NUMBER" }, secret],
+    [
+      "for addresses",
+      { type: "email" },
+      /no suggestions in <input id="field">: expected a <textarea>, or an <input> of type text/,
+    ],
+    ["another one", { id: "other" }, /"for" is "field", but no element has this id/],
+    ["an editor", { contentEditable: "true", tabIndex: "0" }, editor],
+    ["within an editor", { contentEditable: "true", tabIndex: "0" }, editor, true],
+  ])(
+    "a field that is %s gets no suggestions, which the console says once",
+    (_, attributes, message, isInside) => {
+      const { field } = make({}, "input");
+      let target: HTMLElement = field;
+      if ("contentEditable" in attributes) {
+        const around = Object.assign(document.createElement("div"), { id: "field" });
+        target = isInside ? around.appendChild(document.createElement("div")) : around;
+        field.replaceWith(around);
+      }
+      for (const [name, value] of Object.entries(attributes)) target.setAttribute(name, value as string);
+      for (let i = 0; i < 3; ++i) {
+        target.focus();
+        target.blur();
+        if (field.type === "password") field.setAttribute("type", "text"); // as a button does that shows the password
+      }
+      expect(warn.mock.calls.map(([text]) => String(text))).toEqual([expect.stringMatching(message)]);
+      expect(load).not.toHaveBeenCalled();
+    },
+  );
 
-  it.each([
-    ["email", /no suggestions in <input id="field">: expected a <textarea>, or an <input> of type text/],
-    ["editor", /no suggestions in <div id="field">: .*for an editor, set the property "field"/],
-    ["around", /no suggestions in <div id="field">: .*for an editor, set the property "field"/],
-    ["wrong", /"for" is "field", but no element has this id/],
-    ["none", /expected the attribute "for" with the id of a field/],
-  ])("a field that gets no suggestions is reported once in the console: %s", (kind, message) => {
-    const { field, element } = make({}, "input");
-    let target: HTMLElement = field;
-    if (kind === "email") field.setAttribute("type", "email");
-    if (kind === "wrong") field.id = "other";
-    if (kind === "none") element.removeAttribute("for");
-    if (kind === "editor" || kind === "around") {
-      const around = Object.assign(document.createElement("div"), { id: "field" });
-      target = kind === "editor" ? around : around.appendChild(document.createElement("div"));
-      Object.assign(target, { tabIndex: 0, contentEditable: "true" });
-      field.replaceWith(around);
-    }
-    for (let i = 0; i < 3; ++i) {
-      target.focus();
-      target.blur();
-    }
-    expect(warn.mock.calls.map(([text]) => String(text))).toEqual([expect.stringMatching(message)]);
-    expect(load).not.toHaveBeenCalled();
+  it("without the attribute for, an element says that it needs the id of a field", () => {
+    const { field, element } = make();
+    element.removeAttribute("for");
+    field.focus();
+    expect(warn.mock.calls.map(([text]) => String(text))).toEqual([
+      expect.stringMatching(/expected the attribute "for" with the id of a field/),
+    ]);
   });
 });
 
@@ -510,11 +487,9 @@ describe("the field and the model of a suggestion element", () => {
   it("setting another model during a load causes no error", async () => {
     const { field, element, ghost } = make();
     const events = eventsOf(element, "gpt2-error");
-    load.mockImplementationOnce(
-      (_url: string, { signal }: LoadOptions) =>
-        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error))),
-    );
+    loadUntilAborted(load);
     field.focus();
+    load.mockImplementation(async () => model);
     element.setAttribute("model", "n/");
     await propose(field, [" to bed"]);
     expect(ghost.textContent).toBe(" to bed");

@@ -5,7 +5,7 @@ import { suggestion } from "../../web/src/shared/suggestions.js";
 const generating = [...generateOptionNames, "signal", "onPrompt", "onSummary"];
 const loading = ["threads", "signal", "onProgress", "kv", "variant", "headers", "credentials", "fetch"];
 
-it.each([
+it.each<[string, string, string[]?]>([
   ["max_tokens", "maxNewTokens"],
   ["max_new_tokens", "maxNewTokens"],
   ["maxTokens", "maxNewTokens"],
@@ -24,18 +24,13 @@ it.each([
   ["sede", "seed"], // two letters swapped
   ["logProb", "logprobs"],
   ["stopp", "stop"],
-])("the option %s of generate gets the suggestion %s", (name, meant) => {
-  expect(suggestion(name, generating)).toBe(`did you mean ${meant}?`);
-});
-
-it.each([
-  ["progress_callback", "onProgress"],
-  ["n_threads", "threads"],
-  ["abort_signal", "signal"],
-  ["onProgess", "onProgress"],
-  ["variants", "variant"],
-])("the option %s of loadModel gets the suggestion %s", (name, meant) => {
-  expect(suggestion(name, loading)).toBe(`did you mean ${meant}?`);
+  ["progress_callback", "onProgress", loading],
+  ["n_threads", "threads", loading],
+  ["abort_signal", "signal", loading],
+  ["onProgess", "onProgress", loading],
+  ["variants", "variant", loading],
+])("the option %s gets the suggestion %s", (name, meant, options = generating) => {
+  expect(suggestion(name, options)).toBe(`did you mean ${meant}?`);
 });
 
 it("an unknown option that no option replaces gets an explanation", () => {

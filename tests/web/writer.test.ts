@@ -1,12 +1,15 @@
 // @vitest-environment happy-dom
 // <gpt2-writer> with a scripted model; tests/e2e/element.spec.ts tests it in a browser with a real one.
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { LoadOptions, LoadProgress } from "../../web/src/client/index.js";
+import type { LoadProgress } from "../../web/src/client/index.js";
 import {
   eventsOf,
   FakeObserver,
   givePage,
   internalsOf,
+  loadUntilAborted,
+  mount,
+  reportsOf,
   ScriptedModel,
   type LoadCall,
 } from "./support/element-page.js";
@@ -32,20 +35,15 @@ beforeEach(() => {
 });
 
 function make(attributes: Record<string, string> = {}) {
-  const writer = document.createElement("gpt2-writer");
-  for (const [name, value] of Object.entries({ model: "m/", ...attributes }))
-    writer.setAttribute(name, value);
-  document.body.append(writer);
-  const root = writer.shadowRoot as ShadowRoot;
-  const part = (name: string) => root.querySelector(`[part=${name}]`) as unknown;
+  const { element: writer, find } = mount("gpt2-writer", { model: "m/", ...attributes });
   return {
     writer,
-    text: part("text") as HTMLTextAreaElement,
-    button: part("button") as HTMLButtonElement,
-    status: part("status") as HTMLElement,
-    bar: part("progress") as HTMLProgressElement,
-    pace: root.querySelector(".pace") as Element,
-    written: root.querySelector("[aria-live]") as Element,
+    text: find<HTMLTextAreaElement>("[part=text]"),
+    button: find<HTMLButtonElement>("[part=button]"),
+    status: find("[part=status]"),
+    bar: find<HTMLProgressElement>("[part=progress]"),
+    pace: find(".pace"),
+    written: find("[aria-live]"),
   };
 }
 const options = () => (load.mock.lastCall as LoadCall)[1];
@@ -59,12 +57,6 @@ async function startWriting({ writer, status }: ReturnType<typeof make>): Promis
   await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
   return { ended };
 }
-/** Loads that end only when they are aborted. */
-const loadUntilAborted = () =>
-  load.mockImplementation(
-    (_url: string, { signal }: LoadOptions) =>
-      new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error))),
-  );
 const nextTask = () => new Promise((resolve) => setTimeout(resolve));
 
 describe("writing", () => {
@@ -86,20 +78,19 @@ describe("writing", () => {
     const onSummary = vi.fn();
     writer.options = { temperature: 0.5, onSummary };
     written.textContent = "before";
+    const shown = () => ({
+      value: writer.value,
+      isLocked: text.readOnly,
+      busy: text.getAttribute("aria-busy"),
+      texts: [button, status, written].map(({ textContent }) => textContent),
+    });
     const done = writer.write();
-    expect(text.readOnly).toBe(true);
-    expect(text.getAttribute("aria-busy")).toBe("true");
-    expect(button.textContent).toBe("Stop");
-    expect(written.textContent).toBe("");
+    expect(shown()).toMatchObject({ isLocked: true, busy: "true", texts: ["Stop", expect.anything(), ""] });
     await done;
-    expect(writer.value).toBe("Once upon");
+    const texts = ["Write", "", " upon"];
+    expect(shown()).toEqual({ value: "Once upon", isLocked: false, busy: "false", texts });
     expect(bound).toEqual(["Once upon"]);
     expect(changes).toHaveLength(1);
-    expect(text.readOnly).toBe(false);
-    expect(text.getAttribute("aria-busy")).toBe("false");
-    expect(button.textContent).toBe("Write");
-    expect(status.textContent).toBe("");
-    expect(written.textContent).toBe(" upon");
     expect(model.calls).toEqual([
       { prompt: "Once", call: expect.objectContaining({ maxNewTokens: 9, temperature: 0.5 }) as unknown },
     ]);
@@ -120,16 +111,14 @@ describe("writing", () => {
     const { writer, button, status } = make({ prompt: "A", loading: "use" });
     model.texts = [" b"];
     model.waits = true;
-    const events = eventsOf(writer, "gpt2-done", "gpt2-error");
+    const reports = reportsOf(writer, "gpt2-done", "gpt2-error");
     button.click();
     await vi.waitFor(() => expect(writer.value).toBe("A b"));
     expect(status.textContent).toBe("Writing…");
     void writer.write(); // is under way
     button.click();
     await vi.waitFor(() => expect(status.textContent).toBe("Stopped."));
-    expect(events.map(({ type, detail }) => [type, detail as unknown])).toEqual([
-      ["gpt2-done", { text: " b", summary: null }],
-    ]);
+    expect(reports).toEqual([["gpt2-done", { text: " b", summary: null }]]);
     expect(model.calls).toHaveLength(1);
     expect(button.textContent).toBe("Write");
   });
@@ -150,7 +139,7 @@ describe("writing", () => {
     ["another model", (writer: Writer) => void (writer.model = "n/"), "Once upon then"],
   ])("write continues the text at once after %s has stopped the writing", async (_, end, expected) => {
     const { writer, button } = make({ loading: "use", prompt: "Once" });
-    const events = eventsOf(writer, "gpt2-done");
+    const reports = reportsOf(writer, "gpt2-done");
     model.texts = [" upon"];
     model.waits = true;
     const stopped = writer.write();
@@ -161,9 +150,9 @@ describe("writing", () => {
     await Promise.all([writer.write(), writer.write()]); // the second finds the first one writing
     await stopped;
     expect(writer.value).toBe(expected);
-    expect(events.map(({ detail }) => detail as unknown)).toEqual([
-      { text: " upon", summary: null },
-      { text: " then", summary: { finishReason: "length" } },
+    expect(reports).toEqual([
+      ["gpt2-done", { text: " upon", summary: null }],
+      ["gpt2-done", { text: " then", summary: { finishReason: "length" } }],
     ]);
     expect(button.textContent).toBe("Write");
   });
@@ -408,7 +397,7 @@ describe("loading", () => {
   });
 
   it("a load that another model or none replaces leaves no progress behind", async () => {
-    loadUntilAborted();
+    loadUntilAborted(load);
     const { writer, status, bar, pace } = make({ loading: "use" });
     void writer.write();
     for (const change of [() => (writer.model = "n/"), () => writer.removeAttribute("model")]) {
@@ -445,7 +434,7 @@ describe("loading", () => {
   });
 
   it("a load that is no longer needed ends silently when the model is removed", async () => {
-    loadUntilAborted();
+    loadUntilAborted(load);
     const { writer, status } = make({ loading: "eager" });
     const errors = eventsOf(writer, "gpt2-error");
     await vi.waitFor(() => expect(load).toHaveBeenCalled());
@@ -621,7 +610,7 @@ describe("in a page and its form", () => {
   it("replacing a loading model ends its load silently, and the new model writes", async () => {
     const { writer, status } = make({ loading: "eager" });
     const events = eventsOf(writer, "gpt2-error", "gpt2-done");
-    loadUntilAborted();
+    loadUntilAborted(load);
     writer.setAttribute("threads", "1");
     const done = writer.write();
     await Promise.resolve();

@@ -1,5 +1,5 @@
 // The browser features that happy-dom lacks and the elements need, and a scripted model.
-import { vi } from "vitest";
+import { vi, type Mock } from "vitest";
 import type { GenerateCall, LoadOptions, Token } from "../../../web/src/client/index.js";
 
 /** The internals of a form control: records what the element set. */
@@ -91,4 +91,28 @@ export function eventsOf(element: HTMLElement, ...types: string[]): CustomEvent[
   const seen: CustomEvent[] = [];
   for (const type of types) element.addEventListener(type, (event) => seen.push(event as CustomEvent));
   return seen;
+}
+
+/** What the events of an element report, in their order. */
+export function reportsOf(element: HTMLElement, ...types: string[]): [type: string, detail: unknown][] {
+  const seen: [string, unknown][] = [];
+  for (const type of types)
+    element.addEventListener(type, (event) => seen.push([type, (event as CustomEvent).detail]));
+  return seen;
+}
+
+/** Lets `load` stand for loads that end only when they are aborted. */
+export const loadUntilAborted = (load: Mock) =>
+  load.mockImplementation(
+    (_url: string, { signal }: LoadOptions) =>
+      new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error))),
+  );
+
+/** An element in the page with these attributes, and a function that finds what is in it. */
+export function mount<K extends keyof HTMLElementTagNameMap>(name: K, attributes: Record<string, string>) {
+  const element = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
+  document.body.append(element);
+  const find = <T extends Element>(selector: string) => element.shadowRoot?.querySelector(selector) as T;
+  return { element, find };
 }
