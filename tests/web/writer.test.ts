@@ -9,7 +9,6 @@ import {
   internalsOf,
   loadUntilAborted,
   mount,
-  reportsOf,
   ScriptedModel,
   type LoadCall,
 } from "./support/element-page.js";
@@ -35,8 +34,9 @@ beforeEach(() => {
 });
 
 function make(attributes: Record<string, string> = {}) {
-  const { element: writer, find } = mount("gpt2-writer", { model: "m/", ...attributes });
+  const { element: writer, find, ...reports } = mount("gpt2-writer", { model: "m/", ...attributes });
   return {
+    ...reports,
     writer,
     text: find<HTMLTextAreaElement>("[part=text]"),
     button: find<HTMLButtonElement>("[part=button]"),
@@ -108,17 +108,17 @@ describe("writing", () => {
   });
 
   it("a writer shows that it writes once the model is ready, and its button stops it", async () => {
-    const { writer, button, status } = make({ prompt: "A", loading: "use" });
+    const { writer, button, status, done, errors } = make({ prompt: "A", loading: "use" });
     model.texts = [" b"];
     model.waits = true;
-    const reports = reportsOf(writer, "gpt2-done", "gpt2-error");
+
     button.click();
     await vi.waitFor(() => expect(writer.value).toBe("A b"));
     expect(status.textContent).toBe("Writing…");
     void writer.write(); // is under way
     button.click();
     await vi.waitFor(() => expect(status.textContent).toBe("Stopped."));
-    expect(reports).toEqual([["gpt2-done", { text: " b", summary: null }]]);
+    expect([done, errors]).toEqual([[{ text: " b", summary: null }], []]);
     expect(model.calls).toHaveLength(1);
     expect(button.textContent).toBe("Write");
   });
@@ -138,8 +138,8 @@ describe("writing", () => {
     ["a reset", (writer: Writer) => writer.formResetCallback(), "Once then"],
     ["another model", (writer: Writer) => void (writer.model = "n/"), "Once upon then"],
   ])("write continues the text at once after %s has stopped the writing", async (_, end, expected) => {
-    const { writer, button } = make({ loading: "use", prompt: "Once" });
-    const reports = reportsOf(writer, "gpt2-done");
+    const { writer, button, done } = make({ loading: "use", prompt: "Once" });
+
     model.texts = [" upon"];
     model.waits = true;
     const stopped = writer.write();
@@ -150,9 +150,9 @@ describe("writing", () => {
     await Promise.all([writer.write(), writer.write()]); // the second finds the first one writing
     await stopped;
     expect(writer.value).toBe(expected);
-    expect(reports).toEqual([
-      ["gpt2-done", { text: " upon", summary: null }],
-      ["gpt2-done", { text: " then", summary: { finishReason: "length" } }],
+    expect(done).toEqual([
+      { text: " upon", summary: null },
+      { text: " then", summary: { finishReason: "length" } },
     ]);
     expect(button.textContent).toBe("Write");
   });
@@ -170,15 +170,14 @@ describe("writing", () => {
 
   it("a signal in the options stops the writing", async () => {
     const made = make({ loading: "use" });
-    const { writer, status } = made;
-    const events = eventsOf(writer, "gpt2-done", "gpt2-error");
+    const { writer, status, done, errors } = made;
     const own = new AbortController();
     writer.options = { signal: own.signal };
     const { ended } = await startWriting(made);
     own.abort();
     await ended;
     await writer.write(); // the signal stays aborted
-    expect(events.map(({ type }) => type)).toEqual(["gpt2-done", "gpt2-done"]);
+    expect([done.length, errors.length]).toEqual([2, 0]);
     expect([status.textContent, writer.value]).toEqual(["Stopped.", ""]);
   });
 
@@ -194,17 +193,15 @@ describe("writing", () => {
   });
 
   it("an error of an asynchronous onSummary is an error of the writer", async () => {
-    const { writer } = make({ loading: "use" });
-    const errors = eventsOf(writer, "gpt2-error");
+    const { writer, errors } = make({ loading: "use" });
     const error = new Error("not saved");
     Object.assign(writer, { options: { onSummary: async () => Promise.reject(error) } });
     await writer.write();
-    expect(errors.map(({ detail }) => detail as unknown)).toEqual([{ error }]);
+    expect(errors).toEqual([{ error }]);
   });
 
   it("properties that a framework sets to undefined or null count as not set", async () => {
-    const { writer, button } = make({ loading: "use" });
-    const errors = eventsOf(writer, "gpt2-error");
+    const { writer, button, errors } = make({ loading: "use" });
     for (const none of [undefined, null]) {
       Object.assign(writer, { value: "a", words: { write: "Go" } });
       Object.assign(writer, { options: none, loadOptions: none, words: none, value: none });
@@ -350,8 +347,7 @@ describe("loading", () => {
   it("a load that fails is reported once, if the element is still in the page", async () => {
     let fail = (_: Error) => {};
     load.mockReturnValue(new Promise((_, reject) => (fail = reject)));
-    const { writer, status } = make({ loading: "eager" });
-    const errors = eventsOf(writer, "gpt2-error");
+    const { writer, status, errors } = make({ loading: "eager" });
     const done = writer.write(); // waits for the same load
     await nextTask();
     fail(new Error("404"));
@@ -369,8 +365,7 @@ describe("loading", () => {
     ["a call of write", (writer: Writer) => void writer.write()],
   ])("an eager load that is refused at once is reported once after %s", async (_, also) => {
     load.mockImplementation(async () => Promise.reject(new Error("no number")));
-    const { writer } = make({ loading: "use" });
-    const errors = eventsOf(writer, "gpt2-error");
+    const { writer, errors } = make({ loading: "use" });
     for (const [name, value] of Object.entries({ loading: "eager", model: "n/", threads: "x" }))
       writer.setAttribute(name, value);
     also(writer);
@@ -380,8 +375,7 @@ describe("loading", () => {
   });
 
   it("a load that fails after the writing was stopped is reported once", async () => {
-    const { writer, status, bar } = make({ loading: "use" });
-    const errors = eventsOf(writer, "gpt2-error");
+    const { writer, status, bar, errors } = make({ loading: "use" });
     let fail = (_: Error) => {};
     load.mockReturnValue(new Promise((_, reject) => (fail = reject)));
     for (let i = 0; i < 2; ++i) {
@@ -435,8 +429,7 @@ describe("loading", () => {
 
   it("a load that is no longer needed ends silently when the model is removed", async () => {
     loadUntilAborted(load);
-    const { writer, status } = make({ loading: "eager" });
-    const errors = eventsOf(writer, "gpt2-error");
+    const { writer, status, errors } = make({ loading: "eager" });
     await vi.waitFor(() => expect(load).toHaveBeenCalled());
     writer.removeAttribute("model");
     await nextTask();
@@ -608,19 +601,18 @@ describe("in a page and its form", () => {
   });
 
   it("replacing a loading model ends its load silently, and the new model writes", async () => {
-    const { writer, status } = make({ loading: "eager" });
-    const events = eventsOf(writer, "gpt2-error", "gpt2-done");
+    const { writer, status, done, errors } = make({ loading: "eager" });
     loadUntilAborted(load);
     writer.setAttribute("threads", "1");
-    const done = writer.write();
+    const written = writer.write();
     await Promise.resolve();
     load.mockImplementation(async () => model);
     model.texts = [" there"];
     writer.model = "n/";
-    await done;
+    await written;
     expect(load.mock.lastCall?.[0]).toBe("n/");
     expect(writer.value).toContain(" there");
-    expect(events.map(({ type }) => type)).toEqual(["gpt2-done"]);
+    expect([done.length, errors.length]).toEqual([1, 0]);
     expect(status.textContent).toBe("");
   });
 

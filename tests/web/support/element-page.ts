@@ -93,14 +93,6 @@ export function eventsOf(element: HTMLElement, ...types: string[]): CustomEvent[
   return seen;
 }
 
-/** What the events of an element report, in their order. */
-export function reportsOf(element: HTMLElement, ...types: string[]): [type: string, detail: unknown][] {
-  const seen: [string, unknown][] = [];
-  for (const type of types)
-    element.addEventListener(type, (event) => seen.push([type, (event as CustomEvent).detail]));
-  return seen;
-}
-
 /** Lets `load` stand for loads that end only when they are aborted. */
 export const loadUntilAborted = (load: Mock) =>
   load.mockImplementation(
@@ -108,11 +100,19 @@ export const loadUntilAborted = (load: Mock) =>
       new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error))),
   );
 
-/** An element in the page with these attributes, and a function that finds what is in it. */
+/** An element in the page with these attributes, what its events report, and a function that finds what is in it. */
 export function mount<K extends keyof HTMLElementTagNameMap>(name: K, attributes: Record<string, string>) {
   const element = document.createElement(name);
+  const reportsOf = (type: string) => {
+    const details: unknown[] = [];
+    element.addEventListener(type, ({ detail }: CustomEventInit) => details.push(detail));
+    return details;
+  };
+  const done = reportsOf("gpt2-done");
+  const errors = reportsOf("gpt2-error");
+  const accepted = reportsOf("gpt2-accept");
   for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
   document.body.append(element);
   const find = <T extends Element>(selector: string) => element.shadowRoot?.querySelector(selector) as T;
-  return { element, find };
+  return { element, done, errors, accepted, find };
 }
