@@ -205,9 +205,6 @@ inBrowsers(engines, (tab, { name }) => {
       writer.value = "a tale";
       form.requestSubmit();
       const filled = state();
-      writer.setCustomValidity("Too short");
-      const custom = state();
-      writer.setCustomValidity("");
       writer.disabled = true;
       const disabled = state();
       writer.disabled = false;
@@ -220,14 +217,13 @@ inBrowsers(engines, (tab, { name }) => {
       document.querySelector("fieldset")?.toggleAttribute("disabled", true);
       const inFieldset = [writer.disabled, ...state()];
       const labels = writer.labels.length;
-      return { told, empty, filled, custom, disabled, isFocused, isElement, reset, inFieldset, labels };
+      return { told, empty, filled, disabled, isFocused, isElement, reset, inFieldset, labels };
     });
     const missing = [false, false, expect.stringMatching(/./), ""];
     expect(found).toEqual({
       told: [true, "a tale"],
       empty: missing,
       filled: [true, true, "", "a tale"],
-      custom: [false, false, "Too short", "a tale"],
       disabled: [false, true, expect.anything(), null],
       isFocused: true,
       isElement: true,

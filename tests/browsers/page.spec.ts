@@ -12,12 +12,7 @@ import { serve, type StaticHost } from "./static-host.js";
 import { inBrowsers } from "./tab.js";
 
 /** The editor's element, with its CodeMirror view once that has loaded. */
-type Editor = HTMLElement & {
-  view?: {
-    state: { doc: { length: number; toString(): string } };
-    dispatch(transaction: object): void;
-  };
-};
+type Editor = HTMLElement & { view?: { state: { doc: object } } };
 
 const dist = { "/": resolve(root, "web/dist") };
 let plain: StaticHost;
@@ -43,16 +38,15 @@ inBrowsers(cases, (tab, { name, page: { variant, notice } }) => {
       return editor?.view?.state.doc.toString() === wanted;
     }, expected);
 
+  async function type(written: string): Promise<void> {
+    await tab.run(() => document.querySelector<HTMLElement>("#editor .cm-content")?.focus());
+    await tab.press("Control+a", ...written);
+    expect(await text()).toBe(written);
+  }
   /** Replaces the text, and lets the model continue it. */
   async function writeOn(begun: string): Promise<void> {
-    await tab.run((insert) => {
-      const { view } = document.getElementById("editor") as Editor;
-      view?.dispatch({
-        changes: { from: 0, to: view.state.doc.length, insert },
-        selection: { anchor: insert.length },
-      });
-      document.getElementById("generate")?.click();
-    }, begun);
+    await type(begun);
+    await tab.run(() => document.getElementById("generate")?.click());
     await contains("#finish", "Finished");
     expect((await text()).length).toBeGreaterThan(begun.length + 20);
   }
@@ -73,10 +67,8 @@ inBrowsers(cases, (tab, { name, page: { variant, notice } }) => {
 
   test("keys take suggestions, undo and redo, and the page keeps a text that was just typed", async () => {
     await tab.repeatHangs(() => open(`${plain.origin}/index.html`));
-    await tab.run(() => document.querySelector<HTMLElement>("#editor .cm-content")?.focus());
     const begun = "Once upon a time, there was a";
-    await tab.press("Control+a", ...begun.split(""));
-    expect(await text()).toBe(begun);
+    await type(begun);
     await tab.press("Tab");
     await tab.until(() => document.querySelectorAll(".suggestions li").length === 3);
     await tab.until(() => document.querySelector(".suggestions")?.ariaBusy === "false");

@@ -71,9 +71,11 @@ function press(field: Element, key: string, more: KeyboardEventInit = {}) {
 describe("a suggestion", () => {
   it("a suggestion appears after a pause in typing, and is announced to screen readers", async () => {
     const { field, element, ghost, spoken } = make({ "top-k": "3" });
-    element.options = { topP: 0.5, minP: undefined };
+    const onSummary = vi.fn();
+    element.options = { topP: 0.5, minP: undefined, n: 2, onSummary };
     const events = eventsOf(element, "gpt2-token", "gpt2-done");
-    model.texts = [" to", " bed "];
+    model.continuations = 2; // the first one is the suggestion
+    model.texts = [" to", " by", " bed ", " train"];
     field.focus();
     type(field, "I went");
     await vi.advanceTimersByTimeAsync(300);
@@ -90,8 +92,9 @@ describe("a suggestion", () => {
     expect(call).toMatchObject({ maxNewTokens: 12, temperature: 0, stop: "\n", topK: 3, topP: 0.5 });
     expect(call).not.toHaveProperty("minP");
     expect(call).not.toHaveProperty("seed");
-    expect(events.map((event) => event.type)).toEqual(["gpt2-token", "gpt2-token", "gpt2-done"]);
-    expect(events[2]?.detail).toEqual({ text: " to bed", summary: { finishReason: "length" } });
+    expect(events.map((event) => event.type)).toEqual([...Array(4).fill("gpt2-token"), "gpt2-done"]);
+    expect(events[4]?.detail).toEqual({ text: " to bed", summary: { finishReason: "length" } });
+    expect(onSummary).toHaveBeenCalledWith({ finishReason: "length" });
   });
 
   it("a signal in the options cancels a suggestion silently", async () => {
