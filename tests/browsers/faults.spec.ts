@@ -85,7 +85,9 @@ inBrowsers(engines, (tab, { store }) => {
         try {
           const model = await loadModel("/models/demo/", {
             variant: "simd",
-            onProgress: ({ stage, source }) => void (stage === "download" && sources.add(source)),
+            onProgress({ stage, source }) {
+              if (stage === "download") sources.add(source);
+            },
           });
           await model.dispose();
           return `from ${[...sources].join()}, not stored: ${model.info.notStored}`;

@@ -12,7 +12,7 @@ import { serve, type StaticHost } from "./static-host.js";
 import { inBrowsers } from "./tab.js";
 
 /** The editor's element, with its CodeMirror view once that has loaded. */
-type Editor = HTMLElement & { view?: { state: { doc: object } } };
+type Editor = HTMLElement & { view?: { state: { doc: { toString(): string } } } };
 
 const dist = { "/": resolve(root, "web/dist") };
 let plain: StaticHost;
@@ -40,7 +40,7 @@ inBrowsers(cases, (tab, { name, page: { variant, notice } }) => {
 
   async function type(written: string): Promise<void> {
     await tab.run(() => document.querySelector<HTMLElement>("#editor .cm-content")?.focus());
-    await tab.press("Control+a", ...written);
+    await tab.press("Control+a", ...Array.from(written));
     expect(await text()).toBe(written);
   }
   /** Replaces the text, and lets the model continue it. */
@@ -95,7 +95,7 @@ inBrowsers(cases, (tab, { name, page: { variant, notice } }) => {
   test("the page opens again after its host has gone", async () => {
     const host = await serve(false, dist);
     await tab.open(`${host.origin}/index.html?variant=simd`);
-    await tab.until(() => document.getElementById("offline")?.checkVisibility()).finally(host.close);
+    await tab.until(() => document.getElementById("offline")?.checkVisibility()).finally(() => host.close());
     await expect(fetch(host.origin)).rejects.toThrow();
     await tab.open(`${host.origin}/?variant=simd`);
     await contains("#engine", "1 thread");

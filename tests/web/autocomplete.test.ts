@@ -40,7 +40,7 @@ function make(attributes: Record<string, string> = {}, kind: "textarea" | "input
   field.id = "field";
   document.body.append(field);
   const { find, ...made } = mount("gpt2-autocomplete", { for: "field", model: "m/", ...attributes });
-  return { ...made, field, ghost: find<HTMLElement>(".ghost"), spoken: find("[aria-live]") };
+  return { ...made, field, ghost: find(".ghost") as HTMLElement, spoken: find("[aria-live]") as Element };
 }
 
 /** The user writes `text` where the caret is, at the end. */

@@ -38,12 +38,12 @@ function make(attributes: Record<string, string> = {}) {
   return {
     ...reports,
     writer,
-    text: find<HTMLTextAreaElement>("[part=text]"),
-    button: find<HTMLButtonElement>("[part=button]"),
-    status: find("[part=status]"),
-    bar: find<HTMLProgressElement>("[part=progress]"),
-    pace: find(".pace"),
-    written: find("[aria-live]"),
+    text: find("[part=text]") as HTMLTextAreaElement,
+    button: find("[part=button]") as HTMLButtonElement,
+    status: find("[part=status]") as Element,
+    bar: find("[part=progress]") as HTMLProgressElement,
+    pace: find(".pace") as Element,
+    written: find("[aria-live]") as Element,
   };
 }
 const options = () => (load.mock.lastCall as LoadCall)[1];

@@ -113,6 +113,6 @@ export function mount<K extends keyof HTMLElementTagNameMap>(name: K, attributes
   const accepted = reportsOf("gpt2-accept");
   for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
   document.body.append(element);
-  const find = <T extends Element>(selector: string) => element.shadowRoot?.querySelector(selector) as T;
+  const find = (selector: string) => element.shadowRoot?.querySelector(selector) as unknown;
   return { element, done, errors, accepted, find };
 }
