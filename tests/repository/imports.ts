@@ -36,30 +36,13 @@ export function importsOf(file: string): Import[] {
   return found.filter(({ to }) => existsSync(join(root, to)));
 }
 
-/** Groups of nodes that reach each other, of two or more. */
-export function cyclesOf(nodes: readonly string[], next: (node: string) => readonly string[]): string[][] {
-  const index = new Map<string, number>();
-  const low = new Map<string, number>();
-  const stack: string[] = [];
-  const cycles: string[][] = [];
-  const visit = (node: string): number => {
-    const mine = index.size;
-    index.set(node, mine);
-    low.set(node, mine);
-    stack.push(node);
-    for (const other of next(node)) {
-      const reached = index.has(other)
-        ? stack.includes(other)
-          ? index.get(other)
-          : undefined
-        : visit(other);
-      if (reached !== undefined) low.set(node, Math.min(low.get(node) ?? mine, reached));
-    }
-    if (low.get(node) !== mine) return low.get(node) ?? mine;
-    const group = stack.splice(stack.indexOf(node));
-    if (group.length > 1) cycles.push(group.sort());
-    return mine;
-  };
-  for (const node of nodes) if (!index.has(node)) visit(node);
-  return cycles;
+/** The nodes that lead to a cycle: what remains after nodes that lead nowhere are removed again and again. */
+export function cyclicOf(nodes: readonly string[], next: (node: string) => readonly string[]): string[] {
+  const left = new Set(nodes);
+  let size: number;
+  do {
+    size = left.size;
+    for (const node of left) if (!next(node).some((other) => left.has(other))) left.delete(node);
+  } while (left.size < size);
+  return [...left];
 }

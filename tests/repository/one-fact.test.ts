@@ -49,16 +49,6 @@ describe("numbers that are written in two languages", () => {
       expect(max).toBeLessThanOrEqual(numberOptions[name].most);
     },
   );
-
-  it.each([
-    ["n", "n"],
-    ["bestOf", "n"],
-    ["logprobs", "logprobs"],
-  ])("%s of a completion has the range of %s", (parameter, option) => {
-    const { least, most, isWhole } = rangeOf(option);
-    const row = found("web/src/openai/read-request.ts", new RegExp(`^  ${parameter}: \\{(.*)\\},$`, "m"));
-    expect(row).toContain(`least: ${least}, most: ${most}, isWhole: ${isWhole}`);
-  });
 });
 
 describe("the sampling options", () => {
@@ -113,17 +103,12 @@ describe("the sampling options", () => {
     }
   });
 
-  it("the page shows the sampling options with the model's defaults, except the length", () => {
+  it("the page shows the defaults of the model, or else of the engine, except for the length of a text", () => {
     const usual = Number(initialOf("maxNewTokens"));
     for (const option of pageOptions) {
-      expect(pageInitialOf(option, { [option.name]: 7 })).toBe(option.name === "seed" ? null : 7);
-      const unsaid = pageInitialOf(option, { maxNewTokens: usual });
-      expect(unsaid, option.name).toBe(option.initial);
-    }
-  });
-
-  it("the page has the sampling options unchanged, except the length of a text", () => {
-    for (const { name, initial } of pageOptions) {
+      const { name, initial } = option;
+      expect(pageInitialOf(option, { [name]: 7 })).toBe(name === "seed" ? null : 7);
+      expect(pageInitialOf(option, { maxNewTokens: usual }), name).toBe(initial);
       if (name !== "maxNewTokens")
         expect(initial === null ? undefined : String(initial), name).toBe(initialOf(name));
     }
@@ -140,25 +125,9 @@ it("the oldest supported browsers are those in README", () => {
   );
 });
 
-describe("the builds of the engine", () => {
-  const builds = [...variants].sort();
-
-  it.each([
-    ["engine/toolchain/build.mjs", /^export const variants = \[(.*)\];/m],
-    ["web/scripts/pack-engine.mjs", /^const builds = \[(.*?)\n\];/ms],
-    ["web/src/worker/addresses.ts", /addresses: [^=]*= \{(.*?)\n\};/s],
-  ])("the builds of the engine are the same in %s", (path, list) => {
-    const text = found(path, list).replace(/base: "[^"]*"|\(\) => .*/g, "");
-    expect(allFound(text, /\b(threads(?:-relaxed)?|simd(?:-relaxed)?)\b/g).sort()).toEqual(builds);
-  });
-
-  it("the builds of the engine are those that CMake defines", () => {
-    const made = allFound(
-      read("engine/api/wasm_variants.cmake"),
-      /^gpt2_add_wasm_module\(([\w-]+) \S+ 4GB/gm,
-    );
-    expect(made.sort()).toEqual(builds);
-  });
+it("the package contains every build of the engine", () => {
+  const packed = allFound(read("web/scripts/pack-engine.mjs"), /\{ variant: "([\w-]+)"/g);
+  expect(packed.sort()).toEqual([...variants].sort());
 });
 
 it("docs/reference/api.md lists each code of an error in the sources, with its class", () => {
@@ -178,96 +147,22 @@ it("the search for error messages finds them where the sources throw them", () =
   expect(errorsIn('throw new Gpt2Error("cancelled", "stopped");')).toEqual([]); // of the worker alone
 });
 
-describe("the C API", () => {
-  /** The name of each function, and the number of its arguments. */
-  const functionsOf = (header: string) =>
-    [...read(header).matchAll(/^[a-zA-Z][\w ]*[ *]+(gpt2_\w+)\(([^)]*)\);/gm)].map(
-      ([, name = "", parameters = ""]) =>
-        [name, parameters === "void" ? 0 : parameters.split(",").length] as const,
+it("the description of a model has the fields of ModelConfig and ModelInfo", () => {
+  const info = found("engine/api/load.cc", /void WriteInfo\((.*?)\n\}/s);
+  const [config = "", rest = ""] = info.split('"tieWordEmbeddings"');
+  const keys = (text: string) => allFound(text, /(?:Member|Key)\("(\w+)"/g);
+  const declared = (name: string) =>
+    allFound(
+      found("web/src/shared/types.ts", new RegExp(`interface ${name} \\{(.*?)\\n\\}`, "s")),
+      /^ {2}(\w+):/gm,
     );
-  const functions = [...functionsOf("engine/api/memory.h"), ...functionsOf("engine/api/api.h")];
-
-  it.each([
-    ["engine/api/convert.h", "web/src/convert/converter.ts"],
-    ["engine/api/languages.h", "web/src/languages/tokenizer.ts"],
-  ])("%s declares the functions that %s uses", (header, source) => {
-    const module = found(source, /interface \w+Module extends Allocator \{(.*?)\n\}/s);
-    const declared = [...module.matchAll(/^ {2}_(gpt2_\w+)\(([^)]*)\): \w+;/gm)].map(
-      ([, name = "", parameters = ""]) => [name, parameters] as const,
-    );
-    const converting = new Map(functionsOf(header));
-    expect(declared.map(([name]) => name).sort()).toEqual([...converting.keys()].sort());
-    for (const [name, parameters] of declared) {
-      if (/\.\.\./.test(parameters)) continue; // pointers and sizes
-      expect((parameters.match(/\w+: number/g) ?? []).length, name).toBe(converting.get(name));
-    }
-  });
-
-  it("the worker declares every function of the C API", () => {
-    const source = read("web/src/worker/engine.ts") + read("web/src/shared/wasm-instance.ts");
-    const shared = "web/src/shared/wasm-instance.ts";
-    const module =
-      found(shared, /interface Allocator \{(.*?)\n\}/s) +
-      found("web/src/worker/engine.ts", /interface EngineModule extends Allocator \{(.*?)\n\}/s);
-    const start = found("web/src/worker/engine.ts", /type StartFunction = \((.*?)\) =>/s);
-    const declared = [...module.matchAll(/^ {2}_(gpt2_\w+)(?:: StartFunction;|\((.*)\): \w+;)/gm)].map(
-      ([, name = "", parameters = start]) => {
-        const rest = /\.\.\./.test(parameters); // pointers and sizes
-        return [name, rest ? undefined : (parameters.match(/\w+: number/g) ?? []).length] as const;
-      },
-    );
-    expect(functions.length).toBeGreaterThan(20);
-    expect(declared.map(([name]) => name).sort()).toEqual(functions.map(([name]) => name).sort());
-    for (const [name, count] of declared) {
-      if (count !== undefined) expect(count, name).toBe(new Map(functions).get(name));
-      expect(source.split(`_${name}`).length, `${name} is called`).toBeGreaterThan(2);
-    }
-  });
-
-  it("the structures of the C API have as many words as the worker reads", () => {
-    const wordsOf = (name: string) => {
-      const fields = found("engine/api/api.h", new RegExp(`struct ${name} \\{(.*?)\\n\\} `, "s"));
-      return fields.replace(/\/\/.*/g, "").match(/;/g)?.length;
-    };
-    expect(Number(found("web/src/worker/engine.ts", /outputWords = (\d+);/))).toBe(wordsOf("Gpt2Output"));
-    expect(Number(found("web/src/worker/engine.ts", /tokenWords = (\d+);/))).toBe(wordsOf("Gpt2Token"));
-  });
-});
-
-describe("the description of a model", () => {
-  const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-  it("the description of a model has the fields of ModelConfig and ModelInfo", () => {
-    const info = found("engine/api/load.cc", /void WriteInfo\((.*?)\n\}/s);
-    const [config = "", rest = ""] = info.split('"tieWordEmbeddings"');
-    const keys = (text: string) => allFound(text, /(?:Member|Key)\("(\w+)"/g);
-    const declared = (name: string) =>
-      allFound(
-        found("web/src/shared/types.ts", new RegExp(`interface ${name} \\{(.*?)\\n\\}`, "s")),
-        /^ {2}(\w+):/gm,
-      );
-    expect([...keys(config), "tieWordEmbeddings"].sort()).toEqual(
-      ["config", ...declared("ModelConfig")].sort(),
-    );
-    // The worker adds the first five, and gives the kernels as simd.
-    expect(
-      ["source", "memoryBytes", "notStored", "notice", "variant", "simd", "config", ...keys(rest)].sort(),
-    ).toEqual(["kernels", ...declared("ModelInfo")].sort());
-  });
-
-  it("the description of a model uses the names of config.json in inspect, and JavaScript's spelling on the page", () => {
-    const inspected = allFound(
-      found("weights_tools/inspect.cc", /Json ConfigJson\((.*?)\n\}/s),
-      /\{"(\w+)",/g,
-    );
-    const read_ = read("engine/format/config_json.cc");
-    const api = read("engine/api/load.cc");
-    expect(inspected.length).toBeGreaterThan(6);
-    for (const name of inspected.filter((each) => each !== "activation")) {
-      expect(read_, name).toContain(`"${name}"`);
-      expect(api, name).toContain(`"${camel(name)}"`);
-    }
-  });
+  expect([...keys(config), "tieWordEmbeddings"].sort()).toEqual(
+    ["config", ...declared("ModelConfig")].sort(),
+  );
+  // The worker adds the first five, and gives the kernels as simd.
+  expect(
+    ["source", "memoryBytes", "notStored", "notice", "variant", "simd", "config", ...keys(rest)].sort(),
+  ).toEqual(["kernels", ...declared("ModelInfo")].sort());
 });
 
 describe("the name of the package", () => {

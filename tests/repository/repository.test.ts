@@ -4,8 +4,8 @@ import { basename, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dependencyDiagram } from "../../docs/.vitepress/reference/dependencies.mjs";
 import { files, read, root } from "./files.js";
-import { cyclesOf, importsOf } from "./imports.js";
-import { arrowsOf, isBackward, layerOf, layers, unitOf } from "./page-layers.js";
+import { cyclicOf, importsOf } from "./imports.js";
+import { arrowsOf, isBackward, layerOf, unitOf } from "./page-layers.js";
 
 describe("the documents", () => {
   const documents = files.filter((file) => file.endsWith(".md") && !file.startsWith("tests/data"));
@@ -103,14 +103,8 @@ describe("the fuzz targets", () => {
     expect(corpus.some((file) => file.startsWith(`${folder}/corpus/${target}/`))).toBe(true);
   });
 
-  it("every corpus and dictionary belongs to a fuzz target, and together they are small", () => {
+  it("together, all corpora of the fuzz targets are small", () => {
     expect(targets.length).toBeGreaterThan(0);
-    const owners = files.flatMap(
-      (file) =>
-        /^tests\/fuzz\/(?:corpus\/(\w+)\/|dictionaries\/(\w+)\.dict$)/.exec(file)?.slice(1).filter(Boolean) ??
-        [],
-    );
-    expect(targets).toEqual(expect.arrayContaining([...new Set(owners)]));
     expect(corpus.reduce((bytes, file) => bytes + statSync(join(root, file)).size, 0)).toBeLessThan(200_000);
   });
 });
@@ -153,7 +147,7 @@ describe("the module and the page", () => {
         .map(({ to }) => to);
     expect(sources.length).toBeGreaterThan(60);
     expect(next("web/src/client/load-model.ts")).toContain("web/src/client/model.ts");
-    expect(cyclesOf(sources, next)).toEqual([]);
+    expect(cyclicOf(sources, next)).toEqual([]);
   });
 
   it("the figures import only what the package exports, and nothing of the page", () => {
@@ -189,17 +183,11 @@ describe("the module and the page", () => {
   });
 
   it("the page's imports, types included, point to lower layers and never form a cycle", () => {
-    const arrows = arrowsOf(ofPage);
-    const backward = [...arrows].filter(([arrow]) => isBackward(arrow));
-    const cycles = cyclesOf(ofPage, (file) => importsOf(file).map(({ to }) => to));
+    const backward = [...arrowsOf(ofPage)].filter(([arrow]) => isBackward(arrow));
+    const cyclic = cyclicOf(ofPage, (file) => importsOf(file).map(({ to }) => to));
     const units = new Set(ofPage.map(unitOf));
-    console.log(
-      `web/page: ${ofPage.length} files, ${units.size} units, ${layers.length} layers, ${arrows.size} arrows, ` +
-        `${backward.length} backward, cycles of ${cycles.map(({ length }) => length).join(" and ") || "none"}`,
-    );
     expect([...units].filter((unit) => layerOf(unit) === 0)).toEqual([]);
-    expect(layers.length).toBeLessThanOrEqual(8);
     expect(backward).toEqual([]);
-    expect(cycles).toEqual([]);
+    expect(cyclic).toEqual([]);
   });
 });

@@ -1,10 +1,7 @@
-// Compares the engine's table of characters with JavaScript's. tests/fuzz/tokenizer_fuzz.cc compares token ids with a plain
-// implementation of GPT-2's pattern and of byte pairs, and tests/text/encoding_test.cc compares merges.
+// Compares the character classes of the engine with JavaScript's regular expressions.
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { expect, it } from "vitest";
-
-const root = resolve(import.meta.dirname, "../..");
 
 /** Letters, marks and numbers that are newer than Unicode 16, the version of the tokenizers' regular expressions. */
 const newInUnicode17 =
@@ -23,9 +20,10 @@ const classes = {
   kSpace: /^\p{White_Space}$/u,
   kWord: /^[\p{Alphabetic}\p{M}\p{Pc}\p{Join_Control}]$/u,
 };
+
 /** Class of each code point in the engine's own table; undefined for "other". */
 function engineClasses(): (string | undefined)[] {
-  const table = readFileSync(join(root, "engine/text/unicode_ranges.inc"), "utf8");
+  const table = readFileSync(resolve(import.meta.dirname, "../../engine/text/unicode_ranges.inc"), "utf8");
   const found: (string | undefined)[] = Array.from({ length: 0x110000 });
   for (const [, first, end, name] of table.matchAll(/\{(0x[\da-f]+), (0x[\da-f]+), Stored::(\w+)\}/g))
     if (name !== "kLaterNumber") found.fill(name, Number(first), Number(end) + 1);
