@@ -31,32 +31,70 @@ function writtenOnceConverted(model: string, format: string) {
   return written(out);
 }
 
-describe("a GGUF file", () => {
-  const file = join(scratch, "model.gguf");
-  writeFileSync(
-    file,
-    writeGguf(
-      ggufMetadata(config),
-      ggufTensors(tensors, () => "F32"),
-    ),
-  );
+const gguf = join(scratch, "model.gguf");
+writeFileSync(
+  gguf,
+  writeGguf(
+    ggufMetadata(config),
+    ggufTensors(tensors, () => "F32"),
+  ),
+);
 
-  it.each(["f32", "q8", "q4"])(
-    "a GGUF file converts to the same %s as the folder that it was made from",
+const shards = join(scratch, "shards");
+const shardNames = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
+const entries = [...tensors];
+mkdirSync(shards);
+copyFileSync(join(hub, "config.json"), join(shards, "config.json"));
+shardNames.forEach((name, i) => {
+  const part = entries.filter((_, at) => at % 2 === i);
+  writeFileSync(join(shards, name), writeSafetensors(new Map(part)));
+});
+const weight_map = Object.fromEntries(entries.map(([name], at) => [name, shardNames[at % 2]]));
+writeFileSync(join(shards, "model.safetensors.index.json"), JSON.stringify({ metadata: {}, weight_map }));
+
+const data = join(root, "tests/data/torch");
+/** A folder with the config and these files of `data`, by their names in it. */
+function torchFolder(name: string, files: Record<string, string>): string {
+  const folder = join(scratch, name);
+  mkdirSync(folder);
+  for (const [to, from] of Object.entries({ "config.json": "config.json", ...files }))
+    copyFileSync(join(data, from), join(folder, to));
+  return folder;
+}
+const torch = torchFolder("torch", { "pytorch_model.bin": "zip.bin" });
+const torchShardNames = [
+  "pytorch_model.bin.index.json",
+  "pytorch_model-00001-of-00002.bin",
+  "pytorch_model-00002-of-00002.bin",
+];
+const torchShards = torchFolder(
+  "torch-shards",
+  Object.fromEntries(torchShardNames.map((name) => [name, name])),
+);
+
+describe.each([
+  ["a GGUF file", gguf, hub],
+  ["weights in several files", shards, hub],
+  ["pytorch_model.bin", torch, data],
+  ["pytorch_model.bin in several files", torchShards, data],
+])("%s", (_, model, original) => {
+  it.each(["f32", "f16", "q8", "q4"])(
+    "the model converts to the same %s as its one safetensors file",
     (format) => {
-      expect(piecesOf(file, format)).toEqual(piecesOf(hub, format));
+      expect(piecesOf(model, format)).toEqual(piecesOf(original, format));
     },
   );
 
-  it("a GGUF file runs like its folder, by default in 8 bits as on the page", () => {
-    expect(written(file)).toEqual(written(hub));
-    expect(written(file)).toEqual(written(file, "--weights", "q8"));
+  it.each(["f32", "q8", "q4"])("the model runs in %s as on the page", (format) => {
+    expect(written(model, "--weights", format)).toEqual(writtenOnceConverted(model, format));
   });
 
-  it.each(["f32", "q8", "q4"])("a GGUF file runs in %s as on the page", (format) => {
-    expect(written(file, "--weights", format)).toEqual(writtenOnceConverted(file, format));
+  it("the model runs by default in 8 bits", () => {
+    expect(written(model)).toEqual(written(original, "--weights", "q8"));
   });
+});
 
+describe("a GGUF file", () => {
   describe("with a tokenizer", () => {
     const vocab = Object.fromEntries(
       [...Array(Number(config.vocab_size)).keys()].map((id) => [`t${id}`, id]),
@@ -134,7 +172,7 @@ describe("a GGUF file", () => {
 
   it("an error about a damaged GGUF file names it", () => {
     const damaged = join(scratch, "damaged.gguf");
-    writeFileSync(damaged, readFileSync(file).subarray(0, 3000));
+    writeFileSync(damaged, readFileSync(gguf).subarray(0, 3000));
     expect(refusal(weights(["convert", damaged, join(scratch, "none")]))).toContain(
       `${damaged}: the GGUF file: it ends`,
     );
@@ -142,34 +180,9 @@ describe("a GGUF file", () => {
 });
 
 describe("weights in several files", () => {
-  const folder = join(scratch, "shards");
-  const names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
-  const entries = [...tensors];
-  mkdirSync(folder);
-  copyFileSync(join(hub, "config.json"), join(folder, "config.json"));
-  names.forEach((name, i) => {
-    const part = entries.filter((_, at) => at % 2 === i);
-    writeFileSync(join(folder, name), writeSafetensors(new Map(part)));
-  });
-  const weight_map = Object.fromEntries(entries.map(([name], at) => [name, names[at % 2]]));
-  writeFileSync(join(folder, "model.safetensors.index.json"), JSON.stringify({ metadata: {}, weight_map }));
-
-  it.each(["f16", "q8"])("weights in several files convert to the same %s folder as one file", (format) => {
-    expect(piecesOf(folder, format)).toEqual(piecesOf(hub, format));
-  });
-
-  it.each(["f32", "q8", "q4"])(
-    "weights in several files run in %s as on the page, and like one file",
-    (format) => {
-      const expected = writtenOnceConverted(folder, format);
-      expect(written(folder, "--weights", format)).toEqual(expected);
-      expect(written(hub, "--weights", format)).toEqual(expected);
-    },
-  );
-
   it("converted weights in several files keep their format", () => {
     const out = join(scratch, "converted-once");
-    json(["convert", folder, out, "--weights", "f32", "--json"]);
+    json(["convert", shards, out, "--weights", "f32", "--json"]);
     expect(refusal(weights(["generate", out, "--ids", "1", "--weights", "q4"]))).toContain(
       "is already converted to f32",
     );
@@ -179,7 +192,7 @@ describe("weights in several files", () => {
     const away = join(scratch, "shards-elsewhere");
     mkdirSync(away);
     copyFileSync(join(hub, "config.json"), join(away, "config.json"));
-    const index = JSON.stringify({ weight_map: { "wte.weight": `../shards/${names[0]}` } });
+    const index = JSON.stringify({ weight_map: { "wte.weight": `../shards/${shardNames[0]}` } });
     writeFileSync(join(away, "model.safetensors.index.json"), index);
     expect(refusal(weights(["convert", away, join(scratch, "none")]))).toContain(
       'expected "weight_map" with the name of a file for each tensor, found an object of 1',
@@ -187,63 +200,21 @@ describe("weights in several files", () => {
   });
 
   it("an error about one damaged file among several names it", () => {
-    writeFileSync(join(folder, names[1] ?? ""), "<html>");
-    expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(names[1]);
+    writeFileSync(join(shards, shardNames[1] ?? ""), "<html>");
+    expect(refusal(weights(["convert", shards, join(scratch, "none")]))).toContain(shardNames[1]);
   });
 });
 
 describe("pytorch_model.bin", () => {
-  const data = join(root, "tests/data/torch");
-  const folder = join(scratch, "torch");
-  const index = "pytorch_model.bin.index.json";
-  const parts = ["pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"];
-  /** A folder with the config and these files of `data`, by their names in it. */
-  const give = (files: Record<string, string>) => {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder);
-    for (const [name, from] of Object.entries({ "config.json": "config.json", ...files }))
-      copyFileSync(join(data, from), join(folder, name));
-  };
-
-  it.each(["zip", "older", "float16", "bfloat16", "one-storage", "interleaved", "parameters"])(
-    "a pytorch_model.bin of the form %s converts to the same bytes as its model.safetensors",
-    (form) => {
-      give({ "pytorch_model.bin": `${form}.bin` });
-      for (const format of ["f16", "q8", "q4"])
-        expect(piecesOf(folder, format)).toEqual(piecesOf(data, format));
-    },
-  );
-
-  it("pytorch_model.bin in several files converts through its index", () => {
-    give(Object.fromEntries([index, ...parts].map((name) => [name, name])));
-    expect(piecesOf(folder, "q8")).toEqual(piecesOf(data, "q8"));
-  });
-
-  it("pytorch_model.bin has the same logits and writes the same text", () => {
-    const of = (command: string, model: string) =>
-      json([command, model, "--ids", "1,2,3", "--weights", "f32", "--json"]);
-    give({ "pytorch_model.bin": "zip.bin" });
-    expect(of("generate", folder).ids).toEqual(of("generate", data).ids);
-    expect(of("trace", folder)).toEqual(of("trace", data));
-  });
-
   it("model.safetensors takes precedence over pytorch_model.bin", () => {
-    give({ "model.safetensors": "model.safetensors", "pytorch_model.bin": "exploit.bin" });
-    expect(piecesOf(folder, "q8")).toEqual(piecesOf(data, "q8"));
+    const files = { "model.safetensors": "model.safetensors", "pytorch_model.bin": "exploit.bin" };
+    expect(piecesOf(torchFolder("both", files), "q8")).toEqual(piecesOf(data, "q8"));
   });
 
   it("a pickle that would run a program is refused by name, and runs nothing", () => {
-    give({ "pytorch_model.bin": "exploit.bin" });
+    const folder = torchFolder("exploit", { "pytorch_model.bin": "exploit.bin" });
     const run = weights(["convert", folder, join(scratch, "none")]);
     expect(refusal(run)).toContain("pytorch_model.bin: this file would call posix.system, which weights do");
     expect(run.stdout).toBe("");
-  });
-
-  it("a truncated pytorch_model.bin is refused", () => {
-    give({ "pytorch_model.bin": "zip.bin" });
-    writeFileSync(join(folder, "pytorch_model.bin"), readFileSync(join(data, "zip.bin")).subarray(0, 5000));
-    expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(
-      "pytorch_model.bin: it begins like a zip file, but has no end record",
-    );
   });
 });
