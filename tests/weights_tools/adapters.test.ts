@@ -39,35 +39,21 @@ function piecesOf(model: string, format: string, ...more: string[]): Record<stri
 }
 
 describe("an adapter", () => {
-  it.each(["f32", "q8", "q4"])("an adapter is merged before the model becomes %s", (format) => {
-    const found = piecesOf(base, format, "--adapter", adapter);
-    expect(found).toEqual(piecesOf(merged, format));
-    expect(found).not.toEqual(piecesOf(base, format));
-  });
-
-  it("an adapter is merged for every command that runs or shows a model", () => {
-    const calls = [
-      ["generate", "--ids", "1,2,3", "--max-new-tokens", "8", "--temperature", "0", "--json"],
-      ["trace", "--ids", "1,2,3"],
-      ["inspect", "--json", "--original", base],
-      ["verify", "--json"],
-    ];
-    for (const [command = "", ...more] of calls) {
-      const run = (model: string, ...with_: string[]) => {
-        const { stdout } = weights([command, model, ...more, ...with_]);
-        // Leaves out the fields that describe the files themselves.
-        const {
-          model: _,
-          weights: __,
-          file_bytes: ___,
-          ...result
-        } = JSON.parse(stdout) as Record<string, unknown>;
-        return result;
-      };
-      const found = run(base, "--adapter", adapter);
-      expect(found).toEqual(run(merged));
-      if (command !== "verify") expect(found).not.toEqual(run(base));
-    }
+  it.each([
+    ["generate", "--ids", "1,2,3", "--max-new-tokens", "8", "--temperature", "0", "--json"],
+    ["trace", "--ids", "1,2,3"],
+    ["inspect", "--json", "--original", base],
+    ["verify", "--json"],
+  ])("an adapter is merged for the command %s", (command, ...more) => {
+    const run = (model: string, ...with_: string[]) => {
+      const { stdout } = weights([command, model, ...more, ...with_]);
+      const result = JSON.parse(stdout) as Record<string, unknown>;
+      // These fields describe the files themselves.
+      return { ...result, model: "", weights: "", file_bytes: 0 };
+    };
+    const found = run(base, "--adapter", adapter);
+    expect(found).toEqual(run(merged));
+    if (command !== "verify") expect(found).not.toEqual(run(base));
   });
 
   it("an adapter is scaled by the weight after its path, and several are merged in order", () => {
@@ -81,7 +67,9 @@ describe("an adapter", () => {
 
   it("an adapter's folder may have = in its name", () => {
     const odd = write("a=b", filesOf(files));
-    expect(piecesOf(base, "f32", "--adapter", odd)).toEqual(piecesOf(merged, "f32"));
+    const found = piecesOf(base, "q8", "--adapter", odd);
+    expect(found).toEqual(piecesOf(merged, "q8"));
+    expect(found).not.toEqual(piecesOf(base, "q8"));
   });
 
   it("an adapter is merged into a model in several files", () => {
@@ -137,9 +125,6 @@ describe("refused adapters", () => {
   it("a damaged adapter is refused by the name of its folder", () => {
     const bad = write("bad", { ...filesOf(files), "adapter_config.json": Buffer.from("{") });
     expect(run(base, adapter, bad)).toMatch(/bad\/adapter_config\.json/);
-    const cut = write("cut", filesOf(files));
-    writeFileSync(join(cut, "adapter_model.safetensors"), "<html>");
-    expect(run(base, cut)).toMatch(/cut\/adapter_model\.safetensors/);
   });
 
   it("an output that would replace the adapter is refused", () => {

@@ -36,60 +36,45 @@ describe("standard output that cannot be written", () => {
   });
 });
 
-describe("standard input that cannot be read", () => {
-  it.each(["tokenize", "tokenize --lines", "detokenize", "detokenize --lines", "detokenize --json"])(
-    "unreadable standard input is an error of %s",
-    (command) => {
-      const [name, flag = ""] = command.split(" ");
-      for (const input of ["<&-", "<$scratch"]) {
-        const stderr = refusal(shell(`"$tool" ${name} $vocabulary ${flag} ${input}`));
-        expect(stderr).toContain("cannot read standard input");
-      }
-    },
-  );
-});
-
-describe("JSON on standard input", () => {
-  it("JSON on standard input is refused beyond a limit of depth", () => {
-    for (const flag of ["", "--lines", "--json"]) {
-      const deep = shell(`printf '%.0s[' {1..100000} | "$tool" detokenize $vocabulary ${flag}`);
-      refusal(deep);
-      const closed = shell(
-        `(printf '%.0s[' {1..100000}; printf '%.0s]' {1..100000}) | "$tool" detokenize $vocabulary ${flag}`,
-      );
-      expect(refusal(closed)).toMatch(/nested|deep|64/);
+it.each(["tokenize", "tokenize --lines", "detokenize", "detokenize --lines", "detokenize --json"])(
+  "unreadable standard input is an error of %s",
+  (command) => {
+    const [name, flag = ""] = command.split(" ");
+    for (const input of ["<&-", "<$scratch"]) {
+      const stderr = refusal(shell(`"$tool" ${name} $vocabulary ${flag} ${input}`));
+      expect(stderr).toContain("cannot read standard input");
     }
-  });
+  },
+);
+
+it.each(["", "--lines", "--json"])(
+  "JSON on standard input is refused beyond a limit of depth: %s",
+  (flag) => {
+    const brackets = "(printf '%.0s[' {1..100000}; printf '%.0s]' {1..100000})";
+    expect(refusal(shell(`${brackets} | "$tool" detokenize $vocabulary ${flag}`))).toMatch(/nested|deep|64/);
+  },
+);
+
+it("paths that are not UTF-8 work, but are refused with --json before anything is written", () => {
+  const bad = "$scratch/$'\\xff'";
+  expect(refusal(shell(`"$tool" convert $tiny/tied ${bad} --json`))).toContain("is not UTF-8 at byte");
+  expect(refusal(shell(`"$tool" random $tiny/tied/config.json ${bad} --json`))).toContain("is not UTF-8");
+  expect(shell(`ls -d ${bad}`).status).not.toBe(0);
+  expect(shell(`"$tool" convert $tiny/tied ${bad} && "$tool" inspect ${bad}`).status).toBe(0);
+  expect(refusal(shell(`"$tool" inspect ${bad} --json`))).toContain("MODEL is");
+  const verified = shell(`touch ${bad}.txt && "$tool" verify $tiny/tied --text ${bad}.txt --json`);
+  expect(refusal(verified)).toMatch(/--text is .* which is not UTF-8 at byte/);
 });
 
-describe("paths that are not UTF-8", () => {
-  it("paths that are not UTF-8 work, but are refused with --json before anything is written", () => {
-    const bad = "$scratch/$'\\xff'";
-    expect(refusal(shell(`"$tool" convert $tiny/tied ${bad} --json`))).toContain("is not UTF-8 at byte");
-    expect(refusal(shell(`"$tool" random $tiny/tied/config.json ${bad} --json`))).toContain("is not UTF-8");
-    expect(shell(`ls -d ${bad}`).status).not.toBe(0);
-    expect(shell(`"$tool" convert $tiny/tied ${bad} && "$tool" inspect ${bad}`).status).toBe(0);
-    expect(refusal(shell(`"$tool" inspect ${bad} --json`))).toContain("MODEL is");
-    const verified = shell(`touch ${bad}.txt && "$tool" verify $tiny/tied --text ${bad}.txt --json`);
-    expect(refusal(verified)).toMatch(/--text is .* which is not UTF-8 at byte/);
-  });
+it("a path that the file system cannot follow is an error that names it", () => {
+  const loop = shell(`ln -s loop.gguf "$scratch/loop.gguf"; "$tool" inspect "$scratch/loop.gguf"`);
+  expect(refusal(loop)).toMatch(/a system call failed: .*loop\.gguf/);
 });
 
-describe("a path that the file system cannot follow", () => {
-  it("a path that the file system cannot follow is an error that names it, in every call", () => {
-    const loop = shell(`ln -s loop.gguf "$scratch/loop.gguf"; "$tool" inspect "$scratch/loop.gguf"`);
-    expect(refusal(loop)).toMatch(/a system call failed: .*loop\.gguf/);
-  });
-});
-
-describe("no memory", () => {
-  it("every command reports a lack of memory as an error", () => {
-    for (const [limit, command] of [
-      [20000, "tokenize $vocabulary"],
-      [20000, "eval web/models/demo README.md"],
-    ] as const) {
-      const out = shell(`cd ${root}; ulimit -v ${limit}; "$tool" ${command} < README.md`);
-      expect(refusal(out)).toMatch(/memory/);
-    }
-  });
+it.each([
+  [20000, "tokenize $vocabulary"],
+  [20000, "eval web/models/demo README.md"],
+])("a lack of memory is an error: %i kB for %s", (limit, command) => {
+  const out = shell(`cd ${root}; ulimit -v ${limit}; "$tool" ${command} < README.md`);
+  expect(refusal(out)).toMatch(/memory/);
 });

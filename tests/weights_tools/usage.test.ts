@@ -8,12 +8,8 @@ const model = join(tiny, "tied");
 describe("usage", () => {
   it("the exit code is 2 for wrong usage and 1 for bad input", () => {
     for (const args of [
-      [],
-      ["nonsense"],
       ["convert"],
       ["generate", model],
-      ["generate", model, "--ids", "x"],
-      ["generate", model, "--ids", "1", "--top-p", "1.5"],
       ["generate", model, "--ids", "1", "--wild", "3"],
       ["generate", model, "--ids", "1", "--prompt", "x"],
       ["convert", model, "out", "--weights", "q3"],
@@ -35,13 +31,9 @@ describe("usage", () => {
   });
 
   it("an error names a command that does not exist", () => {
-    expect(weights(["info", model]).stderr).toMatch(/^unknown command info\n/);
+    const stderr = expect.stringMatching(/^unknown command info\n/);
+    expect(weights(["info", model])).toMatchObject({ status: 2, stderr });
     expect(weights([]).stderr).toMatch(/^A subcommand is required\n/);
-  });
-
-  it("an error for an option states its range", () => {
-    const { stderr } = weights(["generate", join(tiny, "tied"), "--ids", "1", "--temperature", "-1"]);
-    expect(stderr).toContain("temperature is -1, expected a number from 0 to 100");
   });
 
   it.each(["convert", "inspect", "generate", "eval", "trace", "tokenize", "detokenize", "random"])(
@@ -117,23 +109,17 @@ describe("numbers", () => {
   });
 });
 
-describe("paths", () => {
-  it("an empty path is refused", () => {
-    for (const args of [
-      ["inspect", ""],
-      ["inspect", model, "--original", ""],
-      ["generate", "", "--ids", "1"],
-      ["eval", model, ""],
-      ["convert", model, ""],
-      ["convert", "", join(scratch, "none")],
-      ["convert", model, join(scratch, "none"), "--calibrate", ""],
-      ["random", "", join(scratch, "none")],
-      ["tokenize", ""],
-    ]) {
-      expect(weights(args), args.join(" ")).toMatchObject({
-        status: 2,
-        stderr: expect.stringContaining("is empty, expected a path"),
-      });
-    }
-  });
+it.each([
+  ["inspect", ""],
+  ["inspect", model, "--original", ""],
+  ["generate", "", "--ids", "1"],
+  ["eval", model, ""],
+  ["convert", model, ""],
+  ["convert", model, join(scratch, "none"), "--calibrate", ""],
+  ["random", "", join(scratch, "none")],
+  ["tokenize", ""],
+])("an empty path is refused: %j", (...args) => {
+  const { status, stderr } = weights(args);
+  expect(status).toBe(2);
+  expect(stderr).toContain("is empty, expected a path");
 });
