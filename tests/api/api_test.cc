@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -151,13 +150,6 @@ TEST_F(ApiTest, TheApiCountsRunningThreads) {
   EXPECT_EQ(info["threads"], 1);
 }
 
-TEST_F(ApiTest, AFailedLoadCanBeRetried) {
-  ASSERT_TRUE(LoadBegin(ReadTestFile(TinyModelFolder("tied") + "/config.json")).contains("result"));
-  EXPECT_EQ(Feed(std::string(64, '\xff'))["error"]["code"], "corrupt");
-  Load("tied");
-  EXPECT_EQ(info["config"]["vocabSize"], 160);
-}
-
 TEST_F(ApiTest, AFailedLoadRepeatsItsErrorUntilTheNextLoadBegins) {
   const std::string folder = TinyModelFolder("tied");
   ASSERT_TRUE(LoadBegin(ReadTestFile(folder + "/config.json")).contains("result"));
@@ -172,18 +164,6 @@ TEST_F(ApiTest, AFailedLoadRepeatsItsErrorUntilTheNextLoadBegins) {
   EXPECT_EQ(ErrorOf(Feed("x")), refused);
   EXPECT_EQ(ErrorOf(gpt2_load_end(engine)), refused);
   Load("tied");
-}
-
-TEST_F(ApiTest, AnInvalidChunkInTheMiddleEndsTheLoad) {
-  std::string file = ReadTestFile(TinyModelFolder("tied") + "/model.safetensors");
-  const std::size_t middle = file.size() / 2;
-  std::fill(file.begin() + static_cast<std::ptrdiff_t>(middle),
-            file.begin() + static_cast<std::ptrdiff_t>(middle) + 64, '\xff');  // NaN
-  ASSERT_TRUE(LoadBegin(ReadTestFile(TinyModelFolder("tied") + "/config.json")).contains("result"));
-  ASSERT_TRUE(Feed(file.substr(0, middle - 100)).contains("result"));
-  const std::string error = ErrorOf(Feed(file.substr(middle - 100)));
-  EXPECT_TRUE(Has(error, "not finite"));
-  EXPECT_EQ(ErrorOf(gpt2_load_end(engine)), error);
 }
 
 TEST_F(ApiTest, ALoadedModelSurvivesACallInTheWrongOrder) {

@@ -103,15 +103,6 @@ TEST(Converter, AConvertedModelRepeatsTheWarningsOfItsOriginal) {
   EXPECT_EQ(ValuesOf(*tied), ValuesOf(*Load(convert(file))));
 }
 
-TEST(Converter, ChunkSizesDoNotChangeTheOutput) {
-  for (const StoredWeights weights : kConvertedWeights) {
-    const auto whole = Convert("untied-bias", weights);
-    const auto cut = Convert("untied-bias", weights, 100);
-    ASSERT_TRUE(whole.ok() && cut.ok());
-    EXPECT_TRUE(whole.value().file == cut.value().file);
-  }
-}
-
 TEST(Converter, LaterCallsRepeatTheFirstError) {
   const std::string folder = testing::TinyModelFolder("tied");
   const auto converter =

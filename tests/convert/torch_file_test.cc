@@ -168,13 +168,6 @@ TEST(TorchFile, AnErrorNamesTheTruncatedFile) {
   }
 }
 
-TEST(TorchFile, AFunctionCallIsRefusedByTheFunctionsName) {
-  EXPECT_EQ(
-      TorchError(TestFile("exploit.bin")).find("model.bin: this file would call posix.system,"),
-      0u);
-  EXPECT_TRUE(Has(TorchError("cposix\nsystem\n(S'ls'\ntR."), "would call posix.system"));
-}
-
 // Views of one storage with the values 0, 1, 2, ...
 std::string ViewsOf(const std::vector<testing::TensorView>& views, std::size_t values,
                     const std::string& type = "FloatStorage", std::size_t bytes = 4) {

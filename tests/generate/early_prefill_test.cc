@@ -114,21 +114,5 @@ TEST(EarlyPrefill, IsBitIdenticalToAPrefill) {
   }
 }
 
-TEST(EarlyPrefill, AnUnfinishedEarlyPrefillCachesNoToken) {
-  const Config config = LongConfig();
-  ThreadPool pool(1);
-  const Compute compute{&BestKernels(), &pool};
-  const auto weights = RandomWeights(config, WeightFormat::kQ8);
-  const auto ids = Ids(100, config.vocab_size);
-  auto plain = Context::Create(*weights, compute, KvFormat::kQ8);
-  auto early = EarlyPrefill::Create(*weights, compute, KvFormat::kQ8, ids);
-  ASSERT_TRUE(plain.ok() && early.ok());
-  for (std::size_t steps = 0; steps < 5; ++steps) early.value().Step();
-  EXPECT_EQ(early.value().layers(), 2u);
-  Context context = early.value().TakeContext();
-  EXPECT_EQ(context.sequence().cached(), 0u);
-  EXPECT_EQ(LastLogits(context, ids), LastLogits(plain.value(), ids));
-}
-
 }  // namespace
 }  // namespace gpt2::testing

@@ -269,15 +269,6 @@ TEST(Sampler, NoNgramIsWrittenTwice) {
   }
 }
 
-TEST(Sampler, NoRepeatNgramCountsTheNgramsOfThePrompt) {
-  GenerateOptions options = Plain();
-  options.temperature = 0;
-  options.no_repeat_ngram_size = 3;
-  Sampler sampler(options, 4);
-  for (const std::int32_t id : {1, 2, 3, 1, 2}) sampler.Accept(id);
-  EXPECT_EQ(sampler.Sample({{0.0f, 1.0f, 2.0f, 3.0f}}), 2);
-}
-
 TEST(Sampler, TheOnlyPossibleTokenMayRepeat) {
   GenerateOptions options = Plain();
   options.no_repeat_ngram_size = 1;
@@ -286,13 +277,6 @@ TEST(Sampler, TheOnlyPossibleTokenMayRepeat) {
   sampler.Accept(0);
   EXPECT_EQ(sampler.Sample({{1.0f, 0.0f}}), 1);
   EXPECT_EQ(sampler.Sample({{1.0f, kRuledOut}}), 0);
-}
-
-TEST(Sampler, TheSameSeedGivesTheSameTokens) {
-  GenerateOptions options = Plain();
-  options.seed = 42;
-  Sampler a(options, kLogits.size()), b(options, kLogits.size());
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(a.Sample(kLogits), b.Sample(kLogits));
 }
 
 TEST(Sampler, NonFiniteLogitsGiveAValidToken) {

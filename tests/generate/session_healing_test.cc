@@ -142,16 +142,6 @@ TEST_F(SessionHealingTest, TokensMatchABruteForceSearchOfTheVocabulary) {
   EXPECT_GT(healed_as[Healed::kSome], 10u);
 }
 
-TEST_F(SessionHealingTest, LookupDoesNotChangeTheText) {
-  options.heal = true;
-  options.max_new_tokens = 40;
-  options.temperature = 0;
-  const auto prompt = Encode("ab ab ab ab a");
-  const auto with = WriteAll(prompt)[0].ids;
-  options.lookup = false;
-  EXPECT_EQ(with, WriteAll(prompt)[0].ids);
-}
-
 TEST_F(SessionHealingTest, OnlyAllowedAlternativesAreListed) {
   options.heal = true;
   options.logprobs = 100;

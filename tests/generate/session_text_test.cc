@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
-#include <set>
 
 #include "engine/format/vocabulary_files.h"
 #include "engine/generate/session.h"
@@ -116,25 +114,6 @@ TEST_F(SessionTextTest, AnIncompleteLastCharacterIsReplaced) {
   tokenizer = std::move(ReadTokenizer(swapped.dump(), "#version: 0.2\n", 160).value());
   options.max_new_tokens = 1;
   EXPECT_EQ(Write({1, 2, 3}, options).text, "\xef\xbf\xbd");
-}
-
-TEST_F(SessionTextTest, TheRepetitionPenaltyCountsTheTokensOfThePrompt) {
-  options = {.max_new_tokens = 1, .temperature = 0};
-  std::vector<std::int32_t> prompt(20);
-  std::iota(prompt.begin(), prompt.end(), 40);
-  const auto plain = Write(prompt, options).ids;
-  ASSERT_EQ(std::count(prompt.begin(), prompt.end(), plain[0]), 1);  // it repeats a token
-  options.repetition_penalty = 100;
-  const auto penalized = Write(prompt, options).ids;
-  EXPECT_EQ(std::count(prompt.begin(), prompt.end(), penalized[0]), 0);
-}
-
-TEST_F(SessionTextTest, TheRepetitionPenaltyCountsGeneratedTokens) {
-  options = {.max_new_tokens = 30, .temperature = 0};
-  options.repetition_penalty = 100;
-  const auto ids = Write({1, 2, 3}, options).ids;
-  // At least thirty unused tokens have a logit above a hundredth of the best one.
-  EXPECT_EQ(std::set<std::int32_t>(ids.begin(), ids.end()).size(), ids.size());
 }
 
 TEST_F(SessionTextTest, StopStringsWithoutATokenizerAreRefused) {
