@@ -1,28 +1,18 @@
 // Machines without apt (macOS, Fedora): installed programs are found, and each missing one is named with the line that installs it.
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findEmscripten } from "../../engine/toolchain/emscripten.mjs";
 import { missingWithoutApt, wasmPackages } from "../../engine/toolchain/system-packages.mjs";
 
-/** A folder with programs that do nothing. */
-function programs(...names: string[]): string {
+/** A folder with these files, which are programs that fail. */
+function folderOf(...names: string[]): string {
   const folder = mkdtempSync(join(tmpdir(), "gpt2-programs-"));
   for (const name of names) {
-    writeFileSync(join(folder, name), "#!/bin/sh\nexit 1\n");
-    chmodSync(join(folder, name), 0o755);
-  }
-  return folder;
-}
-
-/** A folder with the headers `names`. */
-function headers(...names: string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), "gpt2-headers-"));
-  for (const name of names) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), "");
+    writeFileSync(join(folder, name), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
   }
   return folder;
 }
@@ -35,35 +25,26 @@ function emscripten(version: string, folder = mkdtempSync(join(tmpdir(), "gpt2-e
   return folder;
 }
 
-describe("missing programs", () => {
-  it("no program is missing if all are installed", () => {
-    const where = { path: programs("cmake", "ninja"), includes: [headers("nlohmann/json.hpp")] };
-    expect(missingWithoutApt(wasmPackages, where)).toBeUndefined();
-  });
-
-  it("Homebrew installs a missing program on macOS", () => {
-    const path = [programs("brew"), programs("cmake")].join(delimiter);
-    expect(missingWithoutApt(wasmPackages, { path, includes: [] })).toBe(
-      "missing: ninja, nlohmann/json.hpp; this system has no apt-get; run: brew install ninja nlohmann-json",
-    );
-  });
-
-  it("dnf installs a missing program on Fedora", () => {
-    const where = { path: programs("dnf"), includes: [headers("nlohmann/json.hpp")] };
-    expect(missingWithoutApt(wasmPackages, where)).toBe(
-      "missing: cmake, ninja; this system has no apt-get; run: sudo dnf install cmake ninja-build",
-    );
-  });
-
-  it("a missing program is named if the system or the package is unknown", () => {
-    expect(missingWithoutApt(["cmake"], { path: "" })).toContain(
-      "install them with your system's package manager",
-    );
-    const where = { path: programs("brew", "cmake") };
-    expect(missingWithoutApt(["cmake", "firefox-esr"], where)).toContain(
-      "missing: Debian's package firefox-esr;",
-    );
-  });
+const json = folderOf("nlohmann/json.hpp");
+const noApt = "this system has no apt-get";
+it.each([
+  [wasmPackages, ["cmake", "ninja"], [json], undefined],
+  [
+    wasmPackages,
+    ["brew", "cmake"],
+    [],
+    `missing: ninja, nlohmann/json.hpp; ${noApt}; run: brew install ninja nlohmann-json`,
+  ],
+  [wasmPackages, ["dnf"], [json], `missing: cmake, ninja; ${noApt}; run: sudo dnf install cmake ninja-build`],
+  [["cmake"], [], [], `missing: cmake; ${noApt}; install them with your system's package manager`],
+  [
+    ["cmake", "firefox-esr"],
+    ["brew", "cmake"],
+    [],
+    `missing: Debian's package firefox-esr; ${noApt}; install them with your system's package manager`,
+  ],
+])("of %j, a system with the programs %j names what is missing", (wanted, programs, includes, message) => {
+  expect(missingWithoutApt(wanted, { path: folderOf(...programs), includes })).toBe(message);
 });
 
 describe("an installed Emscripten", () => {
@@ -93,7 +74,7 @@ it("the build without apt prints the commands to run, and runs none of them", ()
   const script = resolve(import.meta.dirname, "../../engine/toolchain/build.mjs");
   const { status, stderr } = spawnSync(process.execPath, [script, "wasm"], {
     encoding: "utf8",
-    env: { PATH: programs("dnf") },
+    env: { PATH: folderOf("dnf") },
   });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^missing: cmake, ninja.*run: sudo dnf install cmake ninja-build/m);

@@ -16,17 +16,13 @@ function folderNamed(name: string): string {
 }
 
 it.each([
-  [["inspect", nasty]],
-  [["inspect", `--${nasty}`]],
-  [["inspect", "x", nasty]],
-  [[nasty]],
-  [["generate", "x", "--prompt", "a", "--temperature", nasty]],
-  [["generate", "x", "--ids", nasty]],
-  [["inspect", "x", "--kernels", nasty]],
-  [["convert", "x", "y", "--weights", nasty]],
-  [["random", nasty, "y"]],
-  [["eval", "x", nasty]],
-])("arguments in an error are shown as escapes: %j", (args) => {
+  [nasty],
+  ["inspect", nasty],
+  ["inspect", `--${nasty}`],
+  ["inspect", "x", nasty],
+  ["generate", "x", "--prompt", "a", "--temperature", nasty],
+  ["convert", "x", "y", "--weights", nasty],
+])("arguments in an error are shown as escapes: %j", (...args) => {
   const { status, stdout, stderr } = weights(args);
   expect(status).not.toBe(0);
   expect(stdout).toBe("");
