@@ -84,15 +84,6 @@ it("a broken connection resumes where it stopped, at a new signed address", asyn
   expect(storeRequests().map(({ range }) => range)).toEqual([undefined, "bytes=1000-", "bytes=6000-"]);
 });
 
-it("a second run resumes where the first was interrupted", async () => {
-  mkdirSync(out);
-  writeFileSync(partial(), weights().subarray(0, 3000));
-  expect((await fetchModel()).status).toBe(0);
-  expect(storeRequests().map(({ range }) => range)).toEqual(["bytes=3000-"]);
-  expect(existsSync(partial())).toBe(false);
-  expect(readFileSync(join(out, "model.safetensors"))).toEqual(weights());
-});
-
 it("fetch leaves files of other programs alone, even with names like its own", async () => {
   mkdirSync(out);
   writeFileSync(join(out, "model.safetensors.partial"), "mine");
@@ -182,11 +173,6 @@ it("fetch sends the token only to the hub", async () => {
   expect(tokens("store")).toEqual(new Set([undefined]));
 });
 
-it("fetch accepts a revision, and names a missing one", async () => {
-  expect((await fetchModel("user/tied@v1")).status).toBe(0);
-  expect((await fetchModel("user/tied@v2")).stderr).toContain("has no user/tied at v2");
-});
-
 it.each([
   ["tf_model.h5", 'M.from_pretrained("user/tied", from_tf=True)'],
   ["flax_model.msgpack", 'M.from_pretrained("user/tied", from_flax=True)'],
@@ -209,9 +195,6 @@ it("fetch reports an unreachable hub, and a wrong option", async () => {
     1,
     expect.stringContaining("http://localhost:1 cannot be reached: "),
   ]);
-  expect((await fetchModel("user/tied", { args: ["--hub", "hub"] })).stderr).toContain(
-    "--hub or HF_ENDPOINT is not the address of a hub: expected https://host or http://host",
-  );
   expect((await fetchModel("user/tied", { args: ["--what"] })).status).toBe(2);
   const help = await fetchModel("user/tied", { args: ["--help"] });
   expect([help.status, help.stdout]).toEqual([
@@ -259,42 +242,22 @@ it("fetch downloads pytorch_model.bin if there is no model.safetensors, in one f
   );
 });
 
-it.each(["--json", "--help"])("fetch reports that standard output cannot be written: %s", async (option) => {
-  const command = [
-    process.execPath,
-    "weights_tools/run.mjs",
-    "fetch",
-    "user/tied",
-    out,
-    "--hub",
-    origin,
-    option,
-  ];
-  const { status, stderr } = await run(["-c", '"$@" > /dev/full', "bash", ...command], {}, "bash");
+it.each([
+  ["gpt2-weights fetch", "run.mjs", "fetch", "user/tied", "--json"],
+  ["gpt2-weights fetch", "run.mjs", "fetch", "--help"],
+  ["model", "hub/add-model.mjs", "--help"],
+])("%s reports that standard output cannot be written: %s", async (program, script, ...args) => {
+  const command = [process.execPath, `weights_tools/${script}`, ...args];
+  const env = { HF_ENDPOINT: origin, INIT_CWD: scratch };
+  const { status, stderr } = await run(["-c", '"$@" > /dev/full', "bash", ...command], env, "bash");
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^gpt2-weights fetch: cannot write standard output: .+\n$/m);
-  const add = await run(
-    ["-c", '"$@" > /dev/full', "bash", process.execPath, "weights_tools/hub/add-model.mjs", "--help"],
-    {},
-    "bash",
-  );
-  expect([add.status, add.stderr]).toEqual([
-    1,
-    expect.stringMatching(/^model: cannot write standard output: .+\n$/),
-  ]);
+  expect(stderr).toMatch(new RegExp(`^${program}: cannot write standard output: .+\\n$`, "m"));
 });
 
 it("npm run model makes a model for the page in one command", async () => {
   const args = [
-    "user/tied@v1",
-    "--weights",
-    "f32",
-    "--hub",
-    origin,
-    "--models",
-    out,
-    "--originals",
-    `${out}-hub`,
+    ...["user/tied@v1", "--weights", "f32", "--hub", origin],
+    ...["--models", out, "--originals", `${out}-hub`],
   ];
   const { status, stdout, stderr } = await run(["weights_tools/hub/add-model.mjs", ...args]);
   expect([status, stderr]).toEqual([0, expect.stringContaining("model.safetensors: ")]);

@@ -15,6 +15,9 @@ afterEach(() => {
 const hub = "https://hub.example";
 const wanted = { id: "user/tied", revision: "main" };
 const open = (scripted: ScriptedHub) => openRepository(wanted, scripted.access);
+/** Opens a model of which the hub answers `list` for its files. */
+const openWith = (list: BodyInit) =>
+  open(new ScriptedHub(hub, (url) => (isTree(url) ? new Response(list) : undefined)));
 const isTree = ({ pathname }: URL) => pathname.includes("/tree/");
 const isAbout = ({ pathname }: URL) => pathname.includes("/revision/");
 const to = (location: string, status = 302) => new Response(null, { status, headers: { location } });
@@ -53,10 +56,7 @@ it.each<[string, unknown, string]>([
   ["a name twice", [entry("x"), entry("x")], 'lists "x" twice'],
 ])("a list of files with %s is refused in a sentence", async (_, list, sentence) => {
   const text = typeof list === "string" ? list : JSON.stringify(list);
-  const answer = await problem(
-    open(new ScriptedHub(hub, (url) => (isTree(url) ? new Response(text) : undefined))),
-  );
-  expect(answer).toContain(sentence);
+  expect(await problem(openWith(text))).toContain(sentence);
 });
 
 it.each<[unknown, string]>([
@@ -76,35 +76,27 @@ it("files whose names lead out of the folder are ignored", async () => {
     ...names.map((name) => entry(name)),
     { ...entry("folder"), type: "directory" },
   ];
-  const { files } = await open(
-    new ScriptedHub(hub, (url) => (isTree(url) ? Response.json(list) : undefined)),
-  );
+  const { files } = await openWith(JSON.stringify(list));
   expect([...files.keys()]).toEqual(["config.json", "model.safetensors"]);
 });
 
 it("a name is encoded in its address", async () => {
-  const list = [entry("a?b#c%2e.json")];
-  const { files } = await open(
-    new ScriptedHub(hub, (url) => (isTree(url) ? Response.json(list) : undefined)),
-  );
+  const { files } = await openWith(JSON.stringify([entry("a?b#c%2e.json")]));
   expect(files.get("a?b#c%2e.json")?.url).toBe(`${hub}/user/tied/resolve/${commit}/a%3Fb%23c%252e.json`);
 });
+
+/** The shards that a list of shards names, in a model with files of these sizes. */
+function shardsOf(sizes: Record<string, number>, list: unknown) {
+  const hash = { algorithm: "sha256" as const, digest: "" };
+  const files = Object.entries(sizes).map(([name, size]) => [name, { name, url: "", size, hash }] as const);
+  const repository = { id: "user/tied", commit, files: new Map(files) };
+  return chooseShards(repository, "model.safetensors.index.json", JSON.stringify(list));
+}
 
 it("shards that are one file on some disks are refused, and so are shards that would fill the disk", () => {
   const sizes = { "A.safetensors": 1, "a.safetensors": 1, "large.safetensors": 1e15 };
   const halves = { "1.safetensors": 32e9, "2.safetensors": 32e9 };
-  const files = new Map(
-    Object.entries({ ...sizes, ...halves }).map(([name, size]) => [
-      name,
-      { name, url: "", size, hash: { algorithm: "sha256" as const, digest: "" } },
-    ]),
-  );
-  const choose = (...names: string[]) =>
-    chooseShards(
-      { id: "u/m", commit, files },
-      "model.safetensors.index.json",
-      JSON.stringify({ weight_map: names }),
-    );
+  const choose = (...names: string[]) => shardsOf({ ...sizes, ...halves }, { weight_map: names });
   expect(() => choose("A.safetensors", "a.safetensors")).toThrow("differ only in upper and lower case");
   expect(() => choose("large.safetensors")).toThrow(
     "has 1000000000000000 bytes, expected at most 64000000000",
@@ -142,10 +134,8 @@ it("a list may have several pages, but not endlessly many", async () => {
 });
 
 it("an endless answer is cut off", async () => {
-  const endless = () =>
-    new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1 << 20).fill(32)) }));
-  const scripted = new ScriptedHub(hub, (url) => (isTree(url) ? endless() : undefined));
-  expect(await problem(open(scripted))).toContain("sent more than 32 MiB");
+  const endless = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1 << 20).fill(32)) });
+  expect(await problem(openWith(endless))).toContain("sent more than 32 MiB");
 });
 
 it("waiting for a silent hub is reported, and limited", async () => {
@@ -173,10 +163,11 @@ it.each([
   expect(await problem(open(new ScriptedHub(hub, () => new Response(null, { status }))))).toMatch(sentence);
 });
 
-const shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
-
 it.each<[unknown, string]>([
-  [{ a: shards[0], b: "model-9.safetensors" }, 'names the shard "model-9.safetensors", which is not'],
+  [
+    { a: "model-1.safetensors", b: "model-9.safetensors" },
+    'names the shard "model-9.safetensors", which is not',
+  ],
   [{ a: "../x.safetensors" }, 'names the shard "../x.safetensors": it has the part ".."'],
   [{ a: "/tmp/x.safetensors" }, 'names the shard "/tmp/x.safetensors"'],
   [{ a: "a\u202eb.safetensors" }, "it contains the invisible character U+202E"],
@@ -187,15 +178,8 @@ it.each<[unknown, string]>([
   [{}, 'has no "weight_map"'],
   [undefined, 'has no "weight_map"'],
 ])("a list of shards %j is refused", (weight_map, sentence) => {
-  const list = JSON.stringify(weight_map === undefined ? null : { weight_map });
-  const files = new Map(
-    shards.map((name) => [
-      name,
-      { name, url: "", size: 1, hash: { algorithm: "sha256" as const, digest: "" } },
-    ]),
-  );
-  const choose = () => chooseShards({ id: "user/tied", commit, files }, "model.safetensors.index.json", list);
-  expect(choose).toThrow(sentence);
+  const list = weight_map === undefined ? null : { weight_map };
+  expect(() => shardsOf({ "model-1.safetensors": 1 }, list)).toThrow(sentence);
 });
 
 const file = {
