@@ -101,11 +101,5 @@ TEST(SettleHead, ASeparateHeadIsReadAndReplacesAMissingEmbedding) {
   EXPECT_EQ(specs.size(), TensorSpecs(config).size());
 }
 
-TEST(CanonicalName, RemovesTheCheckpointsPrefix) {
-  EXPECT_EQ(CanonicalName("transformer.h.0.ln_1.bias"), "h.0.ln_1.bias");
-  EXPECT_EQ(CanonicalName("h.0.ln_1.bias"), "h.0.ln_1.bias");
-  EXPECT_EQ(CanonicalName("transformer"), "transformer");
-}
-
 }  // namespace
 }  // namespace gpt2

@@ -246,7 +246,7 @@ it.each([
   ["gpt2-weights fetch", "run.mjs", "fetch", "user/tied", "--json"],
   ["gpt2-weights fetch", "run.mjs", "fetch", "--help"],
   ["model", "hub/add-model.mjs", "--help"],
-])("%s reports that standard output cannot be written: %s", async (program, script, ...args) => {
+])("%s reports that standard output cannot be written: %s %s", async (program, script, ...args) => {
   const command = [process.execPath, `weights_tools/${script}`, ...args];
   const env = { HF_ENDPOINT: origin, INIT_CWD: scratch };
   const { status, stderr } = await run(["-c", '"$@" > /dev/full', "bash", ...command], env, "bash");

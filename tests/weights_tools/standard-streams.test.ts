@@ -5,18 +5,13 @@ import { refusal, root, shell } from "./tool.js";
 describe("standard output that cannot be written", () => {
   it.each([
     "--help",
-    "generate --help",
     "inspect $tiny/tied",
-    "inspect $tiny/tied --original $tiny/tied --json",
     "generate $tiny/tied --ids 1",
     "generate $tiny/tied --ids 1 --json",
-    "trace $tiny/tied --ids 1",
     "convert $tiny/tied $scratch/$RANDOM",
     "random $tiny/tied/config.json $scratch/$RANDOM --json",
-    "tokenize $vocabulary",
     "tokenize $vocabulary --lines",
     "detokenize $vocabulary",
-    "detokenize $vocabulary --lines",
   ])("closed standard output is an error of %s", (command) => {
     const input = /^tokenize.*lines/.test(command) ? '"a"' : "[1]";
     for (const output of [">/dev/full", ">&-"]) {

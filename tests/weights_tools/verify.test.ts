@@ -47,22 +47,6 @@ it("verify checks the tokenizer's facts, and applies no facts of other models", 
   expect(greedy?.source).toContain("picoGPT");
 });
 
-it("verify fails for another tokenizer", () => {
-  const folder = model("swapped");
-  const file = join(folder, "vocab.json");
-  const ids = JSON.parse(readFileSync(file, "utf8")) as Record<string, number>;
-  [ids.hello, ids.Hello] = [ids.Hello ?? 0, ids.hello ?? 0];
-  writeFileSync(file, JSON.stringify(ids));
-  const wrong = verify(folder).facts.filter(({ verdict }) => verdict === "failed");
-  expect(wrong.map(({ fact }) => fact)).toEqual([
-    "release",
-    'tokens of "hello world"',
-    'tokens of "hello <|endoftext|>"',
-    'tokens of "Hello world"',
-  ]);
-  expect(wrong[1]).toMatchObject({ expected: "[31373,995]", found: "[15496,995]" });
-});
-
 it("verify also prints all facts as lines", () => {
   const { stdout } = weights(["verify", join(scratch, "other")]);
   expect(stdout).toMatch(/^failed {9}release\n {15}expected one of GPT-2 124M, GPT-2 355M/);

@@ -1,11 +1,14 @@
-// Machines without apt (macOS, Fedora): installed programs are found, and each missing one is named with the line that installs it.
+// The programs that the build needs: installed ones are found, also without apt (macOS, Fedora), and missing ones are named.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findEmscripten } from "../../engine/toolchain/emscripten.mjs";
+import { findEmscripten, measuredVersion } from "../../engine/toolchain/emscripten.mjs";
 import { missingWithoutApt, wasmPackages } from "../../engine/toolchain/system-packages.mjs";
+import { found } from "../repository/files.js";
+
+const toolchain = resolve(import.meta.dirname, "../../engine/toolchain");
 
 /** A folder with these files, which are programs that fail. */
 function folderOf(...names: string[]): string {
@@ -64,18 +67,43 @@ describe("an installed Emscripten", () => {
 
   it("an installed Emscripten that is too old is skipped with a message", () => {
     const root = emscripten("3.1.6");
-    const { found, problems } = findEmscripten({ PATH: root, EMSDK: "/nowhere" });
-    expect(found?.root).not.toBe(root); // the system may have another
+    const { found: other, problems } = findEmscripten({ PATH: root, EMSDK: "/nowhere" });
+    expect(other?.root).not.toBe(root); // the system may have another
     expect(problems).toContain(`${root} has version 3.1.6, expected 3.1.69 or newer`);
   });
 });
 
 it("the build without apt prints the commands to run, and runs none of them", () => {
-  const script = resolve(import.meta.dirname, "../../engine/toolchain/build.mjs");
-  const { status, stderr } = spawnSync(process.execPath, [script, "wasm"], {
+  const { status, stderr } = spawnSync(process.execPath, [join(toolchain, "build.mjs"), "wasm"], {
     encoding: "utf8",
     env: { PATH: folderOf("dnf") },
   });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^missing: cmake, ninja.*run: sudo dnf install cmake ninja-build/m);
+});
+
+describe("the Emscripten that made the published figures", () => {
+  it.each([
+    [
+      "another",
+      "4.0.1",
+      `4.0.1 is not ${measuredVersion}, with which the published sizes and speeds were measured`,
+    ],
+    ["the same", measuredVersion, undefined],
+  ])("%s version is used, and both are named if they differ", (_, version, notice) => {
+    const checkout = mkdtempSync(join(tmpdir(), "gpt2-checkout-"));
+    cpSync(toolchain, join(checkout, "engine/toolchain"), { recursive: true });
+    const { stderr } = spawnSync(process.execPath, [join(checkout, "engine/toolchain/emscripten.mjs")], {
+      encoding: "utf8",
+      env: { ...process.env, PATH: `${emscripten(version)}:${process.env.PATH ?? ""}`, EMSDK: "" },
+    });
+    expect(stderr).toContain(`using ${version}`);
+    if (notice === undefined) expect(stderr).not.toContain("is not");
+    else expect(stderr).toContain(notice);
+  });
+
+  it("CONTRIBUTING.md names its version", () => {
+    const pattern = /sizes and speeds in the documents with Emscripten (\d+\.\d+\.\d+)\./;
+    expect(found("CONTRIBUTING.md", pattern)).toBe(measuredVersion);
+  });
 });
