@@ -63,8 +63,9 @@ function model(name: string, file: object, text: readonly number[] = []): string
 
 const written = [byte("a"), byte("b"), end, byte("c"), 258, byte("d")];
 const folder = model("chat", tokenizer(), written);
-const write = (...options: string[]) =>
-  json(["generate", folder, "--json", "--temperature", "0", "--max-new-tokens", "6", ...options]);
+const writeWith = (model: string, ...options: string[]) =>
+  json(["generate", model, "--json", "--temperature", "0", ...options]);
+const write = (...options: string[]) => writeWith(folder, "--max-new-tokens", "6", ...options);
 
 describe("added tokens", () => {
   const tokenize = (text: string, ...options: string[]) => json(["tokenize", folder, ...options], text);
@@ -103,9 +104,7 @@ describe("added tokens", () => {
 describe("a vocabulary that differs in size from the matrix", () => {
   it("a vocabulary may be smaller than the matrix: the other rows decode to nothing", () => {
     const small = model("small", tokenizer([]), [259, byte("a")]);
-    const { ids, text } = json([
-      ...["generate", small, "--json", "--ids", "120", "--temperature", "0", "--max-new-tokens", "2"],
-    ]);
+    const { ids, text } = writeWith(small, "--ids", "120", "--max-new-tokens", "2");
     expect(ids).toEqual([259, byte("a")]);
     expect(text).toBe("a");
   });
@@ -124,18 +123,7 @@ describe("a vocabulary that differs in size from the matrix", () => {
     const pads = [...chat, added(259, "[A]", true), added(vocabSize, "[PAD]", true)];
     const padded = model("padded", tokenizer(pads), written);
     expect(json(["tokenize", padded, "--allow-special"], "a[PAD]")).toEqual([byte("a"), vocabSize]);
-    const { text } = json([
-      "generate",
-      padded,
-      "--json",
-      "--prompt",
-      "a",
-      "--temperature",
-      "0",
-      "--max-new-tokens",
-      "1",
-    ]);
-    expect(text).toBe("a");
+    expect(writeWith(padded, "--prompt", "a", "--max-new-tokens", "1").text).toBe("a");
     expect(refusal(weights(["generate", padded, "--prompt", "a[PAD]", "--allow-special"]))).toContain(
       "token id 260",
     );

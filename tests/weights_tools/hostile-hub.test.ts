@@ -111,34 +111,29 @@ it.each<NodeJS.Signals>(["SIGINT", "SIGTERM"])(
   },
 );
 
-it("a file with a hard link is not written to", async () => {
+it.each<[string, string, (at: string, mine: string) => unknown, string]>([
+  ["a link at config.json", "config.json", (at, mine) => symlinkSync(mine, at), "config.json"],
+  ["a link at .fetching", ".fetching", (at, mine) => symlinkSync(mine, at), "another fetch is writing to"],
+  ["a link at the partial file", "", (at, mine) => symlinkSync(mine, at), ".partial"],
+  [
+    "a hard link at the partial file",
+    "",
+    (at, mine) => (writeFileSync(mine, "mine"), linkSync(mine, at)),
+    "has a hard link, so writing to it would change another file: remove it",
+  ],
+  [
+    "a pipe at config.json",
+    "config.json",
+    (at) => spawnSync("mkfifo", [at]),
+    "config.json exists and is not a file",
+  ],
+])("fetch neither follows nor waits for %s", async (_, name, make, problem) => {
   const mine = join(place, "mine");
-  writeFileSync(mine, "mine");
-  linkSync(mine, partial());
+  make(name ? join(out, name) : partial(), mine);
+  const before = existsSync(mine) && readFileSync(mine, "utf8");
   const { status, stderr } = await fetchModel().ended;
-  expect([status, stderr]).toEqual([
-    1,
-    expect.stringContaining("has a hard link, so writing to it would change another file: remove it"),
-  ]);
-  expect(readFileSync(mine, "utf8")).toBe("mine");
-});
-
-it.each([
-  ["config.json", () => join(out, "config.json")],
-  [".fetching", () => join(out, ".fetching")],
-  ["the partial file", partial],
-])("a link at %s is not followed", async (_, pathOf) => {
-  const mine = join(place, "mine");
-  symlinkSync(mine, pathOf());
-  expect((await fetchModel().ended).status).toBe(1);
-  expect(existsSync(mine)).toBe(false);
-});
-
-it("fetch does not wait for a pipe in place of a file", async () => {
-  spawnSync("mkfifo", [join(out, "config.json")]);
-  hub.files["config.json"] = Buffer.alloc(0);
-  const { status, stderr } = await fetchModel().ended;
-  expect([status, stderr]).toEqual([1, expect.stringContaining("config.json exists and is not a file")]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining(problem)]);
+  expect(existsSync(mine) && readFileSync(mine, "utf8")).toBe(before);
 });
 
 it("fetch refuses an OUT that is empty or a file", async () => {

@@ -11,10 +11,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { contents, converted, json, refusal, scratch, shell, tiny, tool, weights } from "./tool.js";
+import { describe, expect, it, vi } from "vitest";
+import { contents, converted, json, refusal, scratch, shell, start, tiny, tool, weights } from "./tool.js";
 
 const tied = join(tiny, "tied");
 const other = join(tiny, "odd-width");
@@ -136,20 +136,12 @@ describe("the input folder", () => {
   });
 });
 
-/** Starts the tool, and kills it after `delay` milliseconds where that is given. */
-const start = (args: string[], delay?: number) =>
-  new Promise<{ status: number | null; stderr: string }>((resolve) => {
-    const child = spawn(tool, args, { stdio: ["ignore", "ignore", "pipe"] });
-    let stderr = "";
-    child.stderr.on("data", (data: Buffer) => (stderr += String(data)));
-    child.on("close", (status) => resolve({ status, stderr }));
-    if (delay !== undefined) setTimeout(() => child.kill("SIGKILL"), delay);
-  });
+const startTool = (...args: string[]) => start(args, {}, tool);
 
 describe("two runs at once", () => {
   it("of three runs for one OUT, one succeeds and the others report that OUT exists", async () => {
     const out = join(fresh(), "out");
-    const results = await Promise.all([tied, other, tied].map((input) => start(["convert", input, out])));
+    const results = await Promise.all([tied, other, tied].map((input) => startTool("convert", input, out).ended));
     const losers = results.filter(({ status }) => status !== 0);
     expect(losers).toHaveLength(2);
     for (const loser of losers) expect(refusal(loser)).toContain("already exists: --force replaces it");
@@ -163,7 +155,7 @@ describe("two runs at once", () => {
     for (let run = 0; run < 4; ++run) {
       const out = model();
       const inputs = [tied, other, tied, other];
-      const results = await Promise.all(inputs.map((input) => start(["convert", input, out, "--force"])));
+      const results = await Promise.all(inputs.map((input) => startTool("convert", input, out, "--force").ended));
       expect(results.map(({ status, stderr }) => [status, stderr])).toEqual(inputs.map(() => [0, ""]));
       expect(wanted).toContainEqual(contents(out));
       expect(readdirSync(join(out, ".."))).toEqual(["out"]);
@@ -204,13 +196,10 @@ describe("a run that ends early", () => {
     const folder = fresh();
     const config = join(folder, "config.json");
     writeFileSync(config, JSON.stringify(large));
-    const child = spawn(tool, ["random", config, join(folder, "out"), "--weights", "f32"], {
-      stdio: "ignore",
-    });
-    const ended = new Promise((resolve) => child.on("close", (_, by) => resolve(by)));
-    while (readdirSync(folder).length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+    const { child, ended } = startTool("random", config, join(folder, "out"), "--weights", "f32");
+    await vi.waitUntil(() => readdirSync(folder).length > 1, { interval: 2, timeout: 50_000 });
     child.kill(signal);
-    expect(await ended).toBe(signal);
+    expect((await ended).signal).toBe(signal);
     expect(readdirSync(folder)).toEqual(["config.json"]);
   });
 
@@ -227,7 +216,9 @@ describe("a run that ends early", () => {
     const kills = Number(process.env.GPT2_KILLS ?? 20);
     for (let kill = 0; kill < kills; ++kill) {
       const out = model(oldModel);
-      await start(["convert", oldModel, out, "--weights", "f16", "--force"], (1.2 * usual * kill) / kills);
+      const { child, ended } = startTool("convert", oldModel, out, "--weights", "f16", "--force");
+      setTimeout(() => child.kill("SIGKILL"), (1.2 * usual * kill) / kills);
+      await ended;
       expect(wanted).toContainEqual(contents(out));
     }
   });
