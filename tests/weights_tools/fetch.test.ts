@@ -30,6 +30,8 @@ const fetchModel = (
 ) => run(["weights_tools/run.mjs", "fetch", id, out, "--hub", origin, ...args], env);
 
 const weights = () => hub.files["model.safetensors"] ?? Buffer.alloc(0);
+/** Vitest takes seconds to compare so many bytes, and longer on a busy machine. */
+const hasWeights = (path: string) => readFileSync(path).equals(weights());
 /** The partial files of the weights. */
 function partial(): string {
   const sha256 = createHash("sha256").update(weights()).digest("hex");
@@ -52,7 +54,7 @@ it("fetch downloads what convert needs, at one commit, and checks the hub's hash
   ]);
   expect(result.files.at(-1)?.sha256).toMatch(/^[0-9a-f]{64}$/);
   expect(readdirSync(out).sort()).toEqual(["config.json", "generation_config.json", "model.safetensors"]);
-  expect(readFileSync(join(out, "model.safetensors"))).toEqual(weights());
+  expect(hasWeights(join(out, "model.safetensors"))).toBe(true);
   for (const { path } of hub.asked.filter((each) => each.path.includes("/resolve/"))) {
     expect(path).toContain(`/user/tied/resolve/${commit}/`);
   }
@@ -82,7 +84,7 @@ it("a broken connection resumes where it stopped, at a new signed address", asyn
     return true;
   };
   expect((await fetchModel()).status).toBe(0);
-  expect(readFileSync(join(out, "model.safetensors"))).toEqual(weights());
+  expect(hasWeights(join(out, "model.safetensors"))).toBe(true);
   expect(storeRequests().map(({ range }) => range)).toEqual([undefined, "bytes=1000-", "bytes=6000-"]);
 });
 
@@ -97,7 +99,7 @@ it("fetch leaves files of other programs alone, even with names like its own", a
   expect([status, stderr]).toEqual([1, expect.stringContaining("another program has written")]);
   expect(readFileSync(join(out, "model.safetensors"), "utf8")).toBe("mine, too");
   expect(readFileSync(join(out, "model.safetensors.partial"), "utf8")).toBe("mine");
-  expect(readFileSync(partial())).toEqual(weights());
+  expect(hasWeights(partial())).toBe(true);
 });
 
 it("fetch starts again if the partial file is damaged, and reports wrong bytes of the hub", async () => {

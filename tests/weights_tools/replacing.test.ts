@@ -141,7 +141,9 @@ const startTool = (...args: string[]) => start(args, {}, tool);
 describe("two runs at once", () => {
   it("of three runs for one OUT, one succeeds and the others report that OUT exists", async () => {
     const out = join(fresh(), "out");
-    const results = await Promise.all([tied, other, tied].map((input) => startTool("convert", input, out).ended));
+    const results = await Promise.all(
+      [tied, other, tied].map((input) => startTool("convert", input, out).ended),
+    );
     const losers = results.filter(({ status }) => status !== 0);
     expect(losers).toHaveLength(2);
     for (const loser of losers) expect(refusal(loser)).toContain("already exists: --force replaces it");
@@ -155,7 +157,9 @@ describe("two runs at once", () => {
     for (let run = 0; run < 4; ++run) {
       const out = model();
       const inputs = [tied, other, tied, other];
-      const results = await Promise.all(inputs.map((input) => startTool("convert", input, out, "--force").ended));
+      const results = await Promise.all(
+        inputs.map((input) => startTool("convert", input, out, "--force").ended),
+      );
       expect(results.map(({ status, stderr }) => [status, stderr])).toEqual(inputs.map(() => [0, ""]));
       expect(wanted).toContainEqual(contents(out));
       expect(readdirSync(join(out, ".."))).toEqual(["out"]);
