@@ -1,6 +1,6 @@
 // Compares facts that are written in two places.
 import { describe, expect, it } from "vitest";
-import { documentedCodes, errorCodes, errorsIn } from "../../docs/.vitepress/reference/errors.mjs";
+import { documentedCodes, errorCodes } from "../../docs/.vitepress/reference/errors.mjs";
 import {
   initialOf as pageInitialOf,
   numberOptions as pageOptions,
@@ -135,16 +135,6 @@ it("docs/reference/api.md lists each code of an error in the sources, with its c
   expect(made.length).toBeGreaterThan(8);
   const documented = documentedCodes(root).map(({ code, name }) => ({ code, name }));
   expect(documented.sort((a, b) => a.code.localeCompare(b.code))).toEqual(made);
-});
-
-it("the search for error messages finds them where the sources throw them", () => {
-  expect(errorsIn('throw new LoadError("corrupt", `${name} is ${size} bytes`);')).toEqual([
-    { code: "corrupt", message: "… is … bytes" },
-  ]);
-  expect(errorsIn('return refuse(`n is ${n}, ` + "expected 1");')).toEqual([
-    { code: "invalid-argument", message: "n is …, expected 1" },
-  ]);
-  expect(errorsIn('throw new Gpt2Error("cancelled", "stopped");')).toEqual([]); // of the worker alone
 });
 
 it("the description of a model has the fields of ModelConfig and ModelInfo", () => {

@@ -22,20 +22,11 @@ function model(name: string): string {
   return folder;
 }
 
-function verify(folder: string): Report {
-  const { status, stdout, stderr } = weights(["verify", folder, "--json"]);
-  const report = JSON.parse(stdout) as Report;
-  expect([status, stderr]).toEqual([
-    1,
-    expect.stringMatching(
-      new RegExp(`differs from the published results: ${report.failed} of \\d+ facts failed\\n$`),
-    ),
-  ]);
-  return report;
-}
-
 it("verify checks the tokenizer's facts, and applies no facts of other models", () => {
-  const { passed, failed, not_applicable: skipped, facts } = verify(model("other"));
+  const { status, stdout, stderr } = weights(["verify", model("other"), "--json"]);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/differs from the published results: 1 of \d+ facts failed\n$/);
+  const { passed, failed, not_applicable: skipped, facts } = JSON.parse(stdout) as Report;
   expect([passed, failed, skipped]).toEqual([5, 1, 11]);
   expect(facts[0]).toMatchObject({
     verdict: "failed",
