@@ -36,13 +36,16 @@ export function importsOf(file: string): Import[] {
   return found.filter(({ to }) => existsSync(join(root, to)));
 }
 
-/** The nodes that lead to a cycle: what remains after nodes that lead nowhere are removed again and again. */
+/** The nodes of cycles and between them: what remains after ends and beginnings of paths are removed repeatedly. */
 export function cyclicOf(nodes: readonly string[], next: (node: string) => readonly string[]): string[] {
-  const left = new Set(nodes);
+  const left = new Map(nodes.map((node) => [node, next(node)]));
   let size: number;
   do {
     size = left.size;
-    for (const node of left) if (!next(node).some((other) => left.has(other))) left.delete(node);
+    for (const [node, others] of left) {
+      const isReached = [...left.values()].some((targets) => targets.includes(node));
+      if (!isReached || !others.some((other) => left.has(other))) left.delete(node);
+    }
   } while (left.size < size);
-  return [...left];
+  return [...left.keys()];
 }
