@@ -3,9 +3,6 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
-/** Codes that no caller sees: an aborted call rejects with the reason of its signal. */
-const internal = new Set(["cancelled"]);
-
 /**
  * The text of a message; "…" stands for each value in it. Undefined if the message is not written where it is thrown.
  * @param {ts.Expression | undefined} node
@@ -26,7 +23,7 @@ function messageOf(node) {
  * @param {string} source
  * @returns {{ code: string, message: string | undefined }[]}
  */
-export function errorsIn(source) {
+function errorsIn(source) {
   /** @type {{ code: string, message: string | undefined }[]} */
   const found = [];
   const visit = (/** @type {ts.Node} */ node) => {
@@ -41,7 +38,8 @@ export function errorsIn(source) {
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile("source.ts", source, ts.ScriptTarget.Latest, true));
-  return found.filter(({ code }) => !internal.has(code));
+  // No caller sees "cancelled": an aborted call rejects with the reason of its signal.
+  return found.filter(({ code }) => code !== "cancelled");
 }
 
 /**
