@@ -107,18 +107,6 @@ beforeEach(() => {
   surface = new Surface();
 });
 
-it("undoing a switch makes the visible branch the current one", () => {
-  surface.make("other");
-  surface.walk(0);
-  surface.undo();
-  expect(surface.shown.slice(0, 2)).toEqual(["other", 1]);
-  surface.walk(1); // the branch that is already current
-  surface.walk(0);
-  expect(surface.text).toBe("first");
-  surface.walk(1);
-  expect(surface.text).toBe("other");
-});
-
 it("another text has no branches, until it gets its own", () => {
   surface.make("other");
   surface.showOther("new");

@@ -104,14 +104,6 @@ describe("the prompt", () => {
     },
   );
 
-  it("has the lines of the definition, for any text and fields", () => {
-    fc.assert(
-      fc.property(words, field, field, (text, remember, note) => {
-        expect(withFields(text, { remember, note })).toBe(linesOf(text, { remember, note }));
-      }),
-    );
-  });
-
   it("has as much of the text's end as fits, and drops the beginning in steps", async () => {
     await fc.assert(
       fc.asyncProperty(

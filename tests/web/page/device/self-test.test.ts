@@ -1,7 +1,7 @@
 // The self-test with a model whose answers the test sets.
 import { expect, it } from "vitest";
 import type { loadModel } from "../../../../web/src/client/index.js";
-import { bitsOf, cases, promptIds, texts } from "../../../../web/page/parts/device/self-test/cases.js";
+import { bitsOf, cases, texts } from "../../../../web/page/parts/device/self-test/cases.js";
 import {
   bugsOf,
   hasPassed,
@@ -9,10 +9,8 @@ import {
   type Check,
   type Expected,
 } from "../../../../web/page/parts/device/self-test/run.js";
-import { modelFiles, vocabSize } from "../../../../web/page/parts/device/self-test/tiny-model.js";
 import { sha256 } from "../../../../web/src/loader/sha256.js";
 
-const token = { id: 3, logprob: -1.5 };
 const hash = (await sha256(new TextEncoder().encode(bitsOf([{ ids: [3], logprobs: [-1.5] }])))).slice(0, 16);
 const right: Expected = {
   hashes: Object.fromEntries(cases.map(({ name }) => [name, hash])),
@@ -20,26 +18,24 @@ const right: Expected = {
 };
 
 /** Loads such models; `disposed` counts those that were disposed of. */
-function models(change: { logprob?: number; ids?: number[]; fails?: string } = {}) {
+function models(ids?: number[]) {
   const counted = { loads: [] as unknown[], disposed: 0 };
   const load = async (_: unknown, options: unknown) => {
     counted.loads.push(options);
-    if (change.fails) throw new Error(change.fails);
     return {
-      complete: async () => ({
-        continuations: [{ tokens: [{ ...token, logprob: change.logprob ?? token.logprob }] }],
-      }),
-      tokenize: async (text: string) => change.ids ?? [texts.indexOf(text)],
+      complete: async () => ({ continuations: [{ tokens: [{ id: 3, logprob: -1.5 }] }] }),
+      tokenize: async (text: string) => ids ?? [texts.indexOf(text)],
       dispose: async () => void (counted.disposed += 1),
     };
   };
   return { counted, load: load as unknown as typeof loadModel };
 }
 
-async function run(load: typeof loadModel, expected = right, signal = new AbortController().signal) {
+async function run(load: typeof loadModel) {
   const checks: Check[] = [];
   const variants = ["threads", "simd"] as const;
-  for await (const check of selfTest({ loadModel: load, expected, variants, threads: 2, signal }))
+  const { signal } = new AbortController();
+  for await (const check of selfTest({ loadModel: load, expected: right, variants, threads: 2, signal }))
     checks.push(check);
   return checks;
 }
@@ -60,43 +56,11 @@ it("the self-test runs each case and the tokenizer in each build, and leaves no 
   expect(counted.loads.at(-1)).not.toHaveProperty("threads");
 });
 
-it("the self-test detects a difference in the last bit of a float", async () => {
-  const checks = await run(models({ logprob: -1.5 - 2 ** -23 }).load);
-  expect(failed(checks)).toHaveLength(2 * cases.length);
-  expect(checks[0]).toMatchObject({ expected: hash });
-  expect(checks[0]?.found).toMatch(/^[0-9a-f]{16}$/);
-});
-
 it("the self-test detects different ids, and shows the first such text", async () => {
-  const checks = await run(models({ ids: [0] }).load);
+  const checks = await run(models([0]).load);
   expect(failed(checks)).toEqual(["threads tokenizer", "simd tokenizer"]);
   const text = JSON.stringify(texts[1]);
   expect(checks[1]).toMatchObject({ expected: `${text}: [1]`, found: `${text}: [0]` });
-});
-
-it("an aborted self-test ends and reports nothing more", async () => {
-  const controller = new AbortController();
-  controller.abort(new Error("enough"));
-  await expect(run(models({ fails: "aborted" }).load, right, controller.signal)).rejects.toThrow("enough");
-});
-
-it("the models of the self-test are the same wherever they are generated", async () => {
-  const hashes = await Promise.all(
-    cases.map(async ({ shape }) => {
-      const file = modelFiles(shape).find(({ name }) => name === "model.safetensors");
-      return (await sha256(file?.content as Uint8Array<ArrayBuffer>)).slice(0, 8);
-    }),
-  );
-  expect(new Set(hashes).size).toBe(2);
-  expect(hashes).toMatchInlineSnapshot(`
-    [
-      "0f95cbbb",
-      "0f95cbbb",
-      "28bb8b96",
-      "28bb8b96",
-    ]
-  `);
-  expect(Math.max(...promptIds)).toBeLessThan(vocabSize - 1);
 });
 
 it.each([

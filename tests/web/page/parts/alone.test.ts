@@ -2,22 +2,19 @@
 // Small parts of the page, each mounted alone. The tests in tests/e2e use them together, in a browser.
 import { EditorView } from "@codemirror/view";
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
-import { currentLanguage } from "../../../../web/page/language/translation.js";
 import type { Surface } from "../../../../web/page/document/surface.js";
+import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
 import { Notes } from "../../../../web/page/dom/notes.js";
 import { offerAlternatives } from "../../../../web/page/parts/bar/alternatives.js";
 import { offerMenu } from "../../../../web/page/parts/bar/menu.js";
 import { offerDevice } from "../../../../web/page/parts/device/offer.js";
 import { welcome } from "../../../../web/page/parts/first-visit/first-visit.js";
-import { offerKeys } from "../../../../web/page/parts/keys/sheet.js";
-import { offerLanguages } from "../../../../web/page/parts/language/show.js";
 import { foreignNote } from "../../../../web/page/parts/notes/foreign.js";
 import { offerPanel } from "../../../../web/page/parts/panel/panel.js";
-import { offerSavingText } from "../../../../web/page/parts/save-text/offer.js";
-import { isOff, makeState, mountMarkup, pressKey } from "../../support/page-part.js";
+import { showStatus } from "../../../../web/page/parts/status/status.js";
+import { suggesting } from "../../../../web/page/parts/suggestions/suggesting.js";
+import { isOff, makeState, mountMarkup, pressKey, settle } from "../../support/page-part.js";
 
-const { download } = vi.hoisted(() => ({ download: vi.fn() }));
-vi.mock("../../../../web/page/dom/download.js", () => ({ download }));
 vi.mock(import("../../../../web/src/client/index.js"), async (original) => ({
   ...(await original()),
   explainEnvironment: () => Promise.reject(new Error("no worker")),
@@ -41,14 +38,7 @@ it("keys show no other alternative while the model writes", () => {
 
 it("the arrow keys move within the menu, an item opens its section, and Escape returns the focus", () => {
   const ui = mountMarkup(
-    "panel",
-    "panelClose",
-    "menu",
-    "menuButton",
-    "libraryOpen",
-    "presetShown",
-    "undo",
-    "redo",
+    ...(["panel", "panelClose", "menu", "menuButton", "libraryOpen", "presetShown", "undo", "redo"] as const),
   );
   const state = makeState();
   offerMenu(ui);
@@ -93,28 +83,6 @@ it("the example of a first visit stays until the visitor chooses another model",
   expect(isHidden()).toBe(true);
 });
 
-it("a question mark opens the list of keys, but not in a text field", () => {
-  const { keys } = mountMarkup("keys");
-  offerKeys(keys);
-  const field = document.createElement("textarea");
-  document.body.append(field);
-  pressKey(field, "?");
-  expect(document.querySelector("dialog")).toBeNull();
-  pressKey(document.body, "?");
-  expect(document.querySelector("dialog")?.open).toBe(true);
-});
-
-it("choosing German brings its words", async () => {
-  const ui = mountMarkup("language");
-  const english = currentLanguage.peek();
-  onTestFinished(() => void (currentLanguage.value = english));
-  offerLanguages(ui, makeState());
-  ui.language.value = "de";
-  ui.language.dispatchEvent(new Event("change"));
-  await vi.waitUntil(() => currentLanguage.peek().language === "de");
-  expect(currentLanguage.peek().words?.start.stop).toBe("Stopp");
-});
-
 it("German text gets a note, unless the model wrote it", () => {
   const ui = mountMarkup("noteText", "noteButton", "generate");
   const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
@@ -130,13 +98,35 @@ it("German text gets a note, unless the model wrote it", () => {
   expect(ui.noteText.textContent).toContain("English");
 });
 
-it("a format saves the text as it is when its button is pressed", async () => {
-  const ui = mountMarkup("textSavingFormats", "textSavingStatus");
-  let text = "Once";
-  offerSavingText(ui, () => ({ kept: { text, caret: 0, written: [] }, tree: undefined, model: "demo" }));
-  text = "Once upon a time";
-  ui.textSavingFormats.querySelector("button")?.click();
-  const [name, [blob], type] = download.mock.calls[0] as [string, [Blob], string];
-  expect([name, type]).toEqual(["once-upon-a-time.txt", "text/plain;charset=utf-8"]);
-  expect(await blob.text()).toBe(text);
+it("a status is announced once; one that describes the text disappears with the next change", () => {
+  const ui = mountMarkup(
+    ...(["error", "errorText", "errorRepair", "errorReset"] as const),
+    ...(["loading", "loadingCancel", "generate", "finish"] as const),
+  );
+  const speech = { status: vi.fn() };
+  const state = makeState();
+  showStatus(ui, state, speech);
+  state.say(() => "Finished.");
+  state.say(() => "Finished.");
+  expect(speech.status.mock.calls.filter(([said]) => said === "Finished.")).toHaveLength(1);
+  state.text.value += 1;
+  expect(ui.finish.textContent).toBe("Finished."); // it stays true
+  state.sayOfText(() => "Opened: Cats");
+  state.text.value += 1;
+  expect(ui.finish.textContent).toBe("");
+});
+
+it.each([
+  ["asks the model once, and a failure is reported", {}, 1],
+  ["asks nothing while a value is refused", undefined, 0],
+])("Tab %s", async (_, options, times) => {
+  const ui = mountMarkup("dock", "suggestionBar");
+  const needModel = vi.fn(() => Promise.reject(new Error("no network")));
+  const fail = vi.fn();
+  const setting = { dock: ui.dock, bar: ui.suggestionBar, queue: new RequestQueue(() => undefined) };
+  const given = { needModel, fail, say: vi.fn(), speak: vi.fn(), fields: () => undefined };
+  const extensions = suggesting({ ...setting, ...given, sampling: () => options });
+  pressKey(new EditorView({ extensions, parent: document.body }).contentDOM, "Tab");
+  await settle();
+  expect([needModel.mock.calls.length, fail.mock.calls.length]).toEqual([times, times]);
 });

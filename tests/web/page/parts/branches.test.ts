@@ -1,13 +1,12 @@
 // @vitest-environment happy-dom
-// The list of branches and their comparison, alone, in an editor without a model.
+// The list of branches, alone, in an editor without a model.
 import { signal } from "@preact/signals-core";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { Editor } from "../../../../web/page/document/editor.js";
 import { closeRun } from "../../../../web/page/document/run.js";
 import type { Branch, Tree } from "../../../../web/page/document/tree.js";
 import { Notes } from "../../../../web/page/dom/notes.js";
 import { Branching } from "../../../../web/page/parts/branches/branching.js";
-import { compareBranches } from "../../../../web/page/parts/branches/compare.js";
 import { showBranches, wordsOf } from "../../../../web/page/parts/branches/list.js";
 import { mountMarkup } from "../../support/page-part.js";
 
@@ -90,26 +89,4 @@ it("branches that cannot be shown say why, and the editor stays usable", () => {
   vi.spyOn(editor, "tree", "get").mockReturnValue({ branches: [branch(0, null, "a"), deep], current: 0 });
   branching.show();
   expect(ui.branchList.textContent).toBe("This part of the page could not be loaded: too deep.");
-});
-
-it("two branches are compared from where they differ, and another one can be chosen and taken", () => {
-  document.body.replaceChildren();
-  vi.stubGlobal("Option", function (textContent: string, value: string) {
-    return Object.assign(document.createElement("option"), { textContent, value });
-  });
-  onTestFinished(() => void vi.unstubAllGlobals());
-  const walk = vi.fn();
-  const branches = [branch(0, null, "A cat sat."), branch(1, 0, "A cat ran."), branch(2, 0, "A dog.")];
-  compareBranches({ branches, current: 1 }, walk);
-  const texts = () =>
-    [...document.querySelectorAll("#compare section p")].map(({ textContent }) => textContent);
-  expect(texts()).toEqual(["A cat ran.", "A cat sat."]);
-  expect(document.querySelector("#compare .quiet")?.textContent).toBe("A cat");
-  const select = document.querySelector("select") ?? expect.fail("no choice");
-  select.value = "2";
-  select.dispatchEvent(new Event("change"));
-  expect(texts()).toEqual(["A cat ran.", "A dog."]);
-  document.querySelectorAll<HTMLElement>("#compare .buttons button")[1]?.click();
-  expect(walk).toHaveBeenCalledWith(2);
-  expect(document.querySelector("dialog")).toBeNull();
 });

@@ -89,34 +89,6 @@ it("a text is renamed in its place; Escape keeps its name", async () => {
   await vi.waitFor(() => expect(texts.rename).toHaveBeenCalledWith("a", "Dogs"));
 });
 
-it("a second press of Delete or of a row does nothing, and Undo still restores the text", async () => {
-  let listed = all;
-  const { library, texts, removal, open } = await mount({ list: () => Promise.resolve(listed) });
-  vi.mocked(texts.remove).mockImplementation(() => {
-    listed = listed.slice(1);
-    return Promise.resolve(removal);
-  });
-  const press = button("Delete", 1);
-  press?.click();
-  press?.click();
-  await vi.waitFor(() => expect(status()).toBe("Deleted: Cats"));
-  await library.refresh();
-  expect(texts.remove).toHaveBeenCalledOnce();
-  expect(removal.finish).not.toHaveBeenCalled();
-  expect(part(".text-said button").hidden).toBe(false);
-
-  const row = part("li:nth-child(2) button");
-  open.mockImplementation((id) => {
-    listed = listed.map((each) => (each.id === id ? { ...each, where: "here" } : each));
-    return Promise.resolve(true);
-  });
-  row.click();
-  row.click();
-  await vi.waitFor(() => expect(status()).toBe(""));
-  await library.refresh();
-  expect(open).toHaveBeenCalledOnce();
-});
-
 it("the list follows the text of this tab, is read again for another text, and keeps the focus", async () => {
   const { library, texts } = await mount();
   const second = part("li:nth-child(2) button");

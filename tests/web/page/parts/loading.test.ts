@@ -92,19 +92,6 @@ beforeEach(() => {
   sessionStorage.clear();
 });
 
-it("a loaded model replaces an idle one at once, and the old one is disposed of once", async () => {
-  const { begin, demo, placed, state, current } = await open();
-  const { ended, place } = await begin(better);
-  expect(remembered()).toContain("hf:user/better");
-  const next = await arrive(place);
-  await ended;
-  expect([current(), state.chosen.peek()]).toEqual([next, better]);
-  expect(placed).toEqual(["user/better"]);
-  expect(demo.dispose).toHaveBeenCalledTimes(1);
-  expect(next.dispose).not.toHaveBeenCalled();
-  expect(remembered()).toBeNull();
-});
-
 it("a loaded model waits while another one writes, and replaces it once, however often requested", async () => {
   const { begin, startWriting, stop, demo, ui, current } = await open();
   startWriting();

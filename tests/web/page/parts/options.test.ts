@@ -3,9 +3,7 @@
 import { beforeEach, expect, it } from "vitest";
 import type { GenerationDefaults } from "../../../../web/src/client/index.js";
 import { presets } from "../../../../web/page/parts/options/option-list.js";
-import { offerOptions } from "../../../../web/page/parts/options/options.js";
 import { OptionsPanel } from "../../../../web/page/parts/options/options-panel.js";
-import { makeState, mountMarkup } from "../../support/page-part.js";
 
 const defaults: GenerationDefaults = {
   maxNewTokens: 64,
@@ -82,14 +80,4 @@ it("the options panel recognizes a preset, however its numbers were set", () => 
   expect(nameNow()).toBe("precise");
   panel.show({ temperature: 0.41, topK: 20, topP: 0.9 });
   expect(nameNow()).toBeUndefined();
-});
-
-it("the state names the preset whose numbers are set", () => {
-  const ui = mountMarkup("options", "controls", "presets");
-  const state = makeState();
-  offerOptions(ui, state).show({ temperature: 0.123 });
-  ui.controls.dispatchEvent(new Event("input"));
-  expect(state.preset.value()).toBe("your own");
-  [...ui.presets.querySelectorAll("button")].at(-1)?.click();
-  expect(state.preset.value()).toBe("Wild");
 });
