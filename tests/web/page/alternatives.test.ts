@@ -1,5 +1,5 @@
 // A text that replaces the last one is kept as an alternative.
-import { history, isolateHistory, redo, undo } from "@codemirror/commands";
+import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
 import {
@@ -10,7 +10,7 @@ import {
   parseAlternatives,
   toAlternative,
 } from "../../../web/page/document/alternatives.js";
-import { runField, runs, setRun } from "../../../web/page/document/run.js";
+import { runs } from "../../../web/page/document/run.js";
 import { partsOf, writtenField, writtenTracking } from "../../../web/page/document/written.js";
 import { after, close, grow, openAt, runOf, writeOn } from "./model-writes.js";
 
@@ -48,14 +48,6 @@ it("one alternative too many replaces the oldest, so that a file with all of the
   expect(seen(step(state, 1))[0]).toBe("Once 1");
 });
 
-it("a step to an alternative is undone as one, and Undo restores which one is shown", () => {
-  const second = ofTwo();
-  expect(seen(after(undo, second))).toEqual(["Once upon", { place: 0, count: 2 }]);
-  expect(seen(after(redo, after(undo, second)))).toEqual(["Once more", { place: 1, count: 2 }]);
-  const back = step(second, -1);
-  expect(seen(after(undo, back))).toEqual(["Once more", { place: 1, count: 2 }]);
-});
-
 it("after Undo, an edited alternative takes the place of the one that is shown, and no other", () => {
   const undone = after(undo, ofTwo());
   const edited = undone.update({ changes: { from: 7, to: 8, insert: "i" } }).state;
@@ -88,21 +80,6 @@ it("an alternative that Undo removes while it is being written is kept", () => {
   expect(seen(undone)).toEqual(["Once upon", { place: 0, count: 2 }]);
   const third = again(after(redo, undone), " there");
   expect(keptTexts(third)).toEqual([" upon", " more", " there"]);
-});
-
-it("another text has no last run and no alternatives, until Undo brings back the text before", () => {
-  const second = again(writeFirst(begin(), "It "), "He ");
-  const changes = { from: 0, to: second.doc.length, insert: "A link" };
-  const shown = second.update({
-    changes,
-    effects: setRun.of(null),
-    annotations: isolateHistory.of("full"),
-  }).state;
-  expect([shown.field(runField), alternativeOf(shown)]).toEqual([null, undefined]);
-  const back = after(undo, shown);
-  expect(seen(back)).toEqual(["He Once", { place: 1, count: 2 }]);
-  const redone = after(redo, back);
-  expect([redone.field(runField), alternativeOf(redone)]).toEqual([null, undefined]);
 });
 
 it("a text that is being written is stored beside the others", () => {

@@ -17,51 +17,30 @@ beforeEach(() => {
 
 const found = ({ elsewhere, folder, problem }: ChosenModel) => ({ elsewhere, folder, isRefused: !!problem });
 
-/** Addresses that browsers resolve to another host, though they do not look so. */
-const foreign = [
-  "https://evil.example/m/",
+it.each([
   "HTTPS://EVIL.example/m/",
-  "https:evil.example/m/",
+  "https:evil.example/m/", // as "https://", because the page has another scheme
   "https:\\\\evil.example\\m\\",
-  "https:/evil.example/m/",
-  " https://evil.example/m/",
-  "\thttps://evil.example/m/",
-  "\u0000https://evil.example/m/",
-  "h\nttps://evil.example/m/",
-  "ht\ttps://ev\ril.example/m/",
-  "https:////evil.example/m/",
-  "https://evil.example/m.gguf",
-  "https://evil\uff0eexample/m/",
-  "https://evil.example:443/m/",
-];
-
-it.each(foreign)("%j is on another host, and the page names it", (text) => {
+  "\u0000 https://evil.example/m/",
+  "ht\ttps://ev\ril.example/m.gguf",
+  "https:////evil\uff0eexample:443/m/",
+])("browsers resolve %j to another host, which the page names", (text) => {
   expect(found(folderModel(text))).toMatchObject({ elsewhere: "evil.example", folder: undefined });
 });
 
-it.each([
-  "//evil.example/m/",
-  "/\\evil.example/m/",
-  "\\\\evil.example/m/",
-  "\\/evil.example",
-  "/\t/evil.example/x.gguf",
-])("%j is on another host, which the page may not contact without encryption", (text) => {
-  expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
-});
+it.each(["//evil.example/m/", "/\\evil.example/m/", "\\\\evil.example/m/", "/\t/evil.example/x.gguf"])(
+  "%j is on another host, which the page may not contact without encryption",
+  (text) => {
+    expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
+  },
+);
 
 it.each([
   "https://user@evil.example/m/",
-  "https://own.example@evil.example/m/",
   "http://own.example:pw@own.example/gpt2/m/",
   "ftp://evil.example/m/",
-  "file:///etc/",
-  "data:,m/",
-  "blob:http://own.example/1",
   "javascript:alert(1)",
-  "about:blank",
-  "hf-mirror:a/b",
   "http://[",
-  "https://",
   "http://evil example/",
 ])("%j is not an address of a model", (text) => {
   expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
@@ -76,7 +55,6 @@ it("an address on a host outside the policy is refused with the name of the dire
 });
 
 it.each([
-  ["models/demo", "models/demo/"],
   ["models/demo/?x=1#y", "models/demo/"],
   ["./models/demo//", "models/demo/"],
   ["/other/m/", "http://own.example/other/m/"],
@@ -85,9 +63,7 @@ it.each([
   ["HTTP://OWN.example:80/gpt2/x.GGUF?sign=1#y", "x.GGUF?sign=1"],
   [".", "./"],
   ["http://own.example/gpt2//evil.example/m/", "http://own.example/gpt2//evil.example/m/"],
-  ["http://own.example/gpt2/https://evil.example/", "http://own.example/gpt2/https://evil.example/"],
   ["http://own.example/gpt2/hf:a/b", "http://own.example/gpt2/hf:a/b/"],
-  ["user/tale", "user/tale/"],
   ["http:https:", "http://own.example/gpt2/https:/"],
 ])("%j is on this host, and its own address loads it again", (text, address) => {
   const model = folderModel(text);
@@ -115,40 +91,32 @@ it.each(["hf:user/tale", "HF:user/tale@refs/pr/1", "hf:gpt2", "hf:user/tale/q/x.
   },
 );
 
-it.each([
-  "hf:openai-community/gpt2/https://evil.example/gpt2.gguf",
-  "hf:a/b///evil.example/x.gguf",
-  "hf://evil.example/m",
-  "hf:a/b@..",
-  "hf:../x",
-])("%j is not a Hub id: loadModel refuses it without a request", (text) => {
-  expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: false });
-});
+it.each(["hf:openai-community/gpt2/https://evil.example/gpt2.gguf", "hf://evil.example/m", "hf:../x"])(
+  "%j is not a Hub id: loadModel refuses it without a request",
+  (text) => {
+    expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: false });
+  },
+);
 
 it.each([
-  ["https://huggingface.co/user/tale", "hf:user/tale"],
   ["https://huggingface.co/user/tale/", "hf:user/tale"],
   ["http://HuggingFace.co/user/tale?library=x#files", "hf:user/tale"],
-  ["https://huggingface.co/user/tale/tree/main", "hf:user/tale"],
   ["https://huggingface.co/user/tale/tree/v1.0", "hf:user/tale@v1.0"],
   ["https://huggingface.co/user/tale/blob/main/q/x.gguf", "hf:user/tale/q/x.gguf"],
   ["https://huggingface.co/user/tale/resolve/v2/x.gguf?download=true", "hf:user/tale/x.gguf@v2"],
   ["https://huggingface.co/user/tale/blob/main/model.safetensors", "hf:user/tale"],
   ["https://huggingface.co/gpt2/tree/main", "hf:gpt2"],
-  ["https://hf.co/user/tale", "hf:user/tale"],
-  ["huggingface.co/user/tale", "hf:user/tale"],
   ["HF.co/user/tale/tree/main", "hf:user/tale"],
 ])("the address %s on the Hub is read as an id", (text, source) => {
   expect(namedModel(text)).toMatchObject({ source, elsewhere: "huggingface.co" });
 });
 
-it.each([
-  "huggingface.com/user/tale",
-  "nothuggingface.co/user/tale",
-  "https://huggingface.co.evil.example/a/b",
-])("%s is not read as an id", (text) => {
-  expect(namedModel(text).source).not.toBe("hf:user/tale");
-});
+it.each(["nothuggingface.co/user/tale", "https://huggingface.co.evil.example/a/b"])(
+  "%s is not read as an id",
+  (text) => {
+    expect(namedModel(text).source).not.toBe("hf:user/tale");
+  },
+);
 
 it("an id with characters beyond 16 bits survives in the page's address", () => {
   expect(queryOf(folderModel("hf:user/tale/\u{10000}.gguf"))).toBe("?model=hf:user/tale/%F0%90%80%80.gguf");
@@ -170,7 +138,6 @@ it.each([
   [undefined, "https://x.example/", true],
   ["default-src 'none'", "https://x.example/", true],
   ["img-src data:; connect-src", "https://x.example/", false],
-  ["connect-src 'none'", "https://x.example/", false],
   ["connect-src 'self'", "http://own.example/", true],
   ["connect-src 'self'", "https://own.example/", false],
   ["connect-src *", "https://x.example/", true],
@@ -178,7 +145,6 @@ it.each([
   ["connect-src https:", "http://x.example/", false],
   ["x-connect-src https:; connect-src 'self'", "https://x.example/", false],
   ["connect-src https://x.example/models/", "https://x.example/", true],
-  ["connect-src x.example", "https://x.example/", true],
   ["connect-src x.example", "http://x.example/", true],
   ["connect-src https://X.example", "http://x.example/", false],
   ["connect-src https://x.example", "https://x.example:8443/", false],

@@ -5,7 +5,7 @@ import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { expect, it, vi } from "vitest";
 import { piecesOf } from "../../../web/page/document/pieces.js";
-import { putPieces, runField, runs } from "../../../web/page/document/run.js";
+import { putPieces, runs } from "../../../web/page/document/run.js";
 import { onRunRemoved } from "../../../web/page/document/run-removed.js";
 import { writtenTracking } from "../../../web/page/document/written.js";
 import { after, runOf, token, writeOn } from "./model-writes.js";
@@ -13,18 +13,6 @@ import { after, runOf, token, writeOn } from "./model-writes.js";
 const extensions = [writtenTracking, runs, history()];
 const begun = EditorState.create({ doc: "Once", extensions });
 const first = writeOn(begun, " upon", " a");
-
-const runText = (state: EditorState) => state.sliceDoc(runOf(state).from, runOf(state).to);
-
-it("Undo and Redo restore which text the model wrote last", () => {
-  const second = writeOn(first, " time", " there");
-  expect(runText(second)).toBe(" time there");
-  const before = after(undo, second);
-  expect(runText(before)).toBe(" upon a");
-  expect(runText(after(redo, before))).toBe(" time there");
-  expect(after(undo, first).field(runField)).toBeNull();
-  expect(runText(after(redo, after(undo, first)))).toBe(" upon a");
-});
 
 it("two runs are two undo steps, even if the first token of the second has no text", () => {
   const state = writeOn(first, "", " time", " there");

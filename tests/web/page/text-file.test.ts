@@ -1,5 +1,5 @@
 // The file of texts: reading returns the written texts, and each kind of damage is named.
-import { describe, expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { currentLanguage, wordsOf } from "../../../web/page/language/translation.js";
 import { parseFile, settled, toFile, type FiledText } from "../../../web/page/library/text-file.js";
 
@@ -57,85 +57,42 @@ const damaged = (text: object, file: object = {}): string => {
 const branches = (count: number) =>
   Array.from({ length: count }, (_, id) => ({ id, parent: id - 1, name: "", kept }));
 
-describe("a file with damage is refused", () => {
-  it.each<[string, object, string]>([
-    ["of another format", { format: "x" }, 'format: expected "gpt2-wasm texts", found "x"'],
-    ["of a later version", { version: 2 }, "version: expected 1, found 2"],
-    ["without texts", { texts: undefined }, "texts: expected a list, found nothing"],
-    ["with another field", { more: 1 }, 'the file has the unknown field "more"'],
-  ])("%s", (_what, file, message) => {
-    expect(() => parseFile(damaged({}, file))).toThrow(message);
-  });
+it.each<[object, string]>([
+  [{ format: "x" }, 'format: expected "gpt2-wasm texts", found "x"'],
+  [{ version: 2 }, "version: expected 1, found 2"],
+  [{ texts: undefined }, "texts: expected a list, found nothing"],
+  [{ more: 1 }, 'the file has the unknown field "more"'],
+])("a file with %j is refused", (file, message) => {
+  expect(() => parseFile(damaged({}, file))).toThrow(message);
+});
 
-  it.each<[string, object, string]>([
-    ["another field", { history: {} }, ' has the unknown field "history"'],
-    ["a name that is none", { name: 3 }, ".name: expected text, found 3"],
-    [
-      "no time",
-      { changed: undefined },
-      ".changed: expected a time such as 2026-01-31T12:00:00.000Z, found nothing",
-    ],
-    [
-      "another kind of line break",
-      { text: "a\r\nb" },
-      '.text: expected text with "\\n" between its lines, found "a\\r\\nb"',
-    ],
-    ["a caret behind the text", { caret: 17 }, ".caret: expected an offset up to 16, found 17"],
-    ["a negative caret", { caret: -1 }, ".caret: expected an offset up to 16, found -1"],
-    [
-      "a part behind the text",
-      { written: [[0, 99]] },
-      '.written[0]: expected two offsets up to 16, and "en" or nothing, found [0,99]',
-    ],
-    [
-      "a part of an unknown language",
-      { written: [[0, 1, "xx"]] },
-      '.written[0]: expected two offsets up to 16, and "en" or nothing, found [0,1,"xx"]',
-    ],
-    ["a run that is none", { run: 3 }, ".run[0]: expected two offsets"],
-    [
-      "no current branch",
-      { tree: { ...tree, current: 7 } },
-      ".tree: expected at most 1000 branches with an id each, and one of those as current",
-    ],
-    [
-      "1,001 branches, each in the one before",
-      { tree: { branches: branches(1001), current: 0 } },
-      ".tree: expected at most 1000 branches",
-    ],
-    [
-      "a branch whose text is none",
-      { tree: { ...tree, branches: [tree.branches[0], { kept: 1 }] } },
-      ".tree.branches[1].kept: expected an object, found 1",
-    ],
-    [
-      "1,001 alternatives",
-      { alternatives: { all: Array(1001).fill({ text: "a", written: [] }), shown: 0 } },
-      ".alternatives: expected two to 1000 texts",
-    ],
-    [
-      "one alternative",
-      { alternatives: { ...alternatives, all: alternatives.all.slice(1) } },
-      ".alternatives: expected two to 1000 texts",
-    ],
-    [
-      "an option of another type",
-      { options: { temperature: "hot" } },
-      '.options.temperature: expected an option of the right type, found "hot"',
-    ],
-    [
-      "an unknown option",
-      { options: { colour: 1 } },
-      ".options.colour: expected an option of the right type, found 1",
-    ],
-    ["a seed that is none", { seed: 1.5 }, ".seed: expected a whole number, found 1.5"],
-  ])("whose second text has %s", (_what, text, message) => {
-    expect(() => parseFile(damaged(text))).toThrow(`texts[1]${message}`);
-  });
+const offsets = 'expected two offsets up to 16, and "en" or nothing, found';
+const option = "expected an option of the right type, found";
 
-  it.each(["", "{", "null", "[]", "3", '"x"', "PK\u0003\u0004"])("that is %j", (json) => {
-    expect(() => parseFile(json)).toThrow(/^(?:expected JSON|format: expected)/);
-  });
+it.each<[message: string, damage: object]>([
+  [' has the unknown field "history"', { history: {} }],
+  [".name: expected text, found 3", { name: 3 }],
+  [".changed: expected a time such as 2026-01-31T12:00:00.000Z, found nothing", { changed: undefined }],
+  ['.text: expected text with "\\n" between its lines, found "a\\r\\nb"', { text: "a\r\nb" }],
+  [".caret: expected an offset up to 16, found 17", { caret: 17 }],
+  [".caret: expected an offset up to 16, found -1", { caret: -1 }],
+  [`.written[0]: ${offsets} [0,99]`, { written: [[0, 99]] }],
+  [`.written[0]: ${offsets} [0,1,"xx"]`, { written: [[0, 1, "xx"]] }],
+  [`.run[0]: ${offsets} 3`, { run: 3 }],
+  [".tree: expected at most 1000 branches with an id each", { tree: { ...tree, current: 7 } }],
+  [".tree: expected at most 1000 branches", { tree: { branches: branches(1001), current: 0 } }],
+  [".tree.branches[0].kept: expected an object, found 1", { tree: { branches: [{ kept: 1 }] } }],
+  [".alternatives: expected two to 1000 texts", { alternatives: { all: Array(1001).fill(kept), shown: 0 } }],
+  [".alternatives: expected two to 1000 texts", { alternatives: { all: [kept], shown: 0 } }],
+  [`.options.temperature: ${option} "hot"`, { options: { temperature: "hot" } }],
+  [`.options.colour: ${option} 1`, { options: { colour: 1 } }],
+  [".seed: expected a whole number, found 1.5", { seed: 1.5 }],
+])("a damaged second text is refused: texts[1]%s", (message, damage) => {
+  expect(() => parseFile(damaged(damage))).toThrow(`texts[1]${message}`);
+});
+
+it.each(["", "null", "[]", '"x"'])("a file that is %j is refused", (json) => {
+  expect(() => parseFile(json)).toThrow(/^(?:expected JSON|format: expected)/);
 });
 
 it("a German page says in German what is wrong with a file", async () => {

@@ -25,10 +25,6 @@ const parts = [
   [9, 16],
 ];
 
-it("each model's text keeps its language when another model writes", () => {
-  expect(toKeptText(ofTwo()).written).toEqual(parts);
-});
-
 it("text that is undone and redone after a reload keeps its language, too", () => {
   const undone = after(undo, after(undo, ofTwo()));
   const kept = JSON.parse(JSON.stringify(keepHistory(undone))) as unknown;
