@@ -143,7 +143,7 @@ it("another update aborts the one that runs, and shows its own token", async () 
   expect(texts(".arcs .name")).toEqual(["two"]);
 });
 
-it("an aborted signal rejects, and a model's error clears the pictures", async () => {
+it("an aborted signal rejects; a model's error and `clear` hide the pictures until the next update", async () => {
   const { view, part } = mount();
   const model = makeModel();
   await view.update({ model, ids: [1, 2] });
@@ -154,25 +154,18 @@ it("an aborted signal rejects, and a model's error clears the pictures", async (
   model.inspect.mockRejectedValueOnce(new Error("the worker died"));
   await expect(view.update({ model, ids: [1] })).rejects.toThrow("the worker died");
   expect(part(".pictures").classList.contains("cleared")).toBe(true);
-});
-
-it("`clear` hides the pictures until the next update, and `remove` leaves nothing", async () => {
-  const { place, view, part } = mount();
-  const model = makeModel();
-  await view.update({ model, ids: [1, 2] });
-  view.clear();
-  expect(part(".pictures").classList.contains("cleared")).toBe(true);
   await view.update({ model, ids: [1, 2] });
   expect(part(".pictures").className).toBe("pictures");
-  view.remove();
-  expect(place.childNodes.length).toBe(0);
+  view.clear();
+  expect(part(".pictures").classList.contains("cleared")).toBe(true);
 });
 
-it("an update after `remove` rejects, and asks the model nothing", async () => {
-  const { view } = mount();
+it("`remove` leaves nothing, and an update after it rejects and asks the model nothing", async () => {
+  const { place, view } = mount();
   const model = makeModel();
   const running = view.update({ model, ids: [1] });
   view.remove();
+  expect(place.childNodes.length).toBe(0);
   const removed = { name: "AbortError", message: "the figures were removed from the page" };
   await expect(running).rejects.toMatchObject(removed);
   const before = [model.asked.length, model.detokenize.mock.calls.length];
@@ -240,9 +233,6 @@ it.each<[unknown, string]>([
   [{ head: 3 }, "head is 3, expected an object with layer and head"],
   [{ head: [1, 2] }, "head is an array, expected an object with layer and head"],
   [headOf(0, -1), `head.head is -1, ${whole} from 0 or more`],
-  [headOf(0, NaN), `head.head is NaN, ${whole}`],
-  [headOf(0, 1.5), `head.head is 1.5, ${whole}`],
-  [headOf("1", 0), `head.layer is "1", ${whole}`],
   [headOf(undefined, 0), `head.layer is undefined, ${whole}`],
   [{ legend: "Tints" }, 'legend is "Tints", expected an element of the page'],
   [{ onHead: {} }, "onHead is an object, expected a function"],
@@ -263,7 +253,6 @@ it.each<[string, unknown]>([
 });
 
 const sizeless = { info: null, inspect: () => undefined, detokenize: () => undefined };
-const untyped = new DataView(new ArrayBuffer(4));
 
 it.each<[unknown, string]>([
   [undefined, "ids is undefined, expected an array of token ids"],
@@ -273,13 +262,8 @@ it.each<[unknown, string]>([
   [{ model: "gpt2" }, 'model is "gpt2", expected a model of loadModel'],
   [{ model: sizeless }, "model is an object, expected a model of loadModel"],
   [{ ids: [] }, "ids is empty, expected at least one token id"],
-  [{ ids: "Once" }, 'ids is "Once", expected an array of token ids'],
-  [{ ids: untyped }, "ids is an object, expected an array"],
   [{ ids: [1, "2"] }, 'ids[1] is "2", expected a token id'],
-  [{ ids: [-1] }, "ids[0] is -1, expected a token id"],
-  [{ ids: [NaN] }, "ids[0] is NaN, expected a token id"],
   [{ ids: [1, 2], position: 2 }, `position is 2, ${whole} from 0 to 1`],
-  [{ position: 0.5 }, `position is 0.5, ${whole} from 0 to 0`],
   [{ ids: [1, 2], texts: ["a"] }, "texts has 1 texts for 2 ids"],
   [{ texts: "a" }, 'texts is "a", expected an array of texts'],
   [{ texts: [7] }, "texts[0] is 7, expected text"],

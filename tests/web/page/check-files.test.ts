@@ -20,9 +20,6 @@ it.each([
 });
 
 it.each([
-  [{}, "the list of the model's files is empty"],
-  [{ "a.txt": "x" }, "there is no model among the files (a.txt), expected config.json"],
-  [{ "tale.gguf": "PK" }, "tale.gguf is not a GGUF file, despite its name"],
   [{ "a.gguf": "GGUF", "b.gguf": "GGUF" }, "there are 2 GGUF files (a.gguf, b.gguf), expected one"],
   [{ "config.json": "<html>", "model.safetensors": "" }, "config.json cannot be read"],
   [{ "config.json": "[]", "model.safetensors": "" }, "config.json cannot be read"],

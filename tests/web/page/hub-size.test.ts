@@ -55,7 +55,6 @@ it("the languages of a model are those in its README", async () => {
 });
 
 it.each([
-  ["no JSON", "<!doctype html>"],
   ["null", null],
   ["files that are null", { siblings: null }],
   ["a size that is missing", { siblings: [file("model.safetensors")] }],
@@ -66,7 +65,7 @@ it.each([
   expect(await ask(id, body)).toEqual({});
 });
 
-it.each([401, 403, 404])("the answer %d means that there is no such public model", async (status) => {
+it.each([403, 404])("the answer %d means that there is no such public model", async (status) => {
   const { refusal } = await ask("user/none", "", "q8", status);
   expect(refusal?.()).toBe("huggingface.co has no public model user/none: check the name.");
 });

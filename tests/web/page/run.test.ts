@@ -8,7 +8,7 @@ import { piecesOf } from "../../../web/page/document/pieces.js";
 import { putPieces, runs } from "../../../web/page/document/run.js";
 import { onRunRemoved } from "../../../web/page/document/run-removed.js";
 import { writtenTracking } from "../../../web/page/document/written.js";
-import { after, runOf, token, writeOn } from "./model-writes.js";
+import { after, token, writeOn } from "./model-writes.js";
 
 const extensions = [writtenTracking, runs, history()];
 const begun = EditorState.create({ doc: "Once", extensions });

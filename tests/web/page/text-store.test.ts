@@ -91,14 +91,6 @@ it("a text is kept even if the time of its last change is lost", async () => {
   expect(await taken(store)).toEqual(["a", "two"]);
 });
 
-it("a tab gets a copy if another tab uses its text", async () => {
-  const store = await open();
-  await storeAll(store, "a", 1, "one");
-  await storeAll(store, "b", 2, "other");
-  held.add("gpt2-text / a");
-  expect(await taken(store, "a")).toEqual([undefined, "one"]);
-});
-
 it("pages at other addresses have separate texts", async () => {
   await storeAll(await open("/a.html"), "a", 1, "one");
   expect(await taken(await open("/"))).toBeUndefined();

@@ -54,19 +54,14 @@ it.each([
   ["topP", "1.5", "Expected a number from 0 to 1, found 1.5."],
   ["repetitionPenalty", "0", "Expected a number from 0.1 to 10, found 0."],
   ["seed", "-1", "Expected a whole number from 0 to 9007199254740991, found -1."],
-])(
-  "the options panel explains the value of %s %s, also beside another, and focuses it",
-  (name, typed, why) => {
-    const field = (key: string) => document.querySelector<HTMLInputElement>(`#option-${key}`);
-    for (const [key, value] of Object.entries({ [name]: typed, noRepeatNgramSize: "-1" }))
-      Object.assign(field(key) ?? expect.fail(`no field ${key}`), { value });
-    expect(panel.read()).toBeUndefined();
-    expect(document.querySelector(`#refusal-${name}`)?.textContent).toBe(why);
-    expect(document.querySelector("#refusal-noRepeatNgramSize")?.textContent).toMatch(/found -1\.$/);
-    const isFirst = name !== "repetitionPenalty" && name !== "seed"; // in the order of the fields
-    expect(document.activeElement?.id).toBe(`option-${isFirst ? name : "noRepeatNgramSize"}`);
-  },
-);
+])("the options panel explains the value of %s %s, also beside another", (name, typed, why) => {
+  const field = (key: string) => document.querySelector<HTMLInputElement>(`#option-${key}`);
+  for (const [key, value] of Object.entries({ [name]: typed, noRepeatNgramSize: "-1" }))
+    Object.assign(field(key) ?? expect.fail(`no field ${key}`), { value });
+  expect(panel.read()).toBeUndefined();
+  expect(document.querySelector(`#refusal-${name}`)?.textContent).toBe(why);
+  expect(document.querySelector("#refusal-noRepeatNgramSize")?.textContent).toMatch(/found -1\.$/);
+});
 
 it("the options panel recognizes a preset, however its numbers were set", () => {
   panel.showDefaults(defaults);
