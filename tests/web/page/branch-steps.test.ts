@@ -40,7 +40,7 @@ class Surface {
     const all = tree?.branches.map(
       ({ id, name, parent, kept }) => `${id} of ${parent}, ${name}: ${kept.text}`,
     );
-    return [this.text, tree?.current, all?.sort()];
+    return [this.text, tree?.current, all];
   }
 
   private put(insert: string, effects: readonly ReturnType<typeof goToBranch.of>[] = []) {
