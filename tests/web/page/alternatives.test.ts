@@ -64,16 +64,6 @@ it("the last run and its alternatives stay until a token is written at another p
   expect(seen(step(left, 1))).toEqual(["Well! Once upon", { place: 0, count: 2 }]);
 });
 
-it("Undo of a text at another place brings back the alternatives of the first one, and Redo those of the other", () => {
-  const second = ofTwo();
-  const other = again(writeFirst(second, "Oh. "), "Ah. ");
-  expect(seen(other)).toEqual(["Ah. Once more", { place: 1, count: 2 }]);
-  const back = after(undo, after(undo, other));
-  expect(seen(back)).toEqual(["Once more", { place: 1, count: 2 }]);
-  expect(seen(step(back, 1))).toEqual(["Once upon", { place: 0, count: 2 }]);
-  expect(seen(after(redo, back))).toEqual(["Oh. Once more", { place: 0, count: 2 }]);
-});
-
 it("an alternative that Undo removes while it is being written is kept", () => {
   const half = grow(openAgain(writeOn(begin(), " upon")), " more");
   const undone = after(undo, half);

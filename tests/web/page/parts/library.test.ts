@@ -29,21 +29,16 @@ const type = (query: string) => {
 
 /** The list of `all` but for `change`. */
 async function mount(change: Partial<Omit<LibrarySetting["texts"], "current">> = {}) {
-  const removal = { restore: vi.fn(() => Promise.resolve()), finish: vi.fn(() => Promise.resolve()) };
   const texts = {
     list: vi.fn(() => Promise.resolve(all)),
     current: { id: "a", text: "A cat sat here." },
     rename: vi.fn(() => Promise.resolve()),
-    duplicate: vi.fn(() => Promise.resolve()),
-    remove: vi.fn(() => Promise.resolve(removal)),
-    exportAll: vi.fn(() => Promise.resolve("{}")),
-    importAll: vi.fn(() => Promise.resolve({ added: 2, known: 1 })),
+    ...{ duplicate: vi.fn(), remove: vi.fn(), exportAll: vi.fn(), importAll: vi.fn() },
     ...change,
   };
-  const open = vi.fn((id?: string) => Promise.resolve(id !== "b"));
-  const library = new Library({ place, texts, open, stop: vi.fn(() => Promise.resolve()), leave: vi.fn() });
+  const library = new Library({ place, texts, open: vi.fn(), stop: vi.fn(), leave: vi.fn() });
   await library.refresh();
-  return { library, removal, texts, open };
+  return { library, texts };
 }
 
 /** The page's clock advances by `ms` at each look. */
