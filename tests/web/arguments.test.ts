@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   generateOptionNames,
   readChoice,
@@ -99,86 +99,82 @@ it.each([
   expectRefusal(() => readOptions("score", options, names), `unknown option ${message}`);
 });
 
-describe("token ids", () => {
-  it.each<[string, ArrayLike<unknown>]>([
-    ["array", [1, 2]],
-    ["array of big integers", [1n, 2]],
-    ["proxy", new Proxy([1, 2], {})],
-    ["Uint32Array", Uint32Array.of(1, 2)],
-    ["Uint8Array", Uint8Array.of(1, 2)],
-    ["Float64Array", Float64Array.of(1, 2)],
-    ["BigInt64Array", BigInt64Array.of(1n, 2n)],
-    ["BigUint64Array", BigUint64Array.of(1n, 2n)],
-  ])("token ids are accepted in any kind of array: %s", (_, ids) => {
-    expect(readTokenIds("ids", ids)).toEqual([1, 2]);
-    expect(readPrompt("prompt", ids)).toEqual([1, 2]);
-  });
-
-  it("token ids reach from 0 to the largest number of 32 bits", () => {
-    expect(readTokenIds("ids", [0, 0xffffffff])).toEqual([0, 0xffffffff]);
-    expect(readTokenIds("ids", [])).toEqual([]);
-  });
-
-  const noIds = [
-    NaN,
-    -1,
-    1.5,
-    2 ** 32,
-    "1",
-    null,
-    undefined,
-    -1n,
-    2n ** 32n,
-    10n ** 400n,
-    Symbol("s"),
-    run,
-    [1],
-  ];
-  it.each(noIds)("token ids are refused as %s", (id) => {
-    const why = `${describeValue(id)}, expected a token id`;
-    expectRefusal(() => readTokenIds("ids", [5, id]), `ids[1] is ${why}`);
-    expectRefusal(() => readPrompt("prompt", [id]), `prompt[0] is ${why}`);
-  });
-
-  it("an array of token ids with a hole is refused", () => {
-    const ids = [1];
-    ids[2] = 3;
-    expectRefusal(() => readTokenIds("ids", ids), "ids[1] is undefined, expected a token id");
-  });
-
-  const bytes = new ArrayBuffer(8);
-  const noArrays = [undefined, null, 3, {}, { length: 1 }, bytes, new DataView(bytes), Symbol("s"), "1 2"];
-  it.each(noArrays)("token ids must be an array, not %s", (value) => {
-    const what = describeValue(value);
-    expectRefusal(() => readTokenIds("ids", value), `ids is ${what}, expected an array of token ids`);
-    const why = `prompt is ${what}, expected text or an array of token ids`;
-    if (typeof value !== "string") expectRefusal(() => readPrompt("prompt", value), why);
-  });
+it.each<[string, ArrayLike<unknown>]>([
+  ["array", [1, 2]],
+  ["array of big integers", [1n, 2]],
+  ["proxy", new Proxy([1, 2], {})],
+  ["Uint32Array", Uint32Array.of(1, 2)],
+  ["Uint8Array", Uint8Array.of(1, 2)],
+  ["Float64Array", Float64Array.of(1, 2)],
+  ["BigInt64Array", BigInt64Array.of(1n, 2n)],
+  ["BigUint64Array", BigUint64Array.of(1n, 2n)],
+])("token ids are accepted in any kind of array: %s", (_, ids) => {
+  expect(readTokenIds("ids", ids)).toEqual([1, 2]);
+  expect(readPrompt("prompt", ids)).toEqual([1, 2]);
 });
 
-describe("readGenerateOptions", () => {
-  it("readGenerateOptions passes on any JSON value under any name, because the engine checks names", () => {
-    const options = { temperature: 0.5, lookup: false, stop: ["a", "b"], top_p: "x" };
-    expect(readGenerateOptions(options)).toEqual(options);
-    expect(readGenerateOptions({ seed: 42n, stop: new Proxy(["a"], {}) })).toEqual({ seed: 42, stop: ["a"] });
-  });
+it("token ids reach from 0 to the largest number of 32 bits", () => {
+  expect(readTokenIds("ids", [0, 0xffffffff])).toEqual([0, 0xffffffff]);
+  expect(readTokenIds("ids", [])).toEqual([]);
+});
 
-  it("readGenerateOptions accepts every option of the engine, and no other", () => {
-    const source = readFileSync(resolve(import.meta.dirname, "../../engine/generate/options.cc"), "utf8");
-    const inEngine = [...source.matchAll(/(?:GPT2_NUMBER\(| \{)"(\w+)",/g)].map(([, name]) => name);
-    expect([...generateOptionNames].sort()).toEqual([...inEngine, "stop"].sort());
-  });
+const noIds = [
+  NaN,
+  -1,
+  1.5,
+  2 ** 32,
+  "1",
+  null,
+  undefined,
+  -1n,
+  2n ** 32n,
+  10n ** 400n,
+  Symbol("s"),
+  run,
+  [1],
+];
+it.each(noIds)("token ids are refused as %s", (id) => {
+  const why = `${describeValue(id)}, expected a token id`;
+  expectRefusal(() => readTokenIds("ids", [5, id]), `ids[1] is ${why}`);
+  expectRefusal(() => readPrompt("prompt", [id]), `prompt[0] is ${why}`);
+});
 
-  it.each([
-    [{ temperature: NaN }, "temperature is NaN, expected a finite number"],
-    [{ topK: Infinity }, "topK is Infinity, expected a finite number"],
-    [{ seed: 10n ** 400n }, "seed is Infinity, expected a finite number"],
-    [{ lookup: () => true }, "lookup is a function, which no option accepts"],
-    [{ stop: Symbol("s") }, "stop is a symbol, which no option accepts"],
-    [{ stop: new Date() }, "stop is an object, which no option accepts"],
-    [{ stop: ["a", () => 1] }, "stop[1] is a function, expected text"],
-    [{ stop: ["a", NaN] }, "stop[1] is NaN, expected text"],
-  ])("readGenerateOptions refuses %s", (options, message) => {
-    expectRefusal(() => readGenerateOptions(options), message);
-  });
+it("an array of token ids with a hole is refused", () => {
+  const ids = [1];
+  ids[2] = 3;
+  expectRefusal(() => readTokenIds("ids", ids), "ids[1] is undefined, expected a token id");
+});
+
+const bytes = new ArrayBuffer(8);
+const noArrays = [undefined, null, 3, {}, { length: 1 }, bytes, new DataView(bytes), Symbol("s"), "1 2"];
+it.each(noArrays)("token ids must be an array, not %s", (value) => {
+  const what = describeValue(value);
+  expectRefusal(() => readTokenIds("ids", value), `ids is ${what}, expected an array of token ids`);
+  const why = `prompt is ${what}, expected text or an array of token ids`;
+  if (typeof value !== "string") expectRefusal(() => readPrompt("prompt", value), why);
+});
+
+it("readGenerateOptions passes on any JSON value under any name, because the engine checks names", () => {
+  const options = { temperature: 0.5, lookup: false, stop: ["a", "b"], top_p: "x" };
+  expect(readGenerateOptions(options)).toEqual(options);
+  expect(readGenerateOptions({ seed: 42n, stop: new Proxy(["a"], {}) })).toEqual({ seed: 42, stop: ["a"] });
+});
+
+it("readGenerateOptions accepts every option of the engine, and no other", () => {
+  const source = readFileSync(resolve(import.meta.dirname, "../../engine/generate/options.cc"), "utf8");
+  const inEngine = [...source.matchAll(/(?:GPT2_NUMBER\(| \{)"(\w+)",/g)].map(([, name]) => name);
+  expect([...generateOptionNames].sort()).toEqual([...inEngine, "stop"].sort());
+});
+
+it.each([
+  [{ temperature: NaN }, "temperature is NaN, expected a finite number"],
+  [{ topK: Infinity }, "topK is Infinity, expected a finite number"],
+  [{ seed: 10n ** 400n }, "seed is Infinity, expected a finite number"],
+  [{ lookup: () => true }, "lookup is a function, which no option accepts"],
+  [{ stop: Symbol("s") }, "stop is a symbol, which no option accepts"],
+  [{ stop: new Date() }, "stop is an object, which no option accepts"],
+  [{ stop: ["a", () => 1] }, "stop[1] is a function, expected text"],
+  [{ stop: ["a", NaN] }, "stop[1] is NaN, expected text"],
+])("readGenerateOptions refuses %s", (options, message) => {
+  expectRefusal(() => readGenerateOptions(options), message);
 });

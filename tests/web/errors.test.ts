@@ -1,5 +1,5 @@
 // Errors of a chunk, which has its own copies of the classes, are recognized by their type.
-import { describe, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import * as own from "../../web/src/shared/errors.js";
 import { failureOf } from "../../web/src/shared/failures.js";
 
@@ -8,33 +8,31 @@ const chunk = await import("../../web/src/shared/errors.js");
 
 const kinds = ["InvalidArgumentError", "CapacityError", "LoadError", "WorkerError"] as const;
 
-describe("an error of a separately loaded part", () => {
-  it.each([
-    ["invalid-argument", "InvalidArgumentError"],
-    ["capacity", "CapacityError"],
-    ["corrupt", "LoadError"],
-    ["unsupported", "LoadError"],
-    ["not-found", "LoadError"],
-    ["network", "LoadError"],
-    ["worker-died", "WorkerError"],
-    ["disposed", "WorkerError"],
-    ["out-of-memory", "Gpt2Error"],
-  ] as const)("an error with the code %s is a %s, and nothing else", (code, kind) => {
-    const error = new chunk[kind](code, "why");
-    expect(Object.getPrototypeOf(error)).not.toBe(own[kind].prototype);
-    expect(error).toBeInstanceOf(own.Gpt2Error);
-    const expected = kinds.filter((narrow) => narrow === kind);
-    expect(kinds.filter((narrow) => error instanceof own[narrow])).toEqual(expected);
-    expect(failureOf(error)).toBe(error);
-  });
+it.each([
+  ["invalid-argument", "InvalidArgumentError"],
+  ["capacity", "CapacityError"],
+  ["corrupt", "LoadError"],
+  ["unsupported", "LoadError"],
+  ["not-found", "LoadError"],
+  ["network", "LoadError"],
+  ["worker-died", "WorkerError"],
+  ["disposed", "WorkerError"],
+  ["out-of-memory", "Gpt2Error"],
+] as const)("an error with the code %s is a %s, and nothing else", (code, kind) => {
+  const error = new chunk[kind](code, "why");
+  expect(Object.getPrototypeOf(error)).not.toBe(own[kind].prototype);
+  expect(error).toBeInstanceOf(own.Gpt2Error);
+  const expected = kinds.filter((narrow) => narrow === kind);
+  expect(kinds.filter((narrow) => error instanceof own[narrow])).toEqual(expected);
+  expect(failureOf(error)).toBe(error);
+});
 
-  it("an error of a separately loaded part does not become a narrower class of the embedder", () => {
-    class Mine extends own.LoadError {}
-    expect(new Mine("network", "mine")).toBeInstanceOf(Mine);
-    expect(new Mine("network", "mine")).toBeInstanceOf(own.LoadError);
-    expect(new own.LoadError("network", "ours") instanceof Mine).toBe(false);
-    expect(new chunk.LoadError("network", "ours") instanceof Mine).toBe(false);
-  });
+it("an error of a separately loaded part does not become a narrower class of the embedder", () => {
+  class Mine extends own.LoadError {}
+  expect(new Mine("network", "mine")).toBeInstanceOf(Mine);
+  expect(new Mine("network", "mine")).toBeInstanceOf(own.LoadError);
+  expect(new own.LoadError("network", "ours") instanceof Mine).toBe(false);
+  expect(new chunk.LoadError("network", "ours") instanceof Mine).toBe(false);
 });
 
 it.each([

@@ -1,5 +1,5 @@
 // The code and the sentence of every error of browsers and of Emscripten.
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
 import {
   afterFailure,
@@ -19,75 +19,68 @@ const failed = "the engine failed";
 const noRoom = "there is not enough memory";
 const noCsp = "WebAssembly.compile(): violates the directive because 'unsafe-eval' is not an allowed source";
 
-describe("failureOf", () => {
-  it("failureOf returns this module's own errors unchanged", () => {
-    const error = new LoadError("corrupt", "tensor h.0 ...");
-    expect(failureOf(error)).toBe(error);
-  });
+it("failureOf returns this module's own errors unchanged", () => {
+  const error = new LoadError("corrupt", "tensor h.0 ...");
+  expect(failureOf(error)).toBe(error);
+});
 
-  it.each([
-    // Traps, in the words of V8, SpiderMonkey and JavaScriptCore.
-    ["RuntimeError", "unreachable", "worker-died", `${failed} (unreachable)`],
-    ["RuntimeError", "memory access out of bounds", "worker-died", `${failed} (memory access`],
-    ["RuntimeError", "index out of bounds", "worker-died", `${failed} (index`],
-    ["RuntimeError", "Out of bounds memory access (evaluating 'a(b)')", "worker-died", `${failed} (Out`],
-    ["RuntimeError", "divide by zero", "worker-died", `${failed} (divide by zero)`],
-    // Emscripten's abort.
-    ["RuntimeError", `Aborted()${advice}`, "worker-died", `${failed} (no reason given)`],
-    ["RuntimeError", `Aborted(a reason)${advice}`, "worker-died", `${failed} (a reason)`],
-    ["RuntimeError", "Aborted(native code)", "worker-died", `${failed} (native code)`],
-    ["RuntimeError", "Aborted(cut off", "worker-died", `${failed} (cut off)`],
-    ["RuntimeError", "Was Aborted(a reason)", "worker-died", `${failed} (Was Aborted(a reason))`],
-    ["RuntimeError", `Aborted(OOM)${advice}`, "out-of-memory", `${noRoom}: OOM`],
-    ["RuntimeError", `Aborted(Cannot enlarge memory arrays to size 5)${advice}`, "out-of-memory", noRoom],
-    [
-      "CompileError",
-      "bad opcode",
-      "unsupported",
-      `this browser cannot run the engine (bad opcode): ${oldBrowser}`,
-    ],
-    [
-      "CompileError",
-      noCsp,
-      "unsupported",
-      "the page's content security policy forbids WebAssembly: add 'wasm",
-    ],
-    ["LinkError", 'Import #0 module="env"', "unsupported", "this browser cannot run the engine (Import"],
-    ["RangeError", "WebAssembly.Memory(): could not allocate memory", "out-of-memory", noRoom],
-    ["RangeError", "Array buffer allocation failed", "out-of-memory", noRoom],
-    ["RangeError", "Invalid string length", "out-of-memory", `${noRoom}: Invalid`],
-    ["RangeError", "Maximum call stack size exceeded", "worker-died", `${failed} (Maximum call stack`],
-    ["InternalError", "too much recursion", "worker-died", `${failed} (too much recursion)`],
-    ["InternalError", "allocation size overflow", "out-of-memory", `${noRoom}: allocation`],
-    [
-      "DataCloneError",
-      "f could not be cloned",
-      "invalid-argument",
-      "an argument cannot be sent to a worker: f",
-    ],
-    ["DataCloneError", "Data cannot be cloned, out of memory.", "out-of-memory", noRoom],
-    ["Error", "out of memory", "out-of-memory", `${noRoom}: out of memory`],
-    ["TypeError", "x is not a function", "worker-died", "the engine's worker failed (TypeError: x is not"],
-  ])("failureOf turns %s: %s into %s", (name, message, code, sentence) => {
-    const failure = failureOf(thrown(name, message));
-    expect(failure.code).toBe(code);
-    expect(failure.message.startsWith(sentence), failure.message).toBe(true);
-    expect(failure.message).not.toContain("-sASSERTIONS");
-    if (code === "unsupported") expect(failure.name).toBe("LoadError");
-  });
+it.each([
+  // Traps, in the words of V8, SpiderMonkey and JavaScriptCore.
+  ["RuntimeError", "unreachable", "worker-died", `${failed} (unreachable)`],
+  ["RuntimeError", "memory access out of bounds", "worker-died", `${failed} (memory access`],
+  ["RuntimeError", "index out of bounds", "worker-died", `${failed} (index`],
+  ["RuntimeError", "Out of bounds memory access (evaluating 'a(b)')", "worker-died", `${failed} (Out`],
+  ["RuntimeError", "divide by zero", "worker-died", `${failed} (divide by zero)`],
+  // Emscripten's abort.
+  ["RuntimeError", `Aborted()${advice}`, "worker-died", `${failed} (no reason given)`],
+  ["RuntimeError", `Aborted(a reason)${advice}`, "worker-died", `${failed} (a reason)`],
+  ["RuntimeError", "Aborted(native code)", "worker-died", `${failed} (native code)`],
+  ["RuntimeError", "Aborted(cut off", "worker-died", `${failed} (cut off)`],
+  ["RuntimeError", "Was Aborted(a reason)", "worker-died", `${failed} (Was Aborted(a reason))`],
+  ["RuntimeError", `Aborted(OOM)${advice}`, "out-of-memory", `${noRoom}: OOM`],
+  ["RuntimeError", `Aborted(Cannot enlarge memory arrays to size 5)${advice}`, "out-of-memory", noRoom],
+  [
+    "CompileError",
+    "bad opcode",
+    "unsupported",
+    `this browser cannot run the engine (bad opcode): ${oldBrowser}`,
+  ],
+  ["CompileError", noCsp, "unsupported", "the page's content security policy forbids WebAssembly: add 'wasm"],
+  ["LinkError", 'Import #0 module="env"', "unsupported", "this browser cannot run the engine (Import"],
+  ["RangeError", "WebAssembly.Memory(): could not allocate memory", "out-of-memory", noRoom],
+  ["RangeError", "Array buffer allocation failed", "out-of-memory", noRoom],
+  ["RangeError", "Invalid string length", "out-of-memory", `${noRoom}: Invalid`],
+  ["RangeError", "Maximum call stack size exceeded", "worker-died", `${failed} (Maximum call stack`],
+  ["InternalError", "too much recursion", "worker-died", `${failed} (too much recursion)`],
+  ["InternalError", "allocation size overflow", "out-of-memory", `${noRoom}: allocation`],
+  [
+    "DataCloneError",
+    "f could not be cloned",
+    "invalid-argument",
+    "an argument cannot be sent to a worker: f",
+  ],
+  ["DataCloneError", "Data cannot be cloned, out of memory.", "out-of-memory", noRoom],
+  ["Error", "out of memory", "out-of-memory", `${noRoom}: out of memory`],
+  ["TypeError", "x is not a function", "worker-died", "the engine's worker failed (TypeError: x is not"],
+])("failureOf turns %s: %s into %s", (name, message, code, sentence) => {
+  const failure = failureOf(thrown(name, message));
+  expect(failure.code).toBe(code);
+  expect(failure.message.startsWith(sentence), failure.message).toBe(true);
+  expect(failure.message).not.toContain("-sASSERTIONS");
+  if (code === "unsupported") expect(failure.name).toBe("LoadError");
+});
 
-  it.each([
-    ["out of memory", "out-of-memory", `${noRoom}: out of memory`], // Firefox throws just that
-    ["unwind", "worker-died", "the engine's worker failed (unwind)"],
-    [undefined, "worker-died", "the engine's worker failed (undefined)"],
-    [null, "worker-died", "the engine's worker failed (null)"],
-    [{ status: 1 }, "worker-died", "the engine's worker failed ([object Object])"],
-    [{ message: "m" }, "worker-died", "the engine's worker failed (Error: m)"],
-  ])("every other thrown value gets a code: %s", (value, code, message) => {
-    const failure = failureOf(value);
-    expect(failure).toBeInstanceOf(Gpt2Error);
-    expect(failure).toMatchObject({ code, message });
-  });
+it.each([
+  ["out of memory", "out-of-memory", `${noRoom}: out of memory`], // Firefox throws just that
+  ["unwind", "worker-died", "the engine's worker failed (unwind)"],
+  [undefined, "worker-died", "the engine's worker failed (undefined)"],
+  [null, "worker-died", "the engine's worker failed (null)"],
+  [{ status: 1 }, "worker-died", "the engine's worker failed ([object Object])"],
+  [{ message: "m" }, "worker-died", "the engine's worker failed (Error: m)"],
+])("every other thrown value gets a code: %s", (value, code, message) => {
+  const failure = failureOf(value);
+  expect(failure).toBeInstanceOf(Gpt2Error);
+  expect(failure).toMatchObject({ code, message });
 });
 
 it("afterFailure says what to do", () => {
@@ -96,34 +89,32 @@ it("afterFailure says what to do", () => {
   expect(after).toMatchObject({ code: "worker-died", message });
 });
 
-describe("workerFailure", () => {
-  const notLoaded = "the worker's script s.js cannot be loaded: ";
-  const missing = `${notLoaded}the file is missing, its host does not share it`;
-  const silent = "the worker's script s.js has not started in time: its host is slow, other";
-  const noNetwork = `${notLoaded}there is no network. Load the model again once there is`;
-  it.each([
-    [undefined, true, true, "worker-died", "the engine's worker failed; the browser gives no reason"],
-    ["Uncaught x", true, true, "worker-died", "the engine's worker failed (Uncaught x)"],
-    ["out of memory", true, true, "out-of-memory", `${noRoom}: out of memory`],
-    [undefined, false, true, "network", missing],
-    ["", false, true, "network", missing],
-    ["", false, false, "network", noNetwork],
-    [silentWorker, false, true, "network", silent],
-    ["SyntaxError", false, true, "unsupported", "this browser cannot run s.js (SyntaxError): Chrome"],
-  ])("workerFailure turns %s (ran: %s, online: %s) into %s", (message, hasRun, onLine, code, sentence) => {
-    vi.stubGlobal("navigator", { onLine });
-    const failure = workerFailure(message, hasRun, "s.js");
-    expect(failure.code).toBe(code);
-    expect(failure.message.startsWith(sentence), failure.message).toBe(true);
-  });
+const notLoaded = "the worker's script s.js cannot be loaded: ";
+const missing = `${notLoaded}the file is missing, its host does not share it`;
+const silent = "the worker's script s.js has not started in time: its host is slow, other";
+const noNetwork = `${notLoaded}there is no network. Load the model again once there is`;
+it.each([
+  [undefined, true, true, "worker-died", "the engine's worker failed; the browser gives no reason"],
+  ["Uncaught x", true, true, "worker-died", "the engine's worker failed (Uncaught x)"],
+  ["out of memory", true, true, "out-of-memory", `${noRoom}: out of memory`],
+  [undefined, false, true, "network", missing],
+  ["", false, true, "network", missing],
+  ["", false, false, "network", noNetwork],
+  [silentWorker, false, true, "network", silent],
+  ["SyntaxError", false, true, "unsupported", "this browser cannot run s.js (SyntaxError): Chrome"],
+])("workerFailure turns %s (ran: %s, online: %s) into %s", (message, hasRun, onLine, code, sentence) => {
+  vi.stubGlobal("navigator", { onLine });
+  const failure = workerFailure(message, hasRun, "s.js");
+  expect(failure.code).toBe(code);
+  expect(failure.message.startsWith(sentence), failure.message).toBe(true);
+});
 
-  it.each([
-    ["SecurityError", "file://", /^the engine needs a worker, and cannot start one: file:\/\/$/],
-    ["TypeError", "This document requires 'TrustedScriptURL' assignment.", /trusted-types gpt2-wasm/],
-  ])("the error for a worker after %s: %s says what to allow", (name, message, expected) => {
-    expect(noWorkerFailure(thrown(name, message))).toMatchObject({
-      code: "unsupported",
-      message: expect.stringMatching(expected),
-    });
+it.each([
+  ["SecurityError", "file://", /^the engine needs a worker, and cannot start one: file:\/\/$/],
+  ["TypeError", "This document requires 'TrustedScriptURL' assignment.", /trusted-types gpt2-wasm/],
+])("the error for a worker after %s: %s says what to allow", (name, message, expected) => {
+  expect(noWorkerFailure(thrown(name, message))).toMatchObject({
+    code: "unsupported",
+    message: expect.stringMatching(expected),
   });
 });

@@ -40,28 +40,26 @@ function startFrom(...scripts: string[]): { workers: NativeWorker[]; failures: (
   return { workers: NativeWorker.made, failures: () => failures };
 }
 
-describe("HelperThreads", () => {
-  it("HelperThreads starts each thread in its own worker, with the code to run", () => {
-    const { workers, failures } = startFrom("engine-1a2b.js", "engine-3c4d.js");
-    expect(workers.map(({ script }) => script)).toEqual(["engine-1a2b.js", "engine-3c4d.js"]);
-    for (const { options, posted } of workers) {
-      expect(options).toEqual({ type: "module", name: "gpt2-thread" });
-      expect(posted).toEqual([start]);
-    }
-    expect(failures()).toBe(0);
-  });
+it("HelperThreads starts each thread in its own worker, with the code to run", () => {
+  const { workers, failures } = startFrom("engine-1a2b.js", "engine-3c4d.js");
+  expect(workers.map(({ script }) => script)).toEqual(["engine-1a2b.js", "engine-3c4d.js"]);
+  for (const { options, posted } of workers) {
+    expect(options).toEqual({ type: "module", name: "gpt2-thread" });
+    expect(posted).toEqual([start]);
+  }
+  expect(failures()).toBe(0);
+});
 
-  it("HelperThreads counts a failed thread once, and hides its errors from the worker that started it", () => {
-    const { workers, failures } = startFrom("refused", "s.js", "s.js");
-    expect(workers).toHaveLength(2);
-    expect(failures()).toBe(1); // of the thread that cannot be created
-    for (const round of [1, 2]) {
-      const event = new Event("error", { cancelable: true });
-      workers[1]?.dispatchEvent(event);
-      expect(event.defaultPrevented).toBe(true);
-      expect(failures(), `after error ${round}`).toBe(2);
-    }
-  });
+it("HelperThreads counts a failed thread once, and hides its errors from the worker that started it", () => {
+  const { workers, failures } = startFrom("refused", "s.js", "s.js");
+  expect(workers).toHaveLength(2);
+  expect(failures()).toBe(1); // of the thread that cannot be created
+  for (const round of [1, 2]) {
+    const event = new Event("error", { cancelable: true });
+    workers[1]?.dispatchEvent(event);
+    expect(event.defaultPrevented).toBe(true);
+    expect(failures(), `after error ${round}`).toBe(2);
+  }
 });
 
 describe("gatherThreads", () => {

@@ -1,5 +1,5 @@
 // The worker's result of an inspection of the model.
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { ModelConfig } from "../../web/src/shared/types.js";
 import { inspect } from "../../web/src/worker/inspect.js";
 import { asEngine, FakeEngine } from "./support/fake-engine.js";
@@ -29,83 +29,80 @@ function make() {
   return { engine, asked, look: asEngine(Object.assign(engine, inside)) };
 }
 
-describe("inspect", () => {
-  it("inspect prefills up to the position, and sorts the values by layers and heads", async () => {
-    const { engine, asked, look } = make();
-    const whole = await inspect(look, config, { prompt: "abcdefg", position: 4, top: 2 }, signal, ignore);
-    expect(engine.requests).toEqual([
-      { prompt: [1, 2, 3, 4, 5], options: { maxNewTokens: 0, n: 1, strict: false } },
-    ]);
-    expect(engine.calls).toEqual(["_gpt2_generate", "_gpt2_prefill_step", "_gpt2_prefill_step"]);
-    expect(asked).toEqual([{ layer: 1, top: 2, size: 15 }]);
-    expect(whole).toEqual({
-      ids: [1, 2, 3, 4, 5],
-      layer: 1,
-      guesses: [0, 2, 4].map((id) => [id, id + 1].map((i) => ({ id: i, text: `${i}`, logprob: -i }))),
-      heads: 3,
-      attention: expect.any(Float32Array),
-    });
-    for (const [i, share] of whole.attention.entries())
-      expect(share).toBeCloseTo((shares[i % 5] ?? 0) / 16, 4);
+it("inspect prefills up to the position, and sorts the values by layers and heads", async () => {
+  const { engine, asked, look } = make();
+  const whole = await inspect(look, config, { prompt: "abcdefg", position: 4, top: 2 }, signal, ignore);
+  expect(engine.requests).toEqual([
+    { prompt: [1, 2, 3, 4, 5], options: { maxNewTokens: 0, n: 1, strict: false } },
+  ]);
+  expect(engine.calls).toEqual(["_gpt2_generate", "_gpt2_prefill_step", "_gpt2_prefill_step"]);
+  expect(asked).toEqual([{ layer: 1, top: 2, size: 15 }]);
+  expect(whole).toEqual({
+    ids: [1, 2, 3, 4, 5],
+    layer: 1,
+    guesses: [0, 2, 4].map((id) => [id, id + 1].map((i) => ({ id: i, text: `${i}`, logprob: -i }))),
+    heads: 3,
+    attention: expect.any(Float32Array),
   });
+  for (const [i, share] of whole.attention.entries()) expect(share).toBeCloseTo((shares[i % 5] ?? 0) / 16, 4);
+});
 
-  it("inspect reads a long text as a generation does, and reports progress", async () => {
-    const { engine, look } = make();
-    const events: unknown[] = [];
-    const prompt = Array.from({ length: 80 }, (_, id) => id);
-    const tell = (progress: unknown) => void events.push(progress);
-    await inspect(look, { ...config, nPositions: 100 }, { prompt }, signal, tell);
-    expect(engine.requests).toEqual([
-      { prompt, options: { maxNewTokens: 0, n: 1, strict: false } },
-      { prompt: prompt.slice(0, 79), options: { maxNewTokens: 1, temperature: 0, n: 1, strict: false } },
-      { prompt, options: { maxNewTokens: 0, n: 1, strict: false } },
-    ]);
-    const first = ["_gpt2_generate", "_gpt2_generate", "_gpt2_step", "_gpt2_generate", "_gpt2_prefill_step"];
-    expect(engine.calls.slice(0, 5)).toEqual(first);
-    expect(events[0]).toEqual({ done: 2, total: 80 });
-    expect(events.at(-1)).toEqual({ done: 78, total: 80 });
-  });
+it("inspect reads a long text as a generation does, and reports progress", async () => {
+  const { engine, look } = make();
+  const events: unknown[] = [];
+  const prompt = Array.from({ length: 80 }, (_, id) => id);
+  const tell = (progress: unknown) => void events.push(progress);
+  await inspect(look, { ...config, nPositions: 100 }, { prompt }, signal, tell);
+  expect(engine.requests).toEqual([
+    { prompt, options: { maxNewTokens: 0, n: 1, strict: false } },
+    { prompt: prompt.slice(0, 79), options: { maxNewTokens: 1, temperature: 0, n: 1, strict: false } },
+    { prompt, options: { maxNewTokens: 0, n: 1, strict: false } },
+  ]);
+  const first = ["_gpt2_generate", "_gpt2_generate", "_gpt2_step", "_gpt2_generate", "_gpt2_prefill_step"];
+  expect(engine.calls.slice(0, 5)).toEqual(first);
+  expect(events[0]).toEqual({ done: 2, total: 80 });
+  expect(events.at(-1)).toEqual({ done: 78, total: 80 });
+});
 
-  it("inspect returns the attention of one head", async () => {
-    const { look } = make();
-    const request = { prompt: [9, 9, 9, 9, 9], layer: 0, head: 2 };
-    const { heads, attention, layer } = await inspect(look, config, request, signal, ignore);
-    expect({ heads, layer, size: attention.length }).toEqual({ heads: 1, layer: 0, size: 5 });
-    expect(attention.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 6);
-    expect(attention[4]).toBeCloseTo(5 / 16, 4);
-  });
+it("inspect returns the attention of one head", async () => {
+  const { look } = make();
+  const request = { prompt: [9, 9, 9, 9, 9], layer: 0, head: 2 };
+  const { heads, attention, layer } = await inspect(look, config, request, signal, ignore);
+  expect({ heads, layer, size: attention.length }).toEqual({ heads: 1, layer: 0, size: 5 });
+  expect(attention.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 6);
+  expect(attention[4]).toBeCloseTo(5 / 16, 4);
+});
 
-  it.each([
-    [{ prompt: "" }, "the text is empty"],
-    [{ prompt: "ab", position: 2 }, "position is 2, expected a whole number from 0 to 1"],
-    [{ prompt: "ab", position: -1 }, "position is -1, expected a whole number from 0 to 1"],
-    [{ prompt: "ab", layer: 2 }, "layer is 2, expected a whole number from 0 to 1"],
-    [{ prompt: "ab", head: "all" }, 'head is "all", expected a whole number from 0 to 2'],
-    [{ prompt: "ab", top: 1.5 }, "top is 1.5, expected a whole number from 0 to 100"],
-  ])("inspect refuses %o", async (request, message) => {
-    const { engine, look } = make();
-    const inspecting = inspect(look, config, request, signal, ignore);
-    await expect(inspecting).rejects.toMatchObject({ code: "invalid-argument", message });
-    expect(engine.calls).toEqual([]);
-  });
+it.each([
+  [{ prompt: "" }, "the text is empty"],
+  [{ prompt: "ab", position: 2 }, "position is 2, expected a whole number from 0 to 1"],
+  [{ prompt: "ab", position: -1 }, "position is -1, expected a whole number from 0 to 1"],
+  [{ prompt: "ab", layer: 2 }, "layer is 2, expected a whole number from 0 to 1"],
+  [{ prompt: "ab", head: "all" }, 'head is "all", expected a whole number from 0 to 2'],
+  [{ prompt: "ab", top: 1.5 }, "top is 1.5, expected a whole number from 0 to 100"],
+])("inspect refuses %o", async (request, message) => {
+  const { engine, look } = make();
+  const inspecting = inspect(look, config, request, signal, ignore);
+  await expect(inspecting).rejects.toMatchObject({ code: "invalid-argument", message });
+  expect(engine.calls).toEqual([]);
+});
 
-  it("inspect refuses a position after the context, and accepts one within it in a longer text", async () => {
-    const prompt = Array.from({ length: 12 }, (_, id) => id);
-    await expect(inspect(make().look, config, { prompt }, signal, ignore)).rejects.toMatchObject({
-      code: "capacity",
-      message: "the position is outside the context: token 11 of the text, but the context holds 8 tokens",
-    });
-    const { engine, look } = make();
-    await inspect(look, config, { prompt, position: 4 }, signal, ignore);
-    expect(engine.requests).toMatchObject([{ prompt: [0, 1, 2, 3, 4] }]);
+it("inspect refuses a position after the context, and accepts one within it in a longer text", async () => {
+  const prompt = Array.from({ length: 12 }, (_, id) => id);
+  await expect(inspect(make().look, config, { prompt }, signal, ignore)).rejects.toMatchObject({
+    code: "capacity",
+    message: "the position is outside the context: token 11 of the text, but the context holds 8 tokens",
   });
+  const { engine, look } = make();
+  await inspect(look, config, { prompt, position: 4 }, signal, ignore);
+  expect(engine.requests).toMatchObject([{ prompt: [0, 1, 2, 3, 4] }]);
+});
 
-  it("inspect stops between two steps", async () => {
-    const { engine, look } = make();
-    const controller = new AbortController();
-    const looking = inspect(look, config, { prompt: "abcde" }, controller.signal, ignore);
-    controller.abort();
-    await expect(looking).rejects.toMatchObject({ name: "AbortError" });
-    expect(engine.calls).toEqual(["_gpt2_generate"]);
-  });
+it("inspect stops between two steps", async () => {
+  const { engine, look } = make();
+  const controller = new AbortController();
+  const looking = inspect(look, config, { prompt: "abcde" }, controller.signal, ignore);
+  controller.abort();
+  await expect(looking).rejects.toMatchObject({ name: "AbortError" });
+  expect(engine.calls).toEqual(["_gpt2_generate"]);
 });

@@ -297,95 +297,89 @@ describe("errors in callbacks", () => {
   });
 });
 
-describe("every call can be aborted", () => {
-  it("every call of Model is in the list of calls that can be aborted", () => {
-    const takeNone = ["constructor", "read", "fill", "explain", "dispose"];
-    const names = Object.getOwnPropertyNames(Model.prototype).filter((name) => !takeNone.includes(name));
-    expect(Object.keys(calls).sort()).toEqual(names.sort());
-  });
-
-  it.each(Object.entries(calls))("an abort rejects the call: %s", async (_, call) => {
-    const { worker, model } = make();
-    const controller = new AbortController();
-    const waiting = call(model, { signal: controller.signal });
-    controller.abort(new Error("enough"));
-    await expect(waiting).rejects.toThrow("enough");
-    expect(worker.received.map(({ type }) => type)).toEqual(["request", "cancel"]);
-    const late = call(model, { signal: AbortSignal.abort(new Error("before")) });
-    await expect(late).rejects.toThrow("before");
-    expect(worker.all("request").length).toBe(1);
-  });
+it("every call of Model is in the list of calls that can be aborted", () => {
+  const takeNone = ["constructor", "read", "fill", "explain", "dispose"];
+  const names = Object.getOwnPropertyNames(Model.prototype).filter((name) => !takeNone.includes(name));
+  expect(Object.keys(calls).sort()).toEqual(names.sort());
 });
 
-describe("garbage collection", () => {
-  const collect = (globalThis as unknown as { gc: () => void }).gc; // tests run with --expose-gc
-  /** Collects what can be collected, and runs the callbacks that follow. */
-  async function collectAll() {
-    for (let i = 0; i < 5; ++i) {
-      collect();
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-  }
-  const untilEnded = (worker: FakeWorker) =>
-    vi.waitFor(() => {
-      collect();
-      expect(worker.all("end").length).toBe(1);
-    });
+it.each(Object.entries(calls))("an abort rejects the call: %s", async (_, call) => {
+  const { worker, model } = make();
+  const controller = new AbortController();
+  const waiting = call(model, { signal: controller.signal });
+  controller.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+  expect(worker.received.map(({ type }) => type)).toEqual(["request", "cancel"]);
+  const late = call(model, { signal: AbortSignal.abort(new Error("before")) });
+  await expect(late).rejects.toThrow("before");
+  expect(worker.all("request").length).toBe(1);
+});
 
-  // The registry must hold only the function that disposes of a model, and no reference to the model.
-  it("garbage collection disposes of an unreferenced model, once its request is answered", async () => {
-    const { worker, connection } = connect();
-    const busy = new Model(connection, {} as ModelInfo).tokenize("t");
+const collect = (globalThis as unknown as { gc: () => void }).gc; // tests run with --expose-gc
+/** Collects what can be collected, and runs the callbacks that follow. */
+async function collectAll() {
+  for (let i = 0; i < 5; ++i) {
+    collect();
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+const untilEnded = (worker: FakeWorker) =>
+  vi.waitFor(() => {
+    collect();
+    expect(worker.all("end").length).toBe(1);
+  });
+
+// The registry must hold only the function that disposes of a model, and no reference to the model.
+it("garbage collection disposes of an unreferenced model, once its request is answered", async () => {
+  const { worker, connection } = connect();
+  const busy = new Model(connection, {} as ModelInfo).tokenize("t");
+  await collectAll();
+  expect(worker.all("end")).toEqual([]);
+  worker.say({ type: "done", id: 1, result: [1] });
+  await busy;
+  await untilEnded(worker);
+});
+
+it("garbage collection disposes of a model when its generation is no longer read", async () => {
+  const { worker, connection } = connect();
+  await (async () => {
+    const stream = new Model(connection, {} as ModelInfo).generate("p");
+    const first = stream.next();
     await collectAll();
     expect(worker.all("end")).toEqual([]);
-    worker.say({ type: "done", id: 1, result: [1] });
-    await busy;
-    await untilEnded(worker);
-  });
-
-  it("garbage collection disposes of a model when its generation is no longer read", async () => {
-    const { worker, connection } = connect();
-    await (async () => {
-      const stream = new Model(connection, {} as ModelInfo).generate("p");
-      const first = stream.next();
-      await collectAll();
-      expect(worker.all("end")).toEqual([]);
-      worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
-      expect((await first).value).toEqual(token(1));
-    })();
-    await untilEnded(worker);
-  });
+    worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
+    expect((await first).value).toEqual(token(1));
+  })();
+  await untilEnded(worker);
 });
 
-describe("TokenQueue", () => {
-  it.each([true, false])("TokenQueue returns its tokens, and then ends or fails: %s", async (fails) => {
-    const end = (queue: TokenQueue) => (fails ? queue.fail(new Error("over")) : queue.finish());
-    const ended = async (next: Promise<Token | undefined>) =>
-      fails ? expect(next).rejects.toThrow("over") : expect(await next).toBeUndefined();
-    const queue = new TokenQueue(() => {}, 64);
-    const first = queue.next(); // it waits
-    queue.push(token(1));
-    expect(await first).toEqual(token(1));
-    queue.push(token(2));
-    const [second, third] = [queue.next(), queue.next()];
-    end(queue);
-    expect(await second).toEqual(token(2));
-    await ended(third);
-    queue.push(token(3));
-    expect(await queue.next()).toEqual(token(3));
-    await ended(queue.next());
-  });
+it.each([true, false])("TokenQueue returns its tokens, and then ends or fails: %s", async (fails) => {
+  const end = (queue: TokenQueue) => (fails ? queue.fail(new Error("over")) : queue.finish());
+  const ended = async (next: Promise<Token | undefined>) =>
+    fails ? expect(next).rejects.toThrow("over") : expect(await next).toBeUndefined();
+  const queue = new TokenQueue(() => {}, 64);
+  const first = queue.next(); // it waits
+  queue.push(token(1));
+  expect(await first).toEqual(token(1));
+  queue.push(token(2));
+  const [second, third] = [queue.next(), queue.next()];
+  end(queue);
+  expect(await second).toEqual(token(2));
+  await ended(third);
+  queue.push(token(3));
+  expect(await queue.next()).toEqual(token(3));
+  await ended(queue.next());
+});
 
-  it("TokenQueue reports what was read, batch by batch", async () => {
-    const read: number[] = [];
-    const queue = new TokenQueue((tokens) => read.push(tokens), 2);
-    for (let id = 0; id < 5; ++id) queue.push(token(id));
-    const reports = [];
-    for (let i = 0; i < 5; ++i) {
-      await queue.next();
-      reports.push(read.length);
-    }
-    expect(reports).toEqual([0, 1, 1, 2, 2]);
-    expect(read).toEqual([2, 2]);
-  });
+it("TokenQueue reports what was read, batch by batch", async () => {
+  const read: number[] = [];
+  const queue = new TokenQueue((tokens) => read.push(tokens), 2);
+  for (let id = 0; id < 5; ++id) queue.push(token(id));
+  const reports = [];
+  for (let i = 0; i < 5; ++i) {
+    await queue.next();
+    reports.push(read.length);
+  }
+  expect(reports).toEqual([0, 1, 1, 2, 2]);
+  expect(read).toEqual([2, 2]);
 });

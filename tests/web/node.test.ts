@@ -295,81 +295,79 @@ describe("the script of a thread", () => {
   });
 });
 
-describe("model sources", () => {
-  const asked = async (...call: Parameters<typeof import("../../web/src/node/index.js").loadModel>) => {
-    const { loadModel } = await import("../../web/src/node/index.js");
-    expect(await loadModel(...call)).toBe("a model");
-    const [start, source, options] = (loadThrough.mock.lastCall ?? []) as unknown as unknown[];
-    const { startThread } = await import("../../web/src/node/start-thread.js");
-    expect(start).toBe(startThread);
-    return [source, options];
-  };
-  const fileUrl = (path: string) => pathToFileURL(resolve(path)).href;
+const asked = async (...call: Parameters<typeof import("../../web/src/node/index.js").loadModel>) => {
+  const { loadModel } = await import("../../web/src/node/index.js");
+  expect(await loadModel(...call)).toBe("a model");
+  const [start, source, options] = (loadThrough.mock.lastCall ?? []) as unknown as unknown[];
+  const { startThread } = await import("../../web/src/node/start-thread.js");
+  expect(start).toBe(startThread);
+  return [source, options];
+};
+const fileUrl = (path: string) => pathToFileURL(resolve(path)).href;
 
-  const addresses = ["https://h.example/m/", "hf:a/b", "blob:x", "x+y.z-1:w"];
-  const ids = ["models/gpt2", "a-b.c/d_e.f@v1.0", "a/b@x:y"];
-  const paths = [
-    "a/b@",
-    "a/b/c",
-    "gpt2",
-    "./a/b",
-    "-a/b",
-    "a/-b",
-    "a b/c",
-    "1:x",
-    "C:x",
-    "x/https://y",
-    "a/b@c d",
-  ];
-  it.each([
-    ...addresses.map((address) => [address, "an address", address] as const),
-    ...ids.map((id) => [id, "a Hub id", `hf:${id}`] as const),
-    ...paths.map((path) => [path, "a path", fileUrl(path)] as const),
-  ])("%s is read as %s", async (source, _, expected) => {
-    expect(await asked(source)).toEqual([expected, {}]);
-  });
+const addresses = ["https://h.example/m/", "hf:a/b", "blob:x", "x+y.z-1:w"];
+const ids = ["models/gpt2", "a-b.c/d_e.f@v1.0", "a/b@x:y"];
+const paths = [
+  "a/b@",
+  "a/b/c",
+  "gpt2",
+  "./a/b",
+  "-a/b",
+  "a/-b",
+  "a b/c",
+  "1:x",
+  "C:x",
+  "x/https://y",
+  "a/b@c d",
+];
+it.each([
+  ...addresses.map((address) => [address, "an address", address] as const),
+  ...ids.map((id) => [id, "a Hub id", `hf:${id}`] as const),
+  ...paths.map((path) => [path, "a path", fileUrl(path)] as const),
+])("%s is read as %s", async (source, _, expected) => {
+  expect(await asked(source)).toEqual([expected, {}]);
+});
 
-  const file = new File([], "adapter_config.json");
-  it.each([
-    ["./lora", fileUrl("lora")],
-    ["user/lora", "hf:user/lora"],
-    [
-      { source: "./lora", weight: 2 },
-      { source: fileUrl("lora"), weight: 2 },
-    ],
-    [
-      ["./a", { source: "hf:b/c" }],
-      [fileUrl("a"), { source: "hf:b/c" }],
-    ],
-    [[file], [file]],
-  ])("the adapter %o is read as %o", async (adapter, expected) => {
-    expect(await asked("hf:a/b", { adapter })).toEqual(["hf:a/b", { adapter: expected }]);
-  });
+const file = new File([], "adapter_config.json");
+it.each([
+  ["./lora", fileUrl("lora")],
+  ["user/lora", "hf:user/lora"],
+  [
+    { source: "./lora", weight: 2 },
+    { source: fileUrl("lora"), weight: 2 },
+  ],
+  [
+    ["./a", { source: "hf:b/c" }],
+    [fileUrl("a"), { source: "hf:b/c" }],
+  ],
+  [[file], [file]],
+])("the adapter %o is read as %o", async (adapter, expected) => {
+  expect(await asked("hf:a/b", { adapter })).toEqual(["hf:a/b", { adapter: expected }]);
+});
 
-  it("an id is read as a path if such a folder exists", async () => {
-    vi.spyOn(process, "cwd").mockReturnValue(join(import.meta.dirname, "../.."));
-    expect(await asked("tests/web")).toEqual([pathToFileURL(import.meta.dirname).href, {}]);
-  });
+it("an id is read as a path if such a folder exists", async () => {
+  vi.spyOn(process, "cwd").mockReturnValue(join(import.meta.dirname, "../.."));
+  expect(await asked("tests/web")).toEqual([pathToFileURL(import.meta.dirname).href, {}]);
+});
 
-  it("other values, and ids of the Hub, are passed on unchanged", async () => {
-    const url = new URL("file:///x");
-    expect(await asked(url)).toEqual([url, {}]);
-    const options = { hub: "https://hub.example", adapter: "c/d" };
-    expect(await asked("gpt2", options)).toEqual(["gpt2", options]);
-    expect((await asked("gpt2", { hub: undefined }))[0]).toBe(fileUrl("gpt2"));
-    expect((await asked("gpt2", null as never))[0]).toBe(fileUrl("gpt2"));
-  });
+it("other values, and ids of the Hub, are passed on unchanged", async () => {
+  const url = new URL("file:///x");
+  expect(await asked(url)).toEqual([url, {}]);
+  const options = { hub: "https://hub.example", adapter: "c/d" };
+  expect(await asked("gpt2", options)).toEqual(["gpt2", options]);
+  expect((await asked("gpt2", { hub: undefined }))[0]).toBe(fileUrl("gpt2"));
+  expect((await asked("gpt2", null as never))[0]).toBe(fileUrl("gpt2"));
+});
 
-  it("an old Node.js version gets an error that names the required version", async () => {
-    const { loadModel } = await import("../../web/src/node/index.js");
-    const versions = vi.spyOn(process, "versions", "get");
-    const found = process.versions;
-    versions.mockReturnValue({ ...found, node: "18.20.1" });
-    await expect(loadModel("x")).rejects.toMatchObject({
-      code: "unsupported",
-      message: "this is Node.js 18.20.1, but 20 or newer is needed",
-    });
-    versions.mockReturnValue({ ...found, node: "20.0.0" });
-    expect(await loadModel("x")).toBe("a model");
+it("an old Node.js version gets an error that names the required version", async () => {
+  const { loadModel } = await import("../../web/src/node/index.js");
+  const versions = vi.spyOn(process, "versions", "get");
+  const found = process.versions;
+  versions.mockReturnValue({ ...found, node: "18.20.1" });
+  await expect(loadModel("x")).rejects.toMatchObject({
+    code: "unsupported",
+    message: "this is Node.js 18.20.1, but 20 or newer is needed",
   });
+  versions.mockReturnValue({ ...found, node: "20.0.0" });
+  expect(await loadModel("x")).toBe("a model");
 });

@@ -1,5 +1,5 @@
 // The error names the directive of a content security policy, as soon as the browser reports it.
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { namingPolicy, PolicyWatch } from "../../web/src/shared/policy.js";
 
 let page: EventTarget;
@@ -16,36 +16,34 @@ const violate = (effectiveDirective: string, blockedURI: string, disposition = "
 const url = "https://host.example/m/config.json#x";
 const failing = async () => Promise.reject(new TypeError("Failed to fetch"));
 
-describe("a failed request", () => {
-  it.each([
-    ["before", () => violate("connect-src", "https://host.example/m/config.json")],
-    ["after", () => void setTimeout(() => violate("connect-src", "https://host.example/m/config.json"))],
-  ])("a blocked request's error names the directive, even if the browser reports it %s", async (_, tell) => {
-    const request = namingPolicy(url, () => {
-      tell();
-      return failing();
-    });
-    await expect(request).rejects.toMatchObject({
-      code: "network",
-      message:
-        `cannot fetch ${url}: the Content-Security-Policy forbids it. ` +
-        "Add https://host.example, and each host that it redirects to, to connect-src",
-    });
+it.each([
+  ["before", () => violate("connect-src", "https://host.example/m/config.json")],
+  ["after", () => void setTimeout(() => violate("connect-src", "https://host.example/m/config.json"))],
+])("a blocked request's error names the directive, even if the browser reports it %s", async (_, tell) => {
+  const request = namingPolicy(url, () => {
+    tell();
+    return failing();
   });
+  await expect(request).rejects.toMatchObject({
+    code: "network",
+    message:
+      `cannot fetch ${url}: the Content-Security-Policy forbids it. ` +
+      "Add https://host.example, and each host that it redirects to, to connect-src",
+  });
+});
 
-  it("a failed request keeps its own error if no policy forbids it", async () => {
-    const request = namingPolicy(url, () => {
-      violate("connect-src", "https://host.example/m/other.json");
-      violate("connect-src", "https://host.example/m/config.json", "report");
-      return failing();
-    });
-    await expect(request).rejects.toThrow(TypeError);
+it("a failed request keeps its own error if no policy forbids it", async () => {
+  const request = namingPolicy(url, () => {
+    violate("connect-src", "https://host.example/m/other.json");
+    violate("connect-src", "https://host.example/m/config.json", "report");
+    return failing();
   });
+  await expect(request).rejects.toThrow(TypeError);
+});
 
-  it("a failed request keeps its own error without policies, as in Node.js", async () => {
-    vi.stubGlobal("document", undefined);
-    await expect(namingPolicy(url, failing)).rejects.toThrow(TypeError);
-  });
+it("a failed request keeps its own error without policies, as in Node.js", async () => {
+  vi.stubGlobal("document", undefined);
+  await expect(namingPolicy(url, failing)).rejects.toThrow(TypeError);
 });
 
 it("a stopped watch receives nothing", () => {

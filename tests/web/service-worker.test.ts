@@ -87,80 +87,76 @@ function requestOf(url: string, { destination = "", mode = "cors", method = "GET
   return request;
 }
 
-describe("isolation", () => {
-  const load = () => import("../../web/src/service-worker/isolate.js");
-  const own = "document-isolation-policy";
-  const embedder = "cross-origin-embedder-policy";
-  const forAll = (policy: string) => ({ "cross-origin-opener-policy": "same-origin", [embedder]: policy });
+const load = () => import("../../web/src/service-worker/isolate.js");
+const own = "document-isolation-policy";
+const embedder = "cross-origin-embedder-policy";
+const forAll = (policy: string) => ({ "cross-origin-opener-policy": "same-origin", [embedder]: policy });
 
-  it.each([
-    ["a new Chromium", chromium("137"), { [own]: "isolate-and-credentialless" }],
-    ["Chromium on a phone", chromium("137", true), forAll("credentialless")],
-    ["an older Chromium", chromium("136"), forAll("credentialless")],
-    ["the first that may leave cookies out", chromium("96"), forAll("credentialless")],
-    ["one before it", chromium("95"), forAll("require-corp")],
-    ["Firefox", firefox, forAll("credentialless")],
-    ["Firefox on Android", androidFirefox, forAll("require-corp")],
-    ["Safari", safari, forAll("require-corp")],
-  ])("%s gets isolation in the mildest way that it supports", async (_, navigator, expected) => {
-    vi.stubGlobal("navigator", navigator);
-    const { isolate } = await load();
-    const init = { status: 203, statusText: "so so", headers: { "X-Own": "1" } };
-    const response = isolate(new Response("body", init));
-    const unchanged = { "content-type": "text/plain;charset=UTF-8", "x-own": "1" };
-    expect(Object.fromEntries(response.headers)).toEqual({ ...unchanged, ...expected });
-    expect([response.status, response.statusText, await response.text()]).toEqual([203, "so so", "body"]);
-  });
+it.each([
+  ["a new Chromium", chromium("137"), { [own]: "isolate-and-credentialless" }],
+  ["Chromium on a phone", chromium("137", true), forAll("credentialless")],
+  ["an older Chromium", chromium("136"), forAll("credentialless")],
+  ["the first that may leave cookies out", chromium("96"), forAll("credentialless")],
+  ["one before it", chromium("95"), forAll("require-corp")],
+  ["Firefox", firefox, forAll("credentialless")],
+  ["Firefox on Android", androidFirefox, forAll("require-corp")],
+  ["Safari", safari, forAll("require-corp")],
+])("%s gets isolation in the mildest way that it supports", async (_, navigator, expected) => {
+  vi.stubGlobal("navigator", navigator);
+  const { isolate } = await load();
+  const init = { status: 203, statusText: "so so", headers: { "X-Own": "1" } };
+  const response = isolate(new Response("body", init));
+  const unchanged = { "content-type": "text/plain;charset=UTF-8", "x-own": "1" };
+  expect(Object.fromEntries(response.headers)).toEqual({ ...unchanged, ...expected });
+  expect([response.status, response.statusText, await response.text()]).toEqual([203, "so so", "body"]);
+});
 
-  it("isolation does not change answers that the host already isolates, or that cannot be rebuilt", async () => {
-    const { isolate } = await load();
-    for (const name of [own, embedder]) {
-      const response = new Response("", { headers: { [name]: "x" } });
-      expect(isolate(response)).toBe(response);
-    }
-    const opaque = Response.error();
-    expect(isolate(opaque)).toBe(opaque);
-  });
+it("isolation does not change answers that the host already isolates, or that cannot be rebuilt", async () => {
+  const { isolate } = await load();
+  for (const name of [own, embedder]) {
+    const response = new Response("", { headers: { [name]: "x" } });
+    expect(isolate(response)).toBe(response);
+  }
+  const opaque = Response.error();
+  expect(isolate(opaque)).toBe(opaque);
+});
 
-  it("pictures and ranges of other hosts are requested without credentials if else nothing would be shown", async () => {
-    vi.stubGlobal("navigator", safari);
-    const { fetchShared } = await load();
-    const url = "https://other.example/film.mp4";
-    serve(url, "film");
-    const film = (range: HeadersInit = {}) => {
-      const request = requestOf(url, { mode: "no-cors" });
-      for (const [name, value] of new Headers(range)) request.headers.set(name, value);
-      return request;
-    };
-    expect(await (await fetchShared(film()))?.text()).toBe("film");
-    await fetchShared(film({ range: "bytes=100-" }));
-    expect(
-      fetched.map(({ mode, credentials, headers }) => [mode, credentials, headers.get("range")]),
-    ).toEqual([
-      ["cors", "omit", null],
-      ["cors", "omit", "bytes=100-"],
-    ]);
-    expect(fetched[0]?.url).toBe(url);
-    expect(fetchShared(requestOf("picture.png", { mode: "no-cors" }))).toBeUndefined();
-    expect(fetchShared(requestOf(url, { mode: "cors" }))).toBeUndefined();
-    expect(fetchShared(requestOf(url, { mode: "no-cors", method: "POST" }))).toBeUndefined();
-    vi.stubGlobal("navigator", firefox);
-    expect(fetchShared(film())).toBeUndefined();
-  });
+it("pictures and ranges of other hosts are requested without credentials if else nothing would be shown", async () => {
+  vi.stubGlobal("navigator", safari);
+  const { fetchShared } = await load();
+  const url = "https://other.example/film.mp4";
+  serve(url, "film");
+  const film = (range: HeadersInit = {}) => {
+    const request = requestOf(url, { mode: "no-cors" });
+    for (const [name, value] of new Headers(range)) request.headers.set(name, value);
+    return request;
+  };
+  expect(await (await fetchShared(film()))?.text()).toBe("film");
+  await fetchShared(film({ range: "bytes=100-" }));
+  expect(fetched.map(({ mode, credentials, headers }) => [mode, credentials, headers.get("range")])).toEqual([
+    ["cors", "omit", null],
+    ["cors", "omit", "bytes=100-"],
+  ]);
+  expect(fetched[0]?.url).toBe(url);
+  expect(fetchShared(requestOf("picture.png", { mode: "no-cors" }))).toBeUndefined();
+  expect(fetchShared(requestOf(url, { mode: "cors" }))).toBeUndefined();
+  expect(fetchShared(requestOf(url, { mode: "no-cors", method: "POST" }))).toBeUndefined();
+  vi.stubGlobal("navigator", firefox);
+  expect(fetchShared(film())).toBeUndefined();
+});
 
-  it("answers of hosts that share nothing are passed on", async () => {
-    vi.stubGlobal("navigator", safari);
-    const { fetchShared } = await load();
-    const picture = requestOf("https://other.example/picture.png", { mode: "no-cors" });
-    const asked: unknown[] = [];
-    vi.stubGlobal("fetch", async (what: unknown) => {
-      asked.push(what);
-      if (asked.length === 1) throw new TypeError("not shared");
-      return new Response("as it is");
-    });
-    expect(await (await fetchShared(picture))?.text()).toBe("as it is");
-    expect(asked[1]).toBe(picture);
+it("answers of hosts that share nothing are passed on", async () => {
+  vi.stubGlobal("navigator", safari);
+  const { fetchShared } = await load();
+  const picture = requestOf("https://other.example/picture.png", { mode: "no-cors" });
+  const asked: unknown[] = [];
+  vi.stubGlobal("fetch", async (what: unknown) => {
+    asked.push(what);
+    if (asked.length === 1) throw new TypeError("not shared");
+    return new Response("as it is");
   });
+  expect(await (await fetchShared(picture))?.text()).toBe("as it is");
+  expect(asked[1]).toBe(picture);
 });
 
 describe("isolate.js", () => {

@@ -53,60 +53,56 @@ beforeEach(() => {
 const cannotStart = "the engine needs a worker, and cannot start one: ";
 const addresses = () => made.map(({ address }) => address);
 
-describe("the worker of a folder", () => {
-  const page = "https://page.example/gpt2/";
-  const cdn = "https://cdn.example/gpt2/";
-  it.each([
-    ["is a module of that folder", page, 0, [`${page}gpt2-worker.js`]],
-    ["at another origin is imported by a local script", cdn, 0, ["blob:1"]],
-    ["that does not start is imported by a local script", page, 1, [`${page}gpt2-worker.js`, "blob:1"]],
-  ])("the worker of a folder %s", async (_, folder, failures, expected) => {
-    startWorker(folder);
-    for (let i = 0; i < failures; ++i) made[i]?.fail();
-    expect(addresses()).toEqual(expected);
-    expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
-    if (blobs[0]) expect(await blobs[0].text()).toContain(`import("${folder}gpt2-worker.js")`);
-  });
-
-  it("a worker of another release is started again past the browser's cache", async () => {
-    const renewed = `gpt2-worker.js?release=${release}`;
-    startWorker(page);
-    made[0]?.say({ type: "started", release: "old" });
-    expect(addresses()[1]).toBe(page + renewed);
-    startWorker(cdn);
-    made[2]?.say({ type: "started", release: "old" });
-    expect(addresses().slice(2)).toEqual(["blob:1", "blob:2"]);
-    expect(await blobs[1]?.text()).toContain(`import("${cdn}${renewed}")`);
-  });
-
-  it("if no worker can be started, the error has the reason", () => {
-    refuses = () => true;
-    expect(() => startWorker(page)).toThrow(`${cannotStart}blob:1 is refused`);
-    vi.stubGlobal("Worker", undefined);
-    expect(() => startWorker(page)).toThrow(/cannot start one: ./);
-  });
+const page = "https://page.example/gpt2/";
+const cdn = "https://cdn.example/gpt2/";
+it.each([
+  ["is a module of that folder", page, 0, [`${page}gpt2-worker.js`]],
+  ["at another origin is imported by a local script", cdn, 0, ["blob:1"]],
+  ["that does not start is imported by a local script", page, 1, [`${page}gpt2-worker.js`, "blob:1"]],
+])("the worker of a folder %s", async (_, folder, failures, expected) => {
+  startWorker(folder);
+  for (let i = 0; i < failures; ++i) made[i]?.fail();
+  expect(addresses()).toEqual(expected);
+  expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
+  if (blobs[0]) expect(await blobs[0].text()).toContain(`import("${folder}gpt2-worker.js")`);
 });
 
-describe("the worker beside the module", () => {
-  it("the worker beside the module is found by bundlers, and started by its address if that fails", () => {
-    const browsers = globalThis.Worker;
-    startWorker();
-    expect(addresses()[0]).toMatch(/\/web\/src\/client\/gpt2-worker\.js$/);
-    expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
-    made[0]?.fail(); // and its address is another origin's, here: a file's
-    expect(addresses().slice(1)).toEqual(["blob:1"]);
-    expect(globalThis.Worker).toBe(browsers);
-  });
+it("a worker of another release is started again past the browser's cache", async () => {
+  const renewed = `gpt2-worker.js?release=${release}`;
+  startWorker(page);
+  made[0]?.say({ type: "started", release: "old" });
+  expect(addresses()[1]).toBe(page + renewed);
+  startWorker(cdn);
+  made[2]?.say({ type: "started", release: "old" });
+  expect(addresses().slice(2)).toEqual(["blob:1", "blob:2"]);
+  expect(await blobs[1]?.text()).toContain(`import("${cdn}${renewed}")`);
+});
 
-  it("the worker beside the module is started by its address if that has the page's origin", () => {
-    const { href } = new URL("../../web/src/client/gpt2-worker.js", import.meta.url);
-    const { origin } = new URL(href);
-    vi.stubGlobal("self", { location: new URL(href), origin });
-    startWorker();
-    made[0]?.fail();
-    made[1]?.fail();
-    expect(addresses()).toEqual([href, href, expect.stringMatching(/^data:text\/javascript,.*import/)]);
-  });
+it("if no worker can be started, the error has the reason", () => {
+  refuses = () => true;
+  expect(() => startWorker(page)).toThrow(`${cannotStart}blob:1 is refused`);
+  vi.stubGlobal("Worker", undefined);
+  expect(() => startWorker(page)).toThrow(/cannot start one: ./);
+});
+
+it("the worker beside the module is found by bundlers, and started by its address if that fails", () => {
+  const browsers = globalThis.Worker;
+  startWorker();
+  expect(addresses()[0]).toMatch(/\/web\/src\/client\/gpt2-worker\.js$/);
+  expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
+  made[0]?.fail(); // and its address is another origin's, here: a file's
+  expect(addresses().slice(1)).toEqual(["blob:1"]);
+  expect(globalThis.Worker).toBe(browsers);
+});
+
+it("the worker beside the module is started by its address if that has the page's origin", () => {
+  const { href } = new URL("../../web/src/client/gpt2-worker.js", import.meta.url);
+  const { origin } = new URL(href);
+  vi.stubGlobal("self", { location: new URL(href), origin });
+  startWorker();
+  made[0]?.fail();
+  made[1]?.fail();
+  expect(addresses()).toEqual([href, href, expect.stringMatching(/^data:text\/javascript,.*import/)]);
 });
 
 describe("the worker of one file", () => {
@@ -144,62 +140,58 @@ describe("the worker of one file", () => {
   });
 });
 
-describe("the builds of one file", () => {
-  const empty = Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]); // the smallest WebAssembly module
-  const named = Uint8Array.from([...empty, 0, 5, 4, ...new TextEncoder().encode("mine")]);
-  const delta = Uint8Array.from(createDelta(Buffer.from(empty), Buffer.from(named)));
-  const broken = Uint8Array.from([1, 2, 3]);
-  const parts: Pack["parts"] = [
-    { variant: "simd", size: empty.length, base: null },
-    { variant: "threads", size: delta.length, base: "simd" },
-    { variant: "simd-relaxed", size: broken.length, base: null },
-  ];
-  const data = pack(Buffer.concat([empty, delta, broken]));
-  const make = () => new PackedBuilds({ data, parts }, "this.js");
+const empty = Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]); // the smallest WebAssembly module
+const named = Uint8Array.from([...empty, 0, 5, 4, ...new TextEncoder().encode("mine")]);
+const delta = Uint8Array.from(createDelta(Buffer.from(empty), Buffer.from(named)));
+const broken = Uint8Array.from([1, 2, 3]);
+const parts: Pack["parts"] = [
+  { variant: "simd", size: empty.length, base: null },
+  { variant: "threads", size: delta.length, base: "simd" },
+  { variant: "simd-relaxed", size: broken.length, base: null },
+];
+const data = pack(Buffer.concat([empty, delta, broken]));
+const make = () => new PackedBuilds({ data, parts }, "this.js");
 
-  it("the builds of the single file are unpacked once, each from its own data and its delta", async () => {
-    const builds = make();
-    const native = DecompressionStream;
-    const unpacked = vi.spyOn(globalThis, "DecompressionStream").mockImplementation(function (format) {
-      return new native(format);
-    });
-    expect(await builds.compile("simd")).toBeInstanceOf(WebAssembly.Module);
-    const module = await builds.compile("threads");
-    expect(WebAssembly.Module.customSections(module, "mine")).toHaveLength(1);
-    expect(unpacked.mock.calls).toEqual([["deflate-raw"]]);
+it("the builds of the single file are unpacked once, each from its own data and its delta", async () => {
+  const builds = make();
+  const native = DecompressionStream;
+  const unpacked = vi.spyOn(globalThis, "DecompressionStream").mockImplementation(function (format) {
+    return new native(format);
   });
-
-  it("missing, broken or unpackable builds of the single file are errors", async () => {
-    const expectError = (variant: Variant, code: string, message: string) =>
-      expect(make().compile(variant)).rejects.toMatchObject({
-        code,
-        message: expect.stringContaining(message),
-      });
-    await expectError("threads-relaxed", "not-found", 'there is no build "threads-relaxed" in this file');
-    await expectError("simd-relaxed", "unsupported", "this browser cannot run the engine");
-    vi.stubGlobal("DecompressionStream", undefined);
-    await expectError(
-      "simd",
-      "unsupported",
-      "this browser has no DecompressionStream, which unpacks the engine",
-    );
-  });
-
-  it("the builds of the single file include their scripts, whose threads run the same file", async () => {
-    expect(await make().importScript()).toEqual({ createModule, threadScript: "this.js" });
-  });
+  expect(await builds.compile("simd")).toBeInstanceOf(WebAssembly.Module);
+  const module = await builds.compile("threads");
+  expect(WebAssembly.Module.customSections(module, "mine")).toHaveLength(1);
+  expect(unpacked.mock.calls).toEqual([["deflate-raw"]]);
 });
 
-describe("parts that are loaded on demand", () => {
-  it("a part loaded on demand shares the module's state", async () => {
-    const stored = await import("../../web/src/client/stored-models.js");
-    expect(await stored.listModels()).toEqual(["a model"]);
-    expect(await stored.removeModel("m")).toBe(true);
-    expect(await stored.keepModel("m", false)).toBe(false);
-    expect(await stored.storage()).toBe("a disk");
-    expect(cache.removeModel).toHaveBeenCalledWith("m");
-    expect(cache.keepModel).toHaveBeenCalledWith("m", false);
-    const { explainEnvironment } = await import("../../web/src/client/explain-environment.js");
-    expect(await explainEnvironment()).toBe("a page");
-  });
+it("missing, broken or unpackable builds of the single file are errors", async () => {
+  const expectError = (variant: Variant, code: string, message: string) =>
+    expect(make().compile(variant)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+  await expectError("threads-relaxed", "not-found", 'there is no build "threads-relaxed" in this file');
+  await expectError("simd-relaxed", "unsupported", "this browser cannot run the engine");
+  vi.stubGlobal("DecompressionStream", undefined);
+  await expectError(
+    "simd",
+    "unsupported",
+    "this browser has no DecompressionStream, which unpacks the engine",
+  );
+});
+
+it("the builds of the single file include their scripts, whose threads run the same file", async () => {
+  expect(await make().importScript()).toEqual({ createModule, threadScript: "this.js" });
+});
+
+it("a part loaded on demand shares the module's state", async () => {
+  const stored = await import("../../web/src/client/stored-models.js");
+  expect(await stored.listModels()).toEqual(["a model"]);
+  expect(await stored.removeModel("m")).toBe(true);
+  expect(await stored.keepModel("m", false)).toBe(false);
+  expect(await stored.storage()).toBe("a disk");
+  expect(cache.removeModel).toHaveBeenCalledWith("m");
+  expect(cache.keepModel).toHaveBeenCalledWith("m", false);
+  const { explainEnvironment } = await import("../../web/src/client/explain-environment.js");
+  expect(await explainEnvironment()).toBe("a page");
 });

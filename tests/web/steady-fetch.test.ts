@@ -1,5 +1,5 @@
 // steadyFetch with hosts that fail for a moment, break off, fall silent, change, or do not exist.
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ChangedFileError, steadyFetch } from "../../web/src/loader/steady-fetch.js";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -189,171 +189,169 @@ const fatal: Fatal[] = [
   ]),
 ];
 
-describe("steadyFetch", () => {
-  it.each(overcome)("steadyFetch overcomes a host that %s", async (_, answers, ranges, reasons) => {
-    const { asked, retries, read } = host(...answers);
-    expect(await inTime(read())).toEqual(file);
-    expect(asked).toEqual(ranges);
-    if (reasons) expect(retries).toEqual(reasons);
-  });
+it.each(overcome)("steadyFetch overcomes a host that %s", async (_, answers, ranges, reasons) => {
+  const { asked, retries, read } = host(...answers);
+  expect(await inTime(read())).toEqual(file);
+  expect(asked).toEqual(ranges);
+  if (reasons) expect(retries).toEqual(reasons);
+});
 
-  it.each(fatal)("steadyFetch fails if the host %s", async (_, answers, message, times) => {
-    const { asked, read } = host(...answers);
-    const failure = await inTime(read()).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ message: expect.stringContaining(message) as string });
-    expect(asked).toHaveLength(times);
-    expect(failure instanceof ChangedFileError).toBe(message === changed);
-    if (message.includes("http://host/f"))
-      expect(failure).toMatchObject({ name: "LoadError", code: "network" });
-  });
+it.each(fatal)("steadyFetch fails if the host %s", async (_, answers, message, times) => {
+  const { asked, read } = host(...answers);
+  const failure = await inTime(read()).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ message: expect.stringContaining(message) as string });
+  expect(asked).toHaveLength(times);
+  expect(failure instanceof ChangedFileError).toBe(message === changed);
+  if (message.includes("http://host/f"))
+    expect(failure).toMatchObject({ name: "LoadError", code: "network" });
+});
 
-  it.each([
-    ...[401, 403, 404, 410, 501].map((code) => [code, {}, 1] as const),
-    [503, {}, 4],
-    [503, { "retry-after": "31" }, 1], // longer than half a minute
-  ] as const)("steadyFetch returns the answer %i with %o after %i requests", async (code, headers, times) => {
-    const { asked, fetchSteadily } = host(() => status(code, headers));
-    expect((await inTime(fetchSteadily("http://host/f"))).status).toBe(code);
-    expect(asked).toHaveLength(times);
-  });
+it.each([
+  ...[401, 403, 404, 410, 501].map((code) => [code, {}, 1] as const),
+  [503, {}, 4],
+  [503, { "retry-after": "31" }, 1], // longer than half a minute
+] as const)("steadyFetch returns the answer %i with %o after %i requests", async (code, headers, times) => {
+  const { asked, fetchSteadily } = host(() => status(code, headers));
+  expect((await inTime(fetchSteadily("http://host/f"))).status).toBe(code);
+  expect(asked).toHaveLength(times);
+});
 
-  it("steadyFetch ends the connection that was silent", async () => {
-    const signals: (AbortSignal | null | undefined)[] = [];
-    const { read } = host(
-      (_, { signal }) => (signals.push(signal), silent()),
-      () => whole(),
-    );
-    await inTime(read());
-    expect(signals[0]?.aborted).toBe(true);
-  });
+it("steadyFetch ends the connection that was silent", async () => {
+  const signals: (AbortSignal | null | undefined)[] = [];
+  const { read } = host(
+    (_, { signal }) => (signals.push(signal), silent()),
+    () => whole(),
+  );
+  await inTime(read());
+  expect(signals[0]?.aborted).toBe(true);
+});
 
-  it.each([
-    ["with ranges", (from: number) => part(from, 20, "breaks"), (from: number) => part(from)],
-    ["without", () => whole(60, "breaks"), () => whole()],
-  ])("steadyFetch returns the rest of a file of a host %s, and resumes in it", async (_, ...answers) => {
-    const { asked, fetchSteadily } = host(...answers);
-    const response = await inTime(fetchSteadily("http://host/f", { headers: { range: "bytes=40-" } }));
-    expect(response.status).toBe(206);
-    expect(new Uint8Array(await inTime(response.arrayBuffer()))).toEqual(file.subarray(40));
-    expect(asked).toEqual(["bytes=40-", "bytes=60-"]);
-  });
+it.each([
+  ["with ranges", (from: number) => part(from, 20, "breaks"), (from: number) => part(from)],
+  ["without", () => whole(60, "breaks"), () => whole()],
+])("steadyFetch returns the rest of a file of a host %s, and resumes in it", async (_, ...answers) => {
+  const { asked, fetchSteadily } = host(...answers);
+  const response = await inTime(fetchSteadily("http://host/f", { headers: { range: "bytes=40-" } }));
+  expect(response.status).toBe(206);
+  expect(new Uint8Array(await inTime(response.arrayBuffer()))).toEqual(file.subarray(40));
+  expect(asked).toEqual(["bytes=40-", "bytes=60-"]);
+});
 
-  it("steadyFetch refuses a different range than requested if there is nothing else", async () => {
-    const { asked, read } = host(() => part(30));
-    await expect(inTime(read({ headers: { range: "bytes=40-" } }))).rejects.toThrow(`${noRest}206`);
-    expect(asked).toEqual(["bytes=40-", null]);
-  });
+it("steadyFetch refuses a different range than requested if there is nothing else", async () => {
+  const { asked, read } = host(() => part(30));
+  await expect(inTime(read({ headers: { range: "bytes=40-" } }))).rejects.toThrow(`${noRest}206`);
+  expect(asked).toEqual(["bytes=40-", null]);
+});
 
-  it("steadyFetch waits as long as the host says, in seconds or until a date", async () => {
-    vi.spyOn(Math, "random").mockReturnValue(0.5); // pauses of 300 and 900 ms are added
-    const times: number[] = [];
-    const at = (answer: () => Response) => () => (times.push(Date.now()), answer());
-    const { read } = host(
-      at(() => status(503, { "retry-after": "7" })),
-      at(() => status(429, { "retry-after": new Date(Date.now() + 12_000).toUTCString() })),
-      at(() => whole()),
-    );
-    await inTime(read());
-    const [first = 0, second = 0, third = 0] = times;
-    expect(second - first).toBeGreaterThanOrEqual(7300);
-    expect(second - first).toBeLessThan(7400);
-    expect(third - second).toBeGreaterThanOrEqual(11_900); // a date has whole seconds
-    expect(third - second).toBeLessThan(13_000);
-  });
+it("steadyFetch waits as long as the host says, in seconds or until a date", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(0.5); // pauses of 300 and 900 ms are added
+  const times: number[] = [];
+  const at = (answer: () => Response) => () => (times.push(Date.now()), answer());
+  const { read } = host(
+    at(() => status(503, { "retry-after": "7" })),
+    at(() => status(429, { "retry-after": new Date(Date.now() + 12_000).toUTCString() })),
+    at(() => whole()),
+  );
+  await inTime(read());
+  const [first = 0, second = 0, third = 0] = times;
+  expect(second - first).toBeGreaterThanOrEqual(7300);
+  expect(second - first).toBeLessThan(7400);
+  expect(third - second).toBeGreaterThanOrEqual(11_900); // a date has whole seconds
+  expect(third - second).toBeLessThan(13_000);
+});
 
-  it("steadyFetch measures a retry date by the host's own clock", async () => {
-    const hostsNow = Date.now() - 86_400_000;
-    const at = (ms: number) => new Date(hostsNow + ms).toUTCString();
-    const { asked, read } = host(
-      () => status(503, { date: at(0), "retry-after": at(5000) }),
-      () => whole(),
-    );
-    const reading = read();
-    await vi.advanceTimersByTimeAsync(3000);
-    expect(asked).toHaveLength(1);
-    expect(await inTime(reading)).toEqual(file);
-  });
+it("steadyFetch measures a retry date by the host's own clock", async () => {
+  const hostsNow = Date.now() - 86_400_000;
+  const at = (ms: number) => new Date(hostsNow + ms).toUTCString();
+  const { asked, read } = host(
+    () => status(503, { date: at(0), "retry-after": at(5000) }),
+    () => whole(),
+  );
+  const reading = read();
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(asked).toHaveLength(1);
+  expect(await inTime(reading)).toEqual(file);
+});
 
-  it("an offline download waits for the network, reports it, and continues when it is back", async () => {
-    const { navigator, events } = goOffline();
-    const { asked, retries, read } = host(
-      () => whole(30, "breaks"),
-      fails,
-      (from) => part(from),
-    );
-    const reading = read();
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(asked).toEqual([null]);
-    expect(retries).toEqual(["waiting for the network"]);
-    navigator.onLine = true;
-    events.dispatchEvent(new Event("online"));
-    await vi.advanceTimersByTimeAsync(0);
-    expect(asked).toEqual([null, "bytes=30-"]);
-    expect(await inTime(reading)).toEqual(file);
-    expect(retries.at(-1)).toBe(null);
-  });
+it("an offline download waits for the network, reports it, and continues when it is back", async () => {
+  const { navigator, events } = goOffline();
+  const { asked, retries, read } = host(
+    () => whole(30, "breaks"),
+    fails,
+    (from) => part(from),
+  );
+  const reading = read();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(asked).toEqual([null]);
+  expect(retries).toEqual(["waiting for the network"]);
+  navigator.onLine = true;
+  events.dispatchEvent(new Event("online"));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(asked).toEqual([null, "bytes=30-"]);
+  expect(await inTime(reading)).toEqual(file);
+  expect(retries.at(-1)).toBe(null);
+});
 
-  it("an offline download retries without an end, as the browser's events may be missing or wrong", async () => {
-    goOffline();
-    let isThere = false;
-    const { read } = host(() => (isThere ? whole() : fails()));
-    const reading = read();
-    await vi.advanceTimersByTimeAsync(3_600_000);
-    isThere = true;
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(await inTime(reading)).toEqual(file);
-  });
+it("an offline download retries without an end, as the browser's events may be missing or wrong", async () => {
+  goOffline();
+  let isThere = false;
+  const { read } = host(() => (isThere ? whole() : fails()));
+  const reading = read();
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  isThere = true;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await inTime(reading)).toEqual(file);
+});
 
-  it.each([
-    ["asks", silent],
-    ["reads", () => whole(30, "stalls")],
-    ["pauses", () => status(503, { "retry-after": "30" })],
-    ["waits for the network", () => (goOffline(), fails())],
-  ] as const)("steadyFetch is aborted at once while it %s", async (_, answer) => {
-    const controller = new AbortController();
-    const { asked, read } = host(answer);
-    const settled = vi.fn();
-    read({ signal: controller.signal }).catch(settled);
-    await vi.advanceTimersByTimeAsync(500);
-    expect(settled).not.toHaveBeenCalled();
-    controller.abort(new Error("enough"));
-    await vi.advanceTimersByTimeAsync(0);
-    expect(settled).toHaveBeenCalledWith(new Error("enough"));
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(asked).toHaveLength(1);
-  });
+it.each([
+  ["asks", silent],
+  ["reads", () => whole(30, "stalls")],
+  ["pauses", () => status(503, { "retry-after": "30" })],
+  ["waits for the network", () => (goOffline(), fails())],
+] as const)("steadyFetch is aborted at once while it %s", async (_, answer) => {
+  const controller = new AbortController();
+  const { asked, read } = host(answer);
+  const settled = vi.fn();
+  read({ signal: controller.signal }).catch(settled);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(settled).not.toHaveBeenCalled();
+  controller.abort(new Error("enough"));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(settled).toHaveBeenCalledWith(new Error("enough"));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toHaveLength(1);
+});
 
-  it("steadyFetch makes no request if it is already aborted", async () => {
-    const { read } = host((_, { signal }) => (signal?.throwIfAborted(), whole()));
-    await expect(inTime(read({ signal: AbortSignal.abort(new Error("before")) }))).rejects.toThrow("before");
-  });
+it("steadyFetch makes no request if it is already aborted", async () => {
+  const { read } = host((_, { signal }) => (signal?.throwIfAborted(), whole()));
+  await expect(inTime(read({ signal: AbortSignal.abort(new Error("before")) }))).rejects.toThrow("before");
+});
 
-  it("steadyFetch keeps its request's options, and adds a range", async () => {
-    const inits: RequestInit[] = [];
-    const { read } = host(
-      (_, init) => (inits.push(init), whole(30, "breaks")),
-      (from, init) => (inits.push(init), part(from)),
-    );
-    await inTime(read({ headers: { "x-key": "1" }, credentials: "include", cache: "reload" }));
-    for (const each of inits) expect(each).toMatchObject({ credentials: "include", cache: "reload" });
-    expect(inits.map(({ headers }) => Object.fromEntries(new Headers(headers)))).toEqual([
-      { "x-key": "1" },
-      { range: "bytes=30-", "x-key": "1" },
-    ]);
-  });
+it("steadyFetch keeps its request's options, and adds a range", async () => {
+  const inits: RequestInit[] = [];
+  const { read } = host(
+    (_, init) => (inits.push(init), whole(30, "breaks")),
+    (from, init) => (inits.push(init), part(from)),
+  );
+  await inTime(read({ headers: { "x-key": "1" }, credentials: "include", cache: "reload" }));
+  for (const each of inits) expect(each).toMatchObject({ credentials: "include", cache: "reload" });
+  expect(inits.map(({ headers }) => Object.fromEntries(new Headers(headers)))).toEqual([
+    { "x-key": "1" },
+    { range: "bytes=30-", "x-key": "1" },
+  ]);
+});
 
-  it("steadyFetch stops reading when its reader does", async () => {
-    let signal: AbortSignal | null | undefined;
-    const { fetchSteadily } = host((_, init) => ((signal = init.signal), whole(30, "stalls")));
-    const response = await inTime(fetchSteadily("http://host/f"));
-    await response.body?.cancel();
-    expect(signal?.aborted).toBe(true);
-  });
+it("steadyFetch stops reading when its reader does", async () => {
+  let signal: AbortSignal | null | undefined;
+  const { fetchSteadily } = host((_, init) => ((signal = init.signal), whole(30, "stalls")));
+  const response = await inTime(fetchSteadily("http://host/f"));
+  await response.body?.cancel();
+  expect(signal?.aborted).toBe(true);
+});
 
-  it("steadyFetch passes on status, headers and an empty body", async () => {
-    const { fetchSteadily } = host(() => new Response("", { headers: { "content-type": "text/plain" } }));
-    const response = await inTime(fetchSteadily("http://host/f"));
-    expect(response.ok).toBe(true);
-    expect([response.headers.get("content-type"), await response.text()]).toEqual(["text/plain", ""]);
-  });
+it("steadyFetch passes on status, headers and an empty body", async () => {
+  const { fetchSteadily } = host(() => new Response("", { headers: { "content-type": "text/plain" } }));
+  const response = await inTime(fetchSteadily("http://host/f"));
+  expect(response.ok).toBe(true);
+  expect([response.headers.get("content-type"), await response.text()]).toEqual(["text/plain", ""]);
 });

@@ -1,5 +1,5 @@
 // Ways in which a worker fails to start, and what the caller gets from SturdyWorker instead.
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { SturdyWorker } from "../../web/src/client/sturdy-worker.js";
 import { silentWorker } from "../../web/src/shared/failures.js";
 import type { FromWorker, ToWorker } from "../../web/src/shared/protocol.js";
@@ -45,83 +45,75 @@ const silence = () => void vi.advanceTimersByTime(silentMs);
 const fail = (message?: string) => (worker: FakeWorker | undefined) => worker?.fail(message);
 const say = (message: FromWorker) => (worker: FakeWorker | undefined) => worker?.say(message);
 
-describe("a worker that does not start", () => {
-  it.each([
-    ["cannot be loaded", fail(), { renews: true }, [], 1],
-    ["cannot be loaded, and has another way", fail(), { ways: 2 }, [], 1],
-    [
-      "cannot be loaded, and has another way after one that throws",
-      fail(),
-      { ways: 3, throwing: [1] },
-      [],
-      1,
-    ],
-    ["fails before its first message", fail("ReferenceError"), { renews: true }, [], 1],
-    ["is silent", silence, { renews: true }, [], 1],
-    ["is damaged", say(damaged), { renews: true }, [damaged], 0],
-    [
-      "is of another release, which the host has, too",
-      say(started("old")),
-      { ways: 2, renews: true },
-      [started("old")],
-      0,
-    ],
-  ] as const)("a worker that %s is replaced once", (_, happens, ways, heardLast, failuresLast) => {
-    const { made, heard, failures } = begin(ways as Ways);
-    happens(made[0]);
-    expect([made.length, made[0]?.terminations, heard, failures.mock.calls]).toEqual([2, 1, [], []]);
-    expect(made[1]?.received).toEqual([cancel(1)]);
-    happens(made[1]);
-    expect([made.length, heard, failures.mock.calls.length]).toEqual([2, heardLast, failuresLast]);
-  });
+it.each([
+  ["cannot be loaded", fail(), { renews: true }, [], 1],
+  ["cannot be loaded, and has another way", fail(), { ways: 2 }, [], 1],
+  ["cannot be loaded, and has another way after one that throws", fail(), { ways: 3, throwing: [1] }, [], 1],
+  ["fails before its first message", fail("ReferenceError"), { renews: true }, [], 1],
+  ["is silent", silence, { renews: true }, [], 1],
+  ["is damaged", say(damaged), { renews: true }, [damaged], 0],
+  [
+    "is of another release, which the host has, too",
+    say(started("old")),
+    { ways: 2, renews: true },
+    [started("old")],
+    0,
+  ],
+] as const)("a worker that %s is replaced once", (_, happens, ways, heardLast, failuresLast) => {
+  const { made, heard, failures } = begin(ways as Ways);
+  happens(made[0]);
+  expect([made.length, made[0]?.terminations, heard, failures.mock.calls]).toEqual([2, 1, [], []]);
+  expect(made[1]?.received).toEqual([cancel(1)]);
+  happens(made[1]);
+  expect([made.length, heard, failures.mock.calls.length]).toEqual([2, heardLast, failuresLast]);
+});
 
-  it("a silent worker is replaced after its time, and the failure says that it was silent", () => {
-    const { made, failures } = begin({ renews: true });
-    for (const count of [1, 2]) {
-      vi.advanceTimersByTime(silentMs - 1);
-      expect([made.length, failures.mock.calls.length]).toEqual([count, 0]);
-      vi.advanceTimersByTime(1);
-    }
-    expect(failures).toHaveBeenCalledWith({ message: silentWorker });
-    vi.advanceTimersByTime(10 * silentMs);
-    expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
-  });
+it("a silent worker is replaced after its time, and the failure says that it was silent", () => {
+  const { made, failures } = begin({ renews: true });
+  for (const count of [1, 2]) {
+    vi.advanceTimersByTime(silentMs - 1);
+    expect([made.length, failures.mock.calls.length]).toEqual([count, 0]);
+    vi.advanceTimersByTime(1);
+  }
+  expect(failures).toHaveBeenCalledWith({ message: silentWorker });
+  vi.advanceTimersByTime(10 * silentMs);
+  expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
+});
 
-  it.each([
-    ["ran", [say(started()), fail()]],
-    ["cannot run its script", [fail("SyntaxError")]],
-  ])("a worker that %s and reports an error is not replaced by another way", (_, steps) => {
-    const { made, failures } = begin({ ways: 2 });
-    for (const step of steps) step(made[0]);
-    expect([made.length, failures.mock.calls.length]).toEqual([1, 1]);
-  });
+it.each([
+  ["ran", [say(started()), fail()]],
+  ["cannot run its script", [fail("SyntaxError")]],
+])("a worker that %s and reports an error is not replaced by another way", (_, steps) => {
+  const { made, failures } = begin({ ways: 2 });
+  for (const step of steps) step(made[0]);
+  expect([made.length, failures.mock.calls.length]).toEqual([1, 1]);
+});
 
-  it("a worker that ran is not replaced past the cache, however long it takes", () => {
-    const { made, failures } = begin({ renews: true });
-    made[0]?.say({ type: "alive", lock: null });
-    vi.advanceTimersByTime(10 * silentMs);
-    made[0]?.fail("ReferenceError");
-    expect([made.length, failures.mock.calls.length]).toEqual([1, 1]);
-  });
+it("a worker that ran is not replaced past the cache, however long it takes", () => {
+  const { made, failures } = begin({ renews: true });
+  made[0]?.say({ type: "alive", lock: null });
+  vi.advanceTimersByTime(10 * silentMs);
+  made[0]?.fail("ReferenceError");
+  expect([made.length, failures.mock.calls.length]).toEqual([1, 1]);
+});
 
-  it("a worker that was terminated is not replaced", () => {
-    const { worker, made, failures } = begin({ ways: 2 });
-    worker.terminate();
-    expect([vi.getTimerCount(), made[0]?.terminations]).toEqual([0, 1]);
-    made[0]?.fail();
-    expect([made.length, failures.mock.calls.length]).toEqual([1, 1]);
-  });
+it("a worker that was terminated is not replaced", () => {
+  const { worker, made, failures } = begin({ ways: 2 });
+  worker.terminate();
+  expect([vi.getTimerCount(), made[0]?.terminations]).toEqual([0, 1]);
+  made[0]?.fail();
+  expect([made.length, failures.mock.calls.length]).toEqual([1, 1]);
+});
 
-  it("SturdyWorker fails if the ways that are left throw", () => {
-    const { made, failures } = begin({ ways: 2, throwing: [1] });
-    made[0]?.fail();
-    expect(failures).toHaveBeenCalled();
-  });
+it("SturdyWorker fails if the ways that are left throw", () => {
+  const { made, failures } = begin({ ways: 2, throwing: [1] });
+  made[0]?.fail();
+  expect(failures).toHaveBeenCalled();
+});
 
-  it("if no worker can be created, SturdyWorker throws the last reason", () => {
-    expect(() => begin({ ways: 2, throwing: [0, 1] })).toThrow("way 1");
-    expect(() => begin({ ways: 0 })).toThrow("no way");
-  });
+it("if no worker can be created, SturdyWorker throws the last reason", () => {
+  expect(() => begin({ ways: 2, throwing: [0, 1] })).toThrow("way 1");
+  expect(() => begin({ ways: 0 })).toThrow("no way");
 });
 
 it("SturdyWorker uses the first worker that can be created", () => {
@@ -143,49 +135,47 @@ it("SturdyWorker holds back transferred messages, and those after them, until th
   port1.close();
 });
 
-describe("SturdyWorker without a script", () => {
-  it.each([[[]], [[0]]])("without a script the last worker gets all messages: %j", async (throwing) => {
-    const inlined = new FakeWorker();
-    const { worker, made, heard } = begin({ throwing, last: async () => asWorker(inlined) });
-    made[0]?.fail();
-    worker.postMessage(cancel(2));
-    await vi.advanceTimersByTimeAsync(0);
-    expect(inlined.received).toEqual([cancel(1), cancel(2)]);
-    inlined.say(started());
-    expect(heard).toEqual([started()]);
-  });
+it.each([[[]], [[0]]])("without a script the last worker gets all messages: %j", async (throwing) => {
+  const inlined = new FakeWorker();
+  const { worker, made, heard } = begin({ throwing, last: async () => asWorker(inlined) });
+  made[0]?.fail();
+  worker.postMessage(cancel(2));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(inlined.received).toEqual([cancel(1), cancel(2)]);
+  inlined.say(started());
+  expect(heard).toEqual([started()]);
+});
 
-  it("the page's onerror receives the error of a worker that is not replaced, and of no other", async () => {
-    const inlined = new FakeWorker();
-    const { made } = begin({ last: async () => asWorker(inlined) });
-    made[0]?.fail(`Uncaught ${notImported}`);
-    await vi.advanceTimersByTimeAsync(0);
-    inlined.say(started());
-    inlined.fail("RuntimeError");
-    expect([made[0]?.hiddenErrors, inlined.hiddenErrors]).toEqual([1, 0]);
-  });
+it("the page's onerror receives the error of a worker that is not replaced, and of no other", async () => {
+  const inlined = new FakeWorker();
+  const { made } = begin({ last: async () => asWorker(inlined) });
+  made[0]?.fail(`Uncaught ${notImported}`);
+  await vi.advanceTimersByTimeAsync(0);
+  inlined.say(started());
+  inlined.fail("RuntimeError");
+  expect([made[0]?.hiddenErrors, inlined.hiddenErrors]).toEqual([1, 0]);
+});
 
-  it("if the last worker cannot be created either, the error has the first reason", async () => {
-    const { made, failures } = begin({ last: async () => Promise.reject(new Error("no chunk")) });
-    made[0]?.fail();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(failures).toHaveBeenCalledTimes(1);
-  });
+it("if the last worker cannot be created either, the error has the first reason", async () => {
+  const { made, failures } = begin({ last: async () => Promise.reject(new Error("no chunk")) });
+  made[0]?.fail();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(failures).toHaveBeenCalledTimes(1);
+});
 
-  it("a script that exists but fails is not searched for elsewhere", async () => {
-    const last = vi.fn(async () => asWorker(new FakeWorker()));
-    const { made, failures } = begin({ last });
-    made[0]?.fail("SyntaxError");
-    await vi.advanceTimersByTimeAsync(0);
-    expect([last.mock.calls.length, failures.mock.calls.length]).toEqual([0, 1]);
-  });
+it("a script that exists but fails is not searched for elsewhere", async () => {
+  const last = vi.fn(async () => asWorker(new FakeWorker()));
+  const { made, failures } = begin({ last });
+  made[0]?.fail("SyntaxError");
+  await vi.advanceTimersByTimeAsync(0);
+  expect([last.mock.calls.length, failures.mock.calls.length]).toEqual([0, 1]);
+});
 
-  it("SturdyWorker starts no worker after it was terminated", async () => {
-    const inlined = new FakeWorker();
-    const { worker, made } = begin({ last: async () => asWorker(inlined) });
-    made[0]?.fail();
-    worker.terminate();
-    await vi.advanceTimersByTimeAsync(0);
-    expect([inlined.terminations, inlined.received]).toEqual([1, []]);
-  });
+it("SturdyWorker starts no worker after it was terminated", async () => {
+  const inlined = new FakeWorker();
+  const { worker, made } = begin({ last: async () => asWorker(inlined) });
+  made[0]?.fail();
+  worker.terminate();
+  await vi.advanceTimersByTimeAsync(0);
+  expect([inlined.terminations, inlined.received]).toEqual([1, []]);
 });
