@@ -160,15 +160,6 @@ it("an abort affects neither other requests nor settled ones, which leave no lis
   expect(await other).toBe("three");
 });
 
-it("a request can be given up once by its caller", async () => {
-  const { worker, connection } = connect();
-  const request = connection.open("detokenize", [1]);
-  request.cancel(new Error("left"));
-  request.cancel(new Error("again"));
-  await expect(request.result).rejects.toThrow("left");
-  expect(worker.all("cancel")).toEqual([{ type: "cancel", id: 1 }]);
-});
-
 it("an aborted request reports how much was read, until the request settles", async () => {
   const { worker, connection } = connect();
   const request = connection.open("detokenize", [1]);
@@ -194,7 +185,6 @@ const invalid: [object, string][] = [
 /** What a worker does, and the code and message of the error that rejects waiting requests. */
 const deaths: [string, (worker: FakeWorker) => unknown, string, string | RegExp][] = [
   ["throws", (worker) => (worker.say(alive), worker.fail("Uncaught x")), "worker-died", /Uncaught x/],
-  ["throws nothing", (worker) => (worker.say(alive), worker.fail()), "worker-died", /gives no reason/],
   [
     "cannot be read",
     (worker) => worker.onmessageerror?.({} as MessageEvent),
@@ -202,8 +192,6 @@ const deaths: [string, (worker: FakeWorker) => unknown, string, string | RegExp]
     /unreadable message/,
   ],
   ["never started", (worker) => worker.fail(), "network", /worker.js cannot be loaded/],
-  ["never started, either", (worker) => worker.fail(""), "network", /worker.js cannot be loaded/],
-  ["cannot run its script", (worker) => worker.fail("SyntaxError"), "unsupported", /Firefox 114/],
   ["lost its engine", (worker) => worker.say(failed(1, "worker-died")), "worker-died", /^why$/],
   [
     "is of another release",

@@ -76,7 +76,6 @@ it("inspect returns the attention of one head", async () => {
 it.each([
   [{ prompt: "" }, "the text is empty"],
   [{ prompt: "ab", position: 2 }, "position is 2, expected a whole number from 0 to 1"],
-  [{ prompt: "ab", position: -1 }, "position is -1, expected a whole number from 0 to 1"],
   [{ prompt: "ab", layer: 2 }, "layer is 2, expected a whole number from 0 to 1"],
   [{ prompt: "ab", head: "all" }, 'head is "all", expected a whole number from 0 to 2'],
   [{ prompt: "ab", top: 1.5 }, "top is 1.5, expected a whole number from 0 to 100"],

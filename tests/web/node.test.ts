@@ -58,7 +58,7 @@ describe("fetch", async () => {
   const address = (name: string) => pathToFileURL(join(folder, name));
   beforeEach(() => {
     mkdirSync(join(folder, "sub"), { recursive: true });
-    for (const name of ["a.json", "b.js", "c", "d.tar.gz"]) writeFileSync(join(folder, name), `of ${name}`);
+    for (const name of ["a.json", "b.js", "c"]) writeFileSync(join(folder, name), `of ${name}`);
     other.mockClear();
     return () => rmSync(folder, { recursive: true, force: true });
   });
@@ -67,7 +67,6 @@ describe("fetch", async () => {
     ["a.json", "application/json", 9],
     ["b.js", "text/javascript", 7],
     ["c", "application/octet-stream", 4],
-    ["d.tar.gz", "application/octet-stream", 11],
   ])("fetch reads %s as %s", async (name, type, size) => {
     const response = await fetch(address(name));
     expect([response.status, await response.text()]).toEqual([200, `of ${name}`]);
@@ -307,19 +306,7 @@ const fileUrl = (path: string) => pathToFileURL(resolve(path)).href;
 
 const addresses = ["https://h.example/m/", "hf:a/b", "blob:x", "x+y.z-1:w"];
 const ids = ["models/gpt2", "a-b.c/d_e.f@v1.0", "a/b@x:y"];
-const paths = [
-  "a/b@",
-  "a/b/c",
-  "gpt2",
-  "./a/b",
-  "-a/b",
-  "a/-b",
-  "a b/c",
-  "1:x",
-  "C:x",
-  "x/https://y",
-  "a/b@c d",
-];
+const paths = ["a/b@", "a/b/c", "gpt2", "./a/b", "-a/b", "a/-b", "1:x", "C:x", "a/b@c d"];
 it.each([
   ...addresses.map((address) => [address, "an address", address] as const),
   ...ids.map((id) => [id, "a Hub id", `hf:${id}`] as const),

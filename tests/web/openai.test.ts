@@ -190,8 +190,6 @@ it("completions.create echoes the prompt, with its own logprobs", async () => {
   expect((await client.create({ prompt: "ab", echo: true })).choices[0]?.text).toBe("ab b c");
 });
 
-const circular: Record<string, unknown> = {};
-circular.self = circular;
 const prompts = "prompt is an array, expected text, an array of token ids, or an array of these";
 it.each([
   [{ frequency_penalty: 0.5 }, "frequency_penalty is 0.5, but the engine has no such penalty; repetition"],
@@ -199,19 +197,15 @@ it.each([
   [{ suffix: "x".repeat(1e6) }, `suffix is "${"x".repeat(40)}…", but GPT-2 only continues a text`],
   [{ max_tokens: 1.5 }, "max_tokens is 1.5, expected a whole number from 0 to 16777216"],
   [{ top_p: 2 }, "top_p is 2, expected a number from 0 to 1"],
-  [{ temperature: NaN }, "temperature is NaN, expected a number from 0 to 100"],
   [{ seed: 5n }, "seed is 5n, expected a whole number from 0 to 9007199254740991"],
   [{ n: 3, best_of: 2 }, "best_of is 2, expected at least n, which is 3"],
   [{ best_of: 2, stream: true }, "best_of is 2: the best text is known only at the end, so it cannot be"],
   [{ echo: 1 }, "echo is 1, expected true or false"],
   [{ prompt: [] }, prompts],
-  [{ prompt: ["a", 1] }, prompts],
   [{ prompt: [1n] }, prompts],
   [{ stop: [1] }, "stop is an array, expected text or an array of texts"],
-  [{ stop: () => 1 }, "stop is a function, expected text"],
-  [{ model: circular }, "model is an object, expected a name"],
+  [{ model: {} }, "model is an object, expected a name"],
   [{ messages: [] }, 'a completion request has the unknown member "messages", expected model, prompt, stop,'],
-  [{ ["x".repeat(1e6)]: 1 }, `a completion request has the unknown member "${"x".repeat(40)}…"`],
   ["text", 'a completion request is "text", expected an object'],
 ])("completions.create refuses %o with a short message", async (request, message) => {
   const { client, model } = fakeModel();
@@ -278,20 +272,17 @@ it("a stream can be read twice after tee, and as lines of JSON", async () => {
   const chunks = await read(one);
   expect(chunks.length).toBeGreaterThan(1);
   expect(await read(two)).toEqual(chunks);
+  expect(stream.controller.signal.aborted).toBe(false);
   await expect(read(stream)).rejects.toThrow("use `.tee()`");
   const lines = (await new Response((await start()).toReadableStream()).text()).trimEnd().split("\n");
   const textOf = (all: CompletionChunk[]) => all.map(({ choices }) => choices[0]?.text);
   expect(textOf(lines.map((line) => JSON.parse(line) as CompletionChunk))).toEqual(textOf(chunks));
 });
 
-it("a stream is read once; leaving its loop aborts its controller", async () => {
+it("leaving the loop of a stream aborts its controller", async () => {
   const left = await start();
   for await (const _ of left) break;
   expect(left.controller.signal.aborted).toBe(true);
-  const whole = await start();
-  await read(whole);
-  expect(whole.controller.signal.aborted).toBe(false);
-  await expect(read(whole)).rejects.toThrow("use `.tee()`");
 });
 
 it("a stream comes with a Response, whose body is read only on demand", async () => {

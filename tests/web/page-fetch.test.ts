@@ -85,12 +85,6 @@ it("an adapter at another origin gets no headers and credentials, and one at the
   expect([...sent].sort()).toEqual(["host t include", "other null none"]);
 });
 
-it("the page's fetch can answer several requests at once", async () => {
-  const ask = through(async (url: string) => new Response(`text of ${url}`));
-  const texts = await Promise.all(["a", "b", "c"].map(async (url) => (await ask(url)).text()));
-  expect(texts).toEqual(["text of a", "text of b", "text of c"]);
-});
-
 it("the page's fetch can answer without a body", async () => {
   const answer = (status: number) => through(async () => new Response(null, { status }));
   expect((await bytesOf(await answer(204)("a"))).length).toBe(0);

@@ -21,19 +21,6 @@ const unsupported = () => Promise.reject(new LoadError("unsupported", "no such i
 
 const patience = { stallMs: 1000, onRetry: () => {} };
 
-it("fetchBuild returns the script and the code of the build", async () => {
-  const source: BuildSource = {
-    importScript: async (variant) => ({ ...script, threadScript: `${variant}.js` }),
-    compile: async () => code,
-  };
-  expect(await fetchBuild(source, "simd", signal, patience)).toEqual({
-    variant: "simd",
-    createModule: "factory",
-    threadScript: "simd.js",
-    code,
-  });
-});
-
 const fetchable = (compiling: Variant) => {
   const asked: Variant[] = [];
   const fetch = async (variant: Variant) => {

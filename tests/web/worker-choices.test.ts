@@ -15,19 +15,16 @@ afterEach(() => vi.unstubAllGlobals());
 
 const isolated = (crossOriginIsolated: boolean) =>
   vi.stubGlobal("self", { crossOriginIsolated, isSecureContext: true });
+const noShared = () => vi.stubGlobal("SharedArrayBuffer", undefined);
+const noSimd = () => vi.stubGlobal("WebAssembly", { ...WebAssembly, validate: () => false });
 it.each([
   ["the features of this Node.js", true, () => {}, { webAssembly: true, simd: true, threads: true }],
   ["no threads if the page is not isolated", false, () => {}, { simd: true, threads: false }],
-  [
-    "no threads without SharedArrayBuffer",
-    true,
-    () => vi.stubGlobal("SharedArrayBuffer", undefined),
-    { simd: true, threads: false },
-  ],
+  ["no threads without SharedArrayBuffer", true, noShared, { simd: true, threads: false }],
   [
     "no SIMD if the validator rejects it",
     true,
-    () => vi.stubGlobal("WebAssembly", { ...WebAssembly, validate: () => false }),
+    noSimd,
     { ...all, simd: false, relaxedSimd: false, threads: false },
   ],
 ])("detectFeatures finds %s", async (_, isIsolated, spoil, expected) => {
@@ -52,30 +49,16 @@ it("detectFeatures detects that WebAssembly is turned off", async () => {
 
 const notIsolated = { threads: false, isIsolated: false };
 const oneThread = "Running on one thread: ";
+const noIsolation = `${oneThread}the page is not cross-origin isolated (COOP and COEP headers).`;
+const noThreads = `${oneThread}this browser has no WebAssembly threads.`;
+const overHttp = expect.stringMatching(/^Running on one thread: .* http.*https/) as string;
 it.each([
   [{}, undefined, "threads-relaxed", null],
   [{ relaxedSimd: false }, undefined, "threads", null],
-  [
-    notIsolated,
-    undefined,
-    "simd-relaxed",
-    `${oneThread}the page is not cross-origin isolated (COOP and COEP headers).`,
-  ],
-  [
-    { ...notIsolated, isSecure: false },
-    undefined,
-    "simd-relaxed",
-    expect.stringMatching(/^Running on one thread: .* http.*https/),
-  ],
-  [
-    { threads: false, relaxedSimd: false },
-    undefined,
-    "simd",
-    `${oneThread}this browser has no WebAssembly threads.`,
-  ],
-  [{}, "threads-relaxed", "threads-relaxed", null],
+  [notIsolated, undefined, "simd-relaxed", noIsolation],
+  [{ ...notIsolated, isSecure: false }, undefined, "simd-relaxed", overHttp],
+  [{ threads: false, relaxedSimd: false }, undefined, "simd", noThreads],
   [{ threads: false }, "simd-relaxed", "simd-relaxed", null],
-  [{ relaxedSimd: false }, "threads", "threads", null],
   [{}, "simd", "simd", null],
 ] as const)("with %o and the wish %s, chooseVariant takes %s", (lacks, wanted, variant, notice) => {
   expect(chooseVariant({ ...all, ...lacks }, wanted)).toEqual({ variant, notice });
