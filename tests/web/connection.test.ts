@@ -29,6 +29,7 @@ it("a connection assigns each answer to its request, in any order", async () => 
     { type: "request", id: 1, name: "detokenize", args: [1] },
     { type: "request", id: 2, name: "detokenize", args: [2] },
   ]);
+  worker.say({ type: "started", release: "unbuilt" }); // its own
   worker.say(done(2, "two"));
   worker.say(done(1, "one"));
   expect(await first).toBe("one");
@@ -172,6 +173,9 @@ it("an aborted request reports how much was read, until the request settles", as
 
 const alive: FromWorker = { type: "alive", lock: null };
 const isOld = /is release unbuilt, but worker\.js is 0\.0\.9-12345678: reload/;
+const broken = {} as MessageEvent;
+const holding: FromWorker = { type: "alive", lock: "l" };
+const old = { type: "started", release: "0.0.9-12345678" };
 const damage = "worker.js has SHA-256 1, expected 2";
 const invalid: [object, string][] = [
   [{ type: "done", id: 1, result: 5 }, "result is 5, expected text"],
@@ -186,25 +190,20 @@ const invalid: [object, string][] = [
 const deaths: [string, (worker: FakeWorker) => unknown, string, string | RegExp][] = [
   ["throws", (worker) => (worker.say(alive), worker.fail("Uncaught x")), "worker-died", /Uncaught x/],
   [
-    "cannot be read",
-    (worker) => worker.onmessageerror?.({} as MessageEvent),
+    "sends a broken message",
+    (worker) => worker.onmessageerror?.(broken),
     "worker-died",
     /unreadable message/,
   ],
   ["never started", (worker) => worker.fail(), "network", /worker.js cannot be loaded/],
   ["lost its engine", (worker) => worker.say(failed(1, "worker-died")), "worker-died", /^why$/],
-  [
-    "is of another release",
-    (worker) => hear(worker, { type: "started", release: "0.0.9-12345678" }),
-    "unsupported",
-    isOld,
-  ],
+  ["is of another release", (worker) => hear(worker, old), "unsupported", isOld],
   ["is damaged", (worker) => hear(worker, { type: "damaged", what: damage }), "corrupt", damage],
   [
     "gives back its lock",
-    (worker) => (worker.say({ type: "alive", lock: "l" }), worker.releaseLock()),
+    (worker) => (worker.say(holding), worker.releaseLock()),
     "worker-died",
-    /the browser ended/,
+    /browser ended/,
   ],
   ...invalid.map(([data, why]): (typeof deaths)[number] => [
     `sends ${JSON.stringify(data)}`,
@@ -230,13 +229,6 @@ it.each(deaths)("a worker that %s ends all requests; later ones say so", async (
   expect(worker.received.length).toBe(sent);
   await connection.dispose();
   expect(worker.all("end")).toEqual([]);
-});
-
-it("a connection accepts a worker of its own release", async () => {
-  const { worker, request } = ask();
-  worker.say({ type: "started", release: "unbuilt" });
-  worker.say(done(1, "text"));
-  expect(await request).toBe("text");
 });
 
 it("a connection whose worker dies waits for the lock that the worker named, if any", () => {

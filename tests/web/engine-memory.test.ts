@@ -86,15 +86,10 @@ describe.skipIf(!existsSync(file))("the engine", () => {
     expectCloseBelow(info.contextBytes, estimate.cache + estimate.activations + estimate.logits);
   });
 
-  it.each([
-    [{ n_layer: 1e9 }, /"n_layer" is 1000000000/],
-    [{ n_positions: 1e9 }, /"n_positions" is 1000000000/],
-    [{ n_embd: 1e9 }, /"n_embd" is 1000000000/],
-    [{ vocab_size: 1e9 }, /"vocab_size" is 1000000000/],
-    [{ n_layer: 1024, n_positions: 2 ** 20 }, /a matrix of \d+ values, more than this build can address/],
-  ])("within the planned memory, the engine refuses a config with %o", async (claims, why) => {
+  it("within the planned memory, the engine refuses a config whose matrices 32 bits cannot address", async () => {
+    const why = /a matrix of \d+ values, more than this build can address/;
     const config = JSON.parse(readFileSync(resolve(folder, "config.json"), "utf8")) as object;
-    const wrong = { ...config, ...claims };
+    const wrong = { ...config, n_layer: 1024, n_positions: 2 ** 20 };
     const { initial } = planMemory(wrong, 1e6, undefined);
     expect(initial).toBeLessThan(pages(32 * megabyte));
     const memory = new WebAssembly.Memory({ initial, maximum: initial });

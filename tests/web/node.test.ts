@@ -272,7 +272,6 @@ describe("the script of a thread", () => {
     await run({ script, name: "" });
     expect(threads.parentPort.on).not.toHaveBeenCalled();
     const scope = globalThis as unknown as { onmessage: ((event: unknown) => void) | null };
-    expect(scope.onmessage).toBeNull();
     const [first, second] = [vi.fn(), vi.fn()];
     scope.onmessage = first;
     expect(scope.onmessage).toBe(first);
@@ -284,8 +283,6 @@ describe("the script of a thread", () => {
     expect(threads.parentPort.on).toHaveBeenCalledTimes(1);
     expect(first.mock.calls).toEqual([[{ data: "one" }]]);
     expect(second.mock.calls).toEqual([[{ data: "two" }]]);
-    scope.onmessage = null;
-    hear("three");
   });
 
   it("the script of a thread is the engine's worker by default", async () => {
@@ -320,14 +317,9 @@ it.each([
   ["./lora", fileUrl("lora")],
   ["user/lora", "hf:user/lora"],
   [
-    { source: "./lora", weight: 2 },
-    { source: fileUrl("lora"), weight: 2 },
+    [file, { source: "./a", weight: 2 }],
+    [file, { source: fileUrl("a"), weight: 2 }],
   ],
-  [
-    ["./a", { source: "hf:b/c" }],
-    [fileUrl("a"), { source: "hf:b/c" }],
-  ],
-  [[file], [file]],
 ])("the adapter %o is read as %o", async (adapter, expected) => {
   expect(await asked("hf:a/b", { adapter })).toEqual(["hf:a/b", { adapter: expected }]);
 });

@@ -112,20 +112,6 @@ it("completions.create returns the most probable of best_of", async () => {
   expect(usage.completion_tokens).toBe(2);
 });
 
-it("completions.create returns the offsets of tokens, and the alternatives", async () => {
-  const { client } = fakeModel();
-  const { choices } = await client.create({ prompt: "ab", logprobs: 1 });
-  expect(choices[0]?.logprobs).toEqual({
-    tokens: [" b", " c"],
-    token_logprobs: [-1, -1],
-    top_logprobs: [
-      { " z": -0.5, " b": -1 },
-      { " z": -0.5, " c": -1 },
-    ],
-    text_offset: [2, 4],
-  });
-});
-
 it("each token has its own text and place, also if a stop text or a character that is not complete is held back", async () => {
   const { client, model } = fakeModel();
   const own = ["\ufffd", "\ufffd", " aX", "Yb", "?"];
@@ -306,9 +292,7 @@ it("completionsFetch answers like a server: with a result, or a stream of events
   expect(await whole.json()).toMatchObject({ object: "text_completion", model: "mine" });
   const stream = await fetch(completionsUrl, post(streaming));
   expect(stream.headers.get("content-type")).toBe("text/event-stream");
-  const events = (await stream.text()).split("\n\n");
-  expect(events.at(-2)).toBe("data: [DONE]");
-  expect(JSON.parse(events[0]?.replace("data: ", "") ?? "")).toMatchObject({ object: "text_completion" });
+  expect(await stream.text()).toMatch(/^data: \{"id":"cmpl-.*\n\ndata: \[DONE\]\n\n$/s);
 });
 
 it.each([

@@ -38,6 +38,7 @@ const part = (from: number, count?: number, end?: "breaks" | "stalls") =>
   });
 const whole = (count?: number, end?: "breaks" | "stalls") =>
   new Response(bytesFrom(0, count, end), { headers: etag });
+const breaksOff = () => whole(30, "breaks");
 const status = (code: number, headers: HeadersInit = {}) => new Response(null, { status: code, headers });
 
 /** A file of 100 bytes that states its version and its size by `headers`. */
@@ -112,7 +113,7 @@ const overcome: Overcome[] = [
   ["never fails", [() => whole()], [null], []],
   [
     "breaks the connection twice",
-    [() => whole(30, "breaks"), (from) => part(from, 25, "breaks"), (from) => part(from)],
+    [breaksOff, (from) => part(from, 25, "breaks"), (from) => part(from)],
     [null, "bytes=30-", "bytes=55-"],
     ["reset", null, "reset", null],
   ],
@@ -149,7 +150,7 @@ const overcome: Overcome[] = [
   ]),
   ...wrongParts.map(([name, answer]): Overcome => [
     `sends ${name} instead of the rest`,
-    [() => whole(30, "breaks"), answer, () => whole()],
+    [breaksOff, answer, () => whole()],
     [null, "bytes=30-", null],
   ]),
 ];
@@ -161,20 +162,15 @@ const noRest = "the host does not send the rest of http://host/f: ";
 /** What a host does, its answers, the error, and the number of requests. */
 type Fatal = [name: string, answers: Answer[], message: string, requests: number];
 const fatal: Fatal[] = [
-  ["fails four times without a byte in between", [() => whole(30, "breaks"), fails], "Failed to fetch", 4],
-  ["sends the same bytes again and again", [() => whole(30, "breaks")], "reset", 4],
+  ["fails four times without a byte in between", [breaksOff, fails], "Failed to fetch", 4],
+  ["sends the same bytes again and again", [breaksOff], "reset", 4],
   [
     "becomes busy in the middle of the file",
-    [() => whole(30, "breaks"), () => status(503, { "retry-after": "600" })],
+    [breaksOff, () => status(503, { "retry-after": "600" })],
     `${noRest}503: try again in 10 minutes`,
     2,
   ],
-  ...wrongParts.map(([name, answer]): Fatal => [
-    `sends only ${name}`,
-    [() => whole(30, "breaks"), answer],
-    noRest,
-    3,
-  ]),
+  ...wrongParts.map(([name, answer]): Fatal => [`sends only ${name}`, [breaksOff, answer], noRest, 3]),
   ...(
     [
       ["size", etag, { ...etag, "content-range": "bytes 30-98/99" }],
@@ -259,11 +255,7 @@ it("steadyFetch waits as long as the host says", async () => {
 
 it("an offline download waits for the network, reports it, and continues when it is back", async () => {
   const { navigator, events } = goOffline();
-  const { asked, retries, read } = host(
-    () => whole(30, "breaks"),
-    fails,
-    (from) => part(from),
-  );
+  const { asked, retries, read } = host(breaksOff, fails, (from) => part(from));
   const reading = read();
   await vi.advanceTimersByTimeAsync(1000);
   expect(asked).toEqual([null]);
