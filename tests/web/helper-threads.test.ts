@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import type { ThreadStart } from "../../web/src/shared/wasm-instance.js";
 import {
   gatherThreads,
@@ -8,6 +8,8 @@ import {
 } from "../../web/src/worker/helper-threads.js";
 
 const start = { stack: 64, stackBytes: 32, helper: 96 } as ThreadStart;
+
+afterEach(() => void vi.useRealTimers());
 
 class NativeWorker extends EventTarget {
   static made: NativeWorker[] = [];
@@ -62,54 +64,51 @@ it("HelperThreads counts a failed thread once, and hides its errors from the wor
   }
 });
 
-describe("gatherThreads", () => {
-  const { signal } = new AbortController();
-  afterEach(() => void vi.useRealTimers());
-  /** An engine that reports these numbers of running threads, one at each query. */
-  function engineWith(counts: number[]) {
-    let looks = 0;
-    return {
-      dropped: 0,
-      get startedThreads() {
-        return counts[Math.min(looks++, counts.length - 1)] ?? 0;
-      },
-      dropUnstartedThreads() {
-        this.dropped += 1;
-      },
-    };
-  }
+const { signal } = new AbortController();
+/** An engine that reports these numbers of running threads, one at each query. */
+function engineWith(counts: number[]) {
+  let looks = 0;
+  return {
+    dropped: 0,
+    get startedThreads() {
+      return counts[Math.min(looks++, counts.length - 1)] ?? 0;
+    },
+    dropUnstartedThreads() {
+      this.dropped += 1;
+    },
+  };
+}
 
-  it.each([
-    ["waits for all threads", [1, 2, 2, 4], 4, 0],
-    ["does not wait for a failed thread", [1, 3], 4, 1],
-    ["does not wait for the only thread", [1], 1, 0],
-  ])("gatherThreads %s", async (_, counts, wanted, failed) => {
-    vi.useFakeTimers();
-    const engine = engineWith(counts);
-    const gathered = vi.fn();
-    void gatherThreads(engine, wanted, () => failed, signal).then(gathered);
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(gathered).toHaveBeenCalledWith(counts.at(-1));
-    expect(engine.dropped).toBe(1);
-  });
+it.each([
+  ["waits for all threads", [1, 2, 2, 4], 4, 0],
+  ["does not wait for a failed thread", [1, 3], 4, 1],
+  ["does not wait for the only thread", [1], 1, 0],
+])("gatherThreads %s", async (_, counts, wanted, failed) => {
+  vi.useFakeTimers();
+  const engine = engineWith(counts);
+  const gathered = vi.fn();
+  void gatherThreads(engine, wanted, () => failed, signal).then(gathered);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(gathered).toHaveBeenCalledWith(counts.at(-1));
+  expect(engine.dropped).toBe(1);
+});
 
-  it("gatherThreads waits two seconds at most", async () => {
-    vi.useFakeTimers();
-    const engine = engineWith([2]);
-    let threads: number | undefined;
-    void gatherThreads(engine, 4, () => 0, signal).then((count) => (threads = count));
-    await vi.advanceTimersByTimeAsync(1990);
-    expect(threads).toBeUndefined();
-    await vi.advanceTimersByTimeAsync(20);
-    expect(threads).toBe(2);
-  });
+it("gatherThreads waits two seconds at most", async () => {
+  vi.useFakeTimers();
+  const engine = engineWith([2]);
+  let threads: number | undefined;
+  void gatherThreads(engine, 4, () => 0, signal).then((count) => (threads = count));
+  await vi.advanceTimersByTimeAsync(1990);
+  expect(threads).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(20);
+  expect(threads).toBe(2);
+});
 
-  it("gatherThreads can be aborted", async () => {
-    const controller = new AbortController();
-    const waiting = gatherThreads(engineWith([1]), 2, () => 0, controller.signal);
-    controller.abort(new Error("enough"));
-    await expect(waiting).rejects.toThrow("enough");
-  });
+it("gatherThreads can be aborted", async () => {
+  const controller = new AbortController();
+  const waiting = gatherThreads(engineWith([1]), 2, () => 0, controller.signal);
+  controller.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
 });
 
 it("there is no thread notice if all threads run", () => {

@@ -1,5 +1,5 @@
 // The messages of a model's methods, and the results that they make of the answers.
-import { describe, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { generateOptionNames } from "../../web/src/client/arguments.js";
 import { Model } from "../../web/src/client/model.js";
 import { TokenQueue } from "../../web/src/client/token-queue.js";
@@ -14,214 +14,207 @@ function make() {
 const refusal = (message: string) => expect.objectContaining({ code: "invalid-argument", message });
 const token = (id: number, index = 0): Token => ({ index, id, text: `${id} `, logprob: -1, rank: 1 });
 
-describe("Model sends", () => {
-  it("Model requests a generation that is read token by token, or as a whole", () => {
-    const { worker, model } = make();
-    const { signal } = new AbortController();
-    model.generate("nothing is requested before the first token is");
-    void model.generate("p", { topK: 3, signal, onPrompt: () => {}, onSummary: () => {} }).next();
-    void model.complete(Uint32Array.of(1, 2), { n: 2 });
-    expect(worker.all("request").map(({ id, name, args }) => [id, name, args])).toEqual([
-      [1, "generate", { prompt: "p", options: { topK: 3 }, ahead: 256 }],
-      [2, "generate", { prompt: [1, 2], options: { n: 2 }, ahead: Infinity }],
-    ]);
-  });
-
-  it.each<[string, (model: Model) => Promise<unknown>, unknown]>([
-    ["tokenize", (model) => model.tokenize("t"), { text: "t", allowSpecial: false }],
-    ["tokenize", (model) => model.tokenize("t", { allowSpecial: true }), { text: "t", allowSpecial: true }],
-    ["detokenize", (model) => model.detokenize(Uint32Array.of(3)), [3]],
-    ["prefill", (model) => model.prefill("f"), { prompt: "f", allowSpecial: false }],
-    ["prefill", (model) => model.prefill([4], { allowSpecial: true }), { prompt: [4], allowSpecial: true }],
-    ["inspect", (model) => model.inspect("i", { layer: 1, head: null }), { prompt: "i", layer: 1 }],
-    ["score", (model) => model.score("s", { stride: 2, start: 0 }), { prompt: "s", stride: 2, start: 0 }],
-    ["score", (model) => model.score([1]), { prompt: [1] }],
-  ])("Model requests %s with its arguments", (name, call, args) => {
-    const { worker, model } = make();
-    void call(model);
-    expect(worker.all("request")).toEqual([{ type: "request", id: 1, name, args }]);
-  });
-
-  it("fill asks for the three tokens of a gap, and reads its texts without special tokens", async () => {
-    const { worker, model } = make();
-    const filled = model.fill("before<fim_middle>", "after", { temperature: 0 });
-    const asked: [args: unknown, answer: number[]][] = [
-      [{ text: "<fim_prefix><fim_suffix><fim_middle>", allowSpecial: true }, [90, 91, 92, 93]], // text, to this tokenizer
-      [{ text: "<fim-prefix><fim-suffix><fim-middle>", allowSpecial: true }, [7, 8, 9]],
-      [{ text: "before<fim_middle>", allowSpecial: false }, [1, 2]],
-      [{ text: "after", allowSpecial: false }, [3]],
-    ];
-    for (const [i, [args, result]] of asked.entries()) {
-      await vi.waitFor(() => expect(worker.all("request").at(-1)).toMatchObject({ id: i + 1, args }));
-      worker.say({ type: "done", id: i + 1, result });
-    }
-    const args = { prompt: [7, 1, 2, 8, 3, 9], options: { temperature: 0, strict: true }, ahead: Infinity };
-    await vi.waitFor(() =>
-      expect(worker.all("request").at(-1)).toMatchObject({ id: 5, name: "generate", args }),
-    );
-    worker.say({ type: "event", id: 5, event: { tokens: [token(4)] } });
-    worker.say({ type: "done", id: 5, result: { seed: 1, finishReasons: ["eos"] } as GenerateSummary });
-    expect(await filled).toMatchObject({ text: "4 ", finishReasons: ["eos"] });
-  });
-
-  it("fill can be aborted while it reads the texts", async () => {
-    const { worker, model } = make();
-    const controller = new AbortController();
-    const { signal } = controller;
-    const filled = model.fill("before", "after", { signal });
-    await vi.waitFor(() => expect(worker.all("request")).toHaveLength(1));
-    controller.abort(new Error("enough"));
-    await expect(filled).rejects.toThrow("enough");
-    await expect(model.fill("before", "after", { signal })).rejects.toThrow("enough");
-    expect(worker.received.map(({ type }) => type)).toEqual(["request", "cancel"]);
-  });
-
-  it.each([[[]], [[1, 2]], [[1, 2, 3, 4]]])(
-    "fill refuses a model whose gap has the tokens %j",
-    async (ids) => {
-      const { worker, model } = make();
-      const filled = model.fill("before", "after");
-      for (const id of [1, 2]) {
-        await vi.waitFor(() => expect(worker.all("request")).toHaveLength(id));
-        worker.say({ type: "done", id, result: ids });
-      }
-      const lacks = "this model cannot fill in: its tokenizer lacks the tokens that mark the gap, ";
-      const marks = "<fim_prefix> <fim_suffix> <fim_middle>, or <fim-prefix> <fim-suffix> <fim-middle>";
-      await expect(filled).rejects.toEqual(refusal(lacks + marks));
-      expect(worker.all("request")).toHaveLength(2);
-    },
-  );
-
-  const prompt = "expected text or an array of token ids";
-  const oneOf = "expected one of ";
-  const meanStride = "did you mean stride? Expected one of stride, start, signal, onProgress";
-  const meanHead = "did you mean head? Expected one of position, layer, head, top, signal, onProgress";
-  const ofCalls = "signal, onPrompt, onSummary";
-  const meanMost = `did you mean maxNewTokens? Expected one of ${generateOptionNames.join(", ")}, ${ofCalls}`;
-  const ofFill = generateOptionNames.filter((name) => !["heal", "strict", "allowSpecial"].includes(name));
-  it.each([
-    ["tokenize", [3], "text is 3, expected text"],
-    ["tokenize", ["t", { allowSpecial: 1 }], "allowSpecial is 1, expected true or false"],
-    ["tokenize", ["t", { odd: 1 }], 'unknown option "odd" of tokenize, expected one of allowSpecial, signal'],
-    ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
-    ["detokenize", [[1], { skip: 1 }], 'unknown option "skip" of detokenize, expected one of signal'],
-    ["prefill", [3], `text is 3, ${prompt}`],
-    [
-      "prefill",
-      ["t", { stride: 1 }],
-      `unknown option "stride" of prefill, ${oneOf}allowSpecial, signal, onProgress`,
-    ],
-    ["prefill", ["t", { allowSpecial: "y" }], 'allowSpecial is "y", expected true or false'],
-    ["inspect", [3], `text is 3, ${prompt}`],
-    ["inspect", ["t", { heads: 1 }], `unknown option "heads" of inspect: ${meanHead}`],
-    ["score", [undefined], `text is undefined, ${prompt}`],
-    ["score", ["t", { strid: 1 }], `unknown option "strid" of score: ${meanStride}`],
-    ["score", ["t", { stride: NaN }], "stride is NaN, expected a finite number"],
-    ["score", ["t", { onProgress: 1 }], "onProgress is 1, expected a function"],
-    ["complete", [Symbol("s")], `prompt is a symbol, ${prompt}`],
-    ["complete", ["p", { onPrompt: 1 }], "onPrompt is 1, expected a function"],
-    ["complete", ["p", { onSummary: 1 }], "onSummary is 1, expected a function"],
-    ["complete", ["p", { signal: {} }], "signal is an object, expected an AbortSignal"],
-    ["complete", ["p", 3], "the options of complete are 3, expected an object"],
-    ["complete", ["p", { max_tokens: 3 }], `unknown option "max_tokens" of complete: ${meanMost}`],
-    ["fill", ["b"], "after is undefined, expected text"],
-    ["fill", [[1], "a"], "before is an array, expected text"],
-    ["fill", ["b", "a", { n: NaN }], "n is NaN, expected a finite number"],
-    [
-      "fill",
-      ["b", "a", { heal: true }],
-      `unknown option "heal" of fill, ${oneOf}${ofFill.join(", ")}, ${ofCalls}`,
-    ],
-  ] as [string, unknown[], string][])("%s refuses the arguments %j", async (name, args, message) => {
-    const { worker, model } = make();
-    const odd = model as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-    await expect(odd[name]?.(...args)).rejects.toEqual(refusal(message));
-    expect(worker.received).toEqual([]);
-  });
+it("Model requests a generation that is read token by token, or as a whole", () => {
+  const { worker, model } = make();
+  const { signal } = new AbortController();
+  model.generate("nothing is requested before the first token is");
+  void model.generate("p", { topK: 3, signal, onPrompt: () => {}, onSummary: () => {} }).next();
+  void model.complete(Uint32Array.of(1, 2), { n: 2 });
+  expect(worker.all("request").map(({ id, name, args }) => [id, name, args])).toEqual([
+    [1, "generate", { prompt: "p", options: { topK: 3 }, ahead: 256 }],
+    [2, "generate", { prompt: [1, 2], options: { n: 2 }, ahead: Infinity }],
+  ]);
 });
 
-describe("Model makes", () => {
-  const summary = { finishReasons: ["length", "stop"], seed: 5 } as GenerateSummary;
-  /** Answers request 1 with these tokens and the summary. */
-  const answering = (worker: FakeWorker, ...tokens: Token[]) => {
-    for (const each of tokens) worker.say({ type: "event", id: 1, event: { tokens: [each] } });
-    worker.say({ type: "done", id: 1, result: summary });
-  };
+it.each<[string, (model: Model) => Promise<unknown>, unknown]>([
+  ["tokenize", (model) => model.tokenize("t"), { text: "t", allowSpecial: false }],
+  ["tokenize", (model) => model.tokenize("t", { allowSpecial: true }), { text: "t", allowSpecial: true }],
+  ["detokenize", (model) => model.detokenize(Uint32Array.of(3)), [3]],
+  ["prefill", (model) => model.prefill("f"), { prompt: "f", allowSpecial: false }],
+  ["prefill", (model) => model.prefill([4], { allowSpecial: true }), { prompt: [4], allowSpecial: true }],
+  ["inspect", (model) => model.inspect("i", { layer: 1, head: null }), { prompt: "i", layer: 1 }],
+  ["score", (model) => model.score("s", { stride: 2, start: 0 }), { prompt: "s", stride: 2, start: 0 }],
+  ["score", (model) => model.score([1]), { prompt: [1] }],
+])("Model requests %s with its arguments", (name, call, args) => {
+  const { worker, model } = make();
+  void call(model);
+  expect(worker.all("request")).toEqual([{ type: "request", id: 1, name, args }]);
+});
 
-  it("Model returns several continuations, each with its seed", async () => {
-    const { worker, model } = make();
-    const prompts: unknown[] = [];
-    const completion = model.complete("p", { onPrompt: (event) => prompts.push(event) });
-    worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
-    answering(worker, token(1), token(2, 1), token(3));
-    expect(await completion).toEqual({
-      ...summary,
-      text: "1 3 ",
-      tokens: [token(1), token(3)],
-      continuations: [
-        { text: "1 3 ", tokens: [token(1), token(3)], finishReason: "length", seed: 5 },
-        { text: "2 ", tokens: [token(2, 1)], finishReason: "stop", seed: 6 },
-      ],
-    });
-    expect(prompts).toEqual([{ done: 1, total: 2 }]);
-  });
+it("fill asks for the three tokens of a gap, and reads its texts without special tokens", async () => {
+  const { worker, model } = make();
+  const filled = model.fill("before<fim_middle>", "after", { temperature: 0 });
+  const asked: [args: unknown, answer: number[]][] = [
+    [{ text: "<fim_prefix><fim_suffix><fim_middle>", allowSpecial: true }, [90, 91, 92, 93]], // text, to this tokenizer
+    [{ text: "<fim-prefix><fim-suffix><fim-middle>", allowSpecial: true }, [7, 8, 9]],
+    [{ text: "before<fim_middle>", allowSpecial: false }, [1, 2]],
+    [{ text: "after", allowSpecial: false }, [3]],
+  ];
+  for (const [i, [args, result]] of asked.entries()) {
+    await vi.waitFor(() => expect(worker.all("request").at(-1)).toMatchObject({ id: i + 1, args }));
+    worker.say({ type: "done", id: i + 1, result });
+  }
+  const args = { prompt: [7, 1, 2, 8, 3, 9], options: { temperature: 0, strict: true }, ahead: Infinity };
+  await vi.waitFor(() =>
+    expect(worker.all("request").at(-1)).toMatchObject({ id: 5, name: "generate", args }),
+  );
+  worker.say({ type: "event", id: 5, event: { tokens: [token(4)] } });
+  worker.say({ type: "done", id: 5, result: { seed: 1, finishReasons: ["eos"] } as GenerateSummary });
+  expect(await filled).toMatchObject({ text: "4 ", finishReasons: ["eos"] });
+});
 
-  it("Model streams the tokens, with the summary at the end", async () => {
-    const { worker, model } = make();
-    const prompts: unknown[] = [];
-    const stream = model.generate("p", { onPrompt: (event) => prompts.push(event) });
-    const first = stream.next();
-    worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
-    worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
-    expect(await first).toEqual({ done: false, value: token(1) });
-    answering(worker);
-    expect(await stream.next()).toEqual({ done: true, value: summary });
-    expect(prompts).toEqual([{ done: 1, total: 2 }]);
-  });
+it("fill can be aborted while it reads the texts", async () => {
+  const { worker, model } = make();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const filled = model.fill("before", "after", { signal });
+  await vi.waitFor(() => expect(worker.all("request")).toHaveLength(1));
+  controller.abort(new Error("enough"));
+  await expect(filled).rejects.toThrow("enough");
+  await expect(model.fill("before", "after", { signal })).rejects.toThrow("enough");
+  expect(worker.received.map(({ type }) => type)).toEqual(["request", "cancel"]);
+});
 
-  it("Model streams text in pieces of whole characters", async () => {
-    const { worker, model } = make();
-    const summaries: unknown[] = [];
-    const stream = model.stream("p", { topK: 1, onSummary: (result) => summaries.push(result) });
-    const response = new Response(stream.pipeThrough(new TextEncoderStream())); // as a server's
-    answering(worker, ...["a", "", "é"].map((text) => ({ ...token(1), text })));
-    expect(await response.text()).toBe("aé");
-    expect(summaries).toEqual([summary]);
-    expect(worker.all("request")[0]?.args).toEqual({ prompt: "p", options: { topK: 1 }, ahead: 256 });
-  });
+it.each([[[]], [[1, 2]], [[1, 2, 3, 4]]])("fill refuses a model whose gap has the tokens %j", async (ids) => {
+  const { worker, model } = make();
+  const filled = model.fill("before", "after");
+  for (const id of [1, 2]) {
+    await vi.waitFor(() => expect(worker.all("request")).toHaveLength(id));
+    worker.say({ type: "done", id, result: ids });
+  }
+  const lacks = "this model cannot fill in: its tokenizer lacks the tokens that mark the gap, ";
+  const marks = "<fim_prefix> <fim_suffix> <fim_middle>, or <fim-prefix> <fim-suffix> <fim-middle>";
+  await expect(filled).rejects.toEqual(refusal(lacks + marks));
+  expect(worker.all("request")).toHaveLength(2);
+});
 
-  it("the model does not run far ahead of its text stream", async () => {
-    const { worker, model } = make();
-    const reader = model.stream("p").getReader();
-    for (let id = 0; id < 256; ++id) worker.say({ type: "event", id: 1, event: { tokens: [token(id)] } });
-    for (let id = 0; id < 63; ++id) await reader.read();
-    expect(worker.all("read")).toEqual([]);
-    await reader.read();
-    await reader.read();
-    expect(worker.all("read")).toEqual([{ type: "read", id: 1, tokens: 64 }]);
-  });
+const prompt = "expected text or an array of token ids";
+const oneOf = "expected one of ";
+const meanStride = "did you mean stride? Expected one of stride, start, signal, onProgress";
+const meanHead = "did you mean head? Expected one of position, layer, head, top, signal, onProgress";
+const ofCalls = "signal, onPrompt, onSummary";
+const meanMost = `did you mean maxNewTokens? Expected one of ${generateOptionNames.join(", ")}, ${ofCalls}`;
+const ofFill = generateOptionNames.filter((name) => !["heal", "strict", "allowSpecial"].includes(name));
+it.each([
+  ["tokenize", [3], "text is 3, expected text"],
+  ["tokenize", ["t", { allowSpecial: 1 }], "allowSpecial is 1, expected true or false"],
+  ["tokenize", ["t", { odd: 1 }], 'unknown option "odd" of tokenize, expected one of allowSpecial, signal'],
+  ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
+  ["detokenize", [[1], { skip: 1 }], 'unknown option "skip" of detokenize, expected one of signal'],
+  ["prefill", [3], `text is 3, ${prompt}`],
+  [
+    "prefill",
+    ["t", { stride: 1 }],
+    `unknown option "stride" of prefill, ${oneOf}allowSpecial, signal, onProgress`,
+  ],
+  ["prefill", ["t", { allowSpecial: "y" }], 'allowSpecial is "y", expected true or false'],
+  ["inspect", [3], `text is 3, ${prompt}`],
+  ["inspect", ["t", { heads: 1 }], `unknown option "heads" of inspect: ${meanHead}`],
+  ["score", [undefined], `text is undefined, ${prompt}`],
+  ["score", ["t", { strid: 1 }], `unknown option "strid" of score: ${meanStride}`],
+  ["score", ["t", { stride: NaN }], "stride is NaN, expected a finite number"],
+  ["score", ["t", { onProgress: 1 }], "onProgress is 1, expected a function"],
+  ["complete", [Symbol("s")], `prompt is a symbol, ${prompt}`],
+  ["complete", ["p", { onPrompt: 1 }], "onPrompt is 1, expected a function"],
+  ["complete", ["p", { onSummary: 1 }], "onSummary is 1, expected a function"],
+  ["complete", ["p", { signal: {} }], "signal is an object, expected an AbortSignal"],
+  ["complete", ["p", 3], "the options of complete are 3, expected an object"],
+  ["complete", ["p", { max_tokens: 3 }], `unknown option "max_tokens" of complete: ${meanMost}`],
+  ["fill", ["b"], "after is undefined, expected text"],
+  ["fill", [[1], "a"], "before is an array, expected text"],
+  ["fill", ["b", "a", { n: NaN }], "n is NaN, expected a finite number"],
+  [
+    "fill",
+    ["b", "a", { heal: true }],
+    `unknown option "heal" of fill, ${oneOf}${ofFill.join(", ")}, ${ofCalls}`,
+  ],
+] as [string, unknown[], string][])("%s refuses the arguments %j", async (name, args, message) => {
+  const { worker, model } = make();
+  const odd = model as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  await expect(odd[name]?.(...args)).rejects.toEqual(refusal(message));
+  expect(worker.received).toEqual([]);
+});
 
-  it("cancelling the text stream stops the model, also while it waits", async () => {
-    const { worker, model } = make();
-    const reader = model.stream("p").getReader();
-    const waiting = reader.read();
-    await reader.cancel("enough");
-    expect(await waiting).toEqual({ done: true, value: undefined });
-    expect(worker.all("cancel")).toEqual([{ type: "cancel", id: 1 }]);
-  });
+const summary = { finishReasons: ["length", "stop"], seed: 5 } as GenerateSummary;
+/** Answers request 1 with these tokens and the summary. */
+const answering = (worker: FakeWorker, ...tokens: Token[]) => {
+  for (const each of tokens) worker.say({ type: "event", id: 1, event: { tokens: [each] } });
+  worker.say({ type: "done", id: 1, result: summary });
+};
 
-  it("the text stream fails with the error of the generation", async () => {
-    const { worker, model } = make();
-    const controller = new AbortController();
-    const aborted = model.stream("p", { signal: controller.signal }).getReader().read();
-    controller.abort(new Error("mine"));
-    await expect(aborted).rejects.toThrow("mine");
-    const failing = model.stream("p").getReader().read();
-    worker.say({ type: "failed", id: 2, error: { code: "invalid-argument", message: "topK" } });
-    await expect(failing).rejects.toEqual(refusal("topK"));
-    const why = "n is 2, but a stream is one text; use generate, whose tokens name their continuation";
-    expect(() => model.stream("p", { n: 2 })).toThrow(refusal(why) as never);
+it("Model returns several continuations, each with its seed", async () => {
+  const { worker, model } = make();
+  const prompts: unknown[] = [];
+  const completion = model.complete("p", { onPrompt: (event) => prompts.push(event) });
+  worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
+  answering(worker, token(1), token(2, 1), token(3));
+  expect(await completion).toEqual({
+    ...summary,
+    text: "1 3 ",
+    tokens: [token(1), token(3)],
+    continuations: [
+      { text: "1 3 ", tokens: [token(1), token(3)], finishReason: "length", seed: 5 },
+      { text: "2 ", tokens: [token(2, 1)], finishReason: "stop", seed: 6 },
+    ],
   });
+  expect(prompts).toEqual([{ done: 1, total: 2 }]);
+});
+
+it("Model streams the tokens, with the summary at the end", async () => {
+  const { worker, model } = make();
+  const prompts: unknown[] = [];
+  const stream = model.generate("p", { onPrompt: (event) => prompts.push(event) });
+  const first = stream.next();
+  worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
+  worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
+  expect(await first).toEqual({ done: false, value: token(1) });
+  answering(worker);
+  expect(await stream.next()).toEqual({ done: true, value: summary });
+  expect(prompts).toEqual([{ done: 1, total: 2 }]);
+});
+
+it("Model streams text in pieces of whole characters", async () => {
+  const { worker, model } = make();
+  const summaries: unknown[] = [];
+  const stream = model.stream("p", { topK: 1, onSummary: (result) => summaries.push(result) });
+  const response = new Response(stream.pipeThrough(new TextEncoderStream())); // as a server's
+  answering(worker, ...["a", "", "é"].map((text) => ({ ...token(1), text })));
+  expect(await response.text()).toBe("aé");
+  expect(summaries).toEqual([summary]);
+  expect(worker.all("request")[0]?.args).toEqual({ prompt: "p", options: { topK: 1 }, ahead: 256 });
+});
+
+it("the model does not run far ahead of its text stream", async () => {
+  const { worker, model } = make();
+  const reader = model.stream("p").getReader();
+  for (let id = 0; id < 256; ++id) worker.say({ type: "event", id: 1, event: { tokens: [token(id)] } });
+  for (let id = 0; id < 63; ++id) await reader.read();
+  expect(worker.all("read")).toEqual([]);
+  await reader.read();
+  await reader.read();
+  expect(worker.all("read")).toEqual([{ type: "read", id: 1, tokens: 64 }]);
+});
+
+it("cancelling the text stream stops the model, also while it waits", async () => {
+  const { worker, model } = make();
+  const reader = model.stream("p").getReader();
+  const waiting = reader.read();
+  await reader.cancel("enough");
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(worker.all("cancel")).toEqual([{ type: "cancel", id: 1 }]);
+});
+
+it("the text stream fails with the error of the generation", async () => {
+  const { worker, model } = make();
+  const controller = new AbortController();
+  const aborted = model.stream("p", { signal: controller.signal }).getReader().read();
+  controller.abort(new Error("mine"));
+  await expect(aborted).rejects.toThrow("mine");
+  const failing = model.stream("p").getReader().read();
+  worker.say({ type: "failed", id: 2, error: { code: "invalid-argument", message: "topK" } });
+  await expect(failing).rejects.toEqual(refusal("topK"));
+  const why = "n is 2, but a stream is one text; use generate, whose tokens name their continuation";
+  expect(() => model.stream("p", { n: 2 })).toThrow(refusal(why) as never);
 });
 
 const calls: Record<string, (model: Model, options: object) => Promise<unknown>> = {
@@ -235,44 +228,42 @@ const calls: Record<string, (model: Model, options: object) => Promise<unknown>>
   inspect: (model, options) => model.inspect("t", options),
 };
 
-describe("errors in callbacks", () => {
-  const progress = { done: 1, total: 2 };
-  const prompt: FromWorker = { type: "event", id: 1, event: { prompt: progress } };
-  const summary = { finishReasons: [], seed: 1 } as unknown as GenerateSummary;
-  const callbacks: [option: string, names: string[], FromWorker][] = [
-    ["onPrompt", ["complete", "generate", "stream"], prompt],
-    ["onSummary", ["complete", "generate", "stream"], { type: "done", id: 1, result: summary }],
-    ["onProgress", ["score", "prefill", "inspect"], { type: "event", id: 1, event: progress }],
-  ];
+const progress = { done: 1, total: 2 };
+const prompting: FromWorker = { type: "event", id: 1, event: { prompt: progress } };
+const noText = { finishReasons: [], seed: 1 } as unknown as GenerateSummary;
+const callbacks: [option: string, names: string[], FromWorker][] = [
+  ["onPrompt", ["complete", "generate", "stream"], prompting],
+  ["onSummary", ["complete", "generate", "stream"], { type: "done", id: 1, result: noText }],
+  ["onProgress", ["score", "prefill", "inspect"], { type: "event", id: 1, event: progress }],
+];
 
-  it.each(callbacks)(
-    "an error thrown by %s of %j rejects its call and no other",
-    async (option, names, message) => {
-      const mine = new Error("mine");
-      const thrower = () => {
-        throw mine;
-      };
-      for (const name of names)
-        for (const callback of [thrower, async () => Promise.reject(mine)]) {
-          const { worker, model } = make();
-          const failing = calls[name]?.(model, { [option]: callback });
-          worker.say(message);
-          await expect(failing, name).rejects.toBe(mine);
-          const next = model.detokenize([1]);
-          worker.say({ type: "done", id: 2, result: "one" });
-          expect(await next).toBe("one");
-        }
-    },
-  );
-
-  it("an event without a callback is no error", () => {
-    for (const [, names, message] of callbacks)
-      for (const name of names) {
+it.each(callbacks)(
+  "an error thrown by %s of %j rejects its call and no other",
+  async (option, names, message) => {
+    const mine = new Error("mine");
+    const thrower = () => {
+      throw mine;
+    };
+    for (const name of names)
+      for (const callback of [thrower, async () => Promise.reject(mine)]) {
         const { worker, model } = make();
-        void calls[name]?.(model, {});
-        expect(() => worker.say(message), name).not.toThrow();
+        const failing = calls[name]?.(model, { [option]: callback });
+        worker.say(message);
+        await expect(failing, name).rejects.toBe(mine);
+        const next = model.detokenize([1]);
+        worker.say({ type: "done", id: 2, result: "one" });
+        expect(await next).toBe("one");
       }
-  });
+  },
+);
+
+it("an event without a callback is no error", () => {
+  for (const [, names, message] of callbacks)
+    for (const name of names) {
+      const { worker, model } = make();
+      void calls[name]?.(model, {});
+      expect(() => worker.say(message), name).not.toThrow();
+    }
 });
 
 it("every call of Model is in the list of calls that can be aborted", () => {

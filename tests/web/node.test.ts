@@ -45,6 +45,9 @@ vi.mock("../../web/src/client/load-model.js", async (original) => ({
 }));
 const lastThread = () => threads.Worker.all.at(-1) as InstanceType<typeof threads.Worker>;
 
+const { startThread } = await import("../../web/src/node/start-thread.js");
+const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js");
+
 const folder = mkdtempSync(join(tmpdir(), "gpt2-node-"));
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -104,102 +107,96 @@ describe("fetch", async () => {
   });
 });
 
-describe("the thread of the engine", async () => {
-  const { startThread } = await import("../../web/src/node/start-thread.js");
-  const portOf = (connection: Connection) => (connection as unknown as { worker: WorkerPort }).worker;
-  const start = (baseUrl?: string) => ({ connection: startThread(baseUrl), thread: lastThread() });
+const portOf = (connection: Connection) => (connection as unknown as { worker: WorkerPort }).worker;
+const start = (baseUrl?: string) => ({ connection: startThread(baseUrl), thread: lastThread() });
 
-  it("the engine's thread runs the script beside the module or in the given folder, without the program's options", () => {
-    expect(start().thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
-    const { thread } = start("file:///app/gpt2/");
-    expect(thread.address.href).toBe("file:///app/gpt2/gpt2-node-worker.js");
-    expect(thread.options).toEqual({ execArgv: [] });
-  });
-
-  it("the engine's thread keeps the process alive while an answer is awaited", () => {
-    const { connection, thread } = start();
-    const port = portOf(connection);
-    const heard: unknown[] = [];
-    port.onmessage = ({ data }) => heard.push(data);
-    const send = (message: object, ...transfer: object[]) =>
-      port.postMessage(message as never, ...(transfer as []));
-    const hear = (message: object) => thread.emit("message", message);
-    const request = (id: number) => ({ type: "request", id, name: "summary" });
-    const ofTwo = { type: "request", id: 3, name: "generate", args: { ahead: 2 } };
-    const writes = { type: "event", id: 3, event: { tokens: [{}] } };
-    expect(thread.isReferenced).toBe(false);
-    const steps: [() => void, boolean][] = [
-      [() => send(request(1)), true],
-      [() => send(request(2), ["moved"]), true],
-      [() => hear({ type: "tokens", id: 1 }), true],
-      [() => hear({ type: "done", id: 1 }), true],
-      [() => hear({ type: "failed", id: 2 }), false],
-      [() => send(ofTwo), true],
-      [() => hear(writes), true],
-      [() => hear(writes), false], // it waits for its reader
-      [() => send({ type: "read", id: 3, tokens: 1 }), true],
-      [() => hear({ type: "done", id: 3 }), false],
-      [() => send({ type: "read", id: 3, tokens: 1 }), false],
-      [() => send(request(4)), true],
-      [() => send({ type: "credit", id: 4 }), true],
-      [() => send({ type: "cancel", id: 4 }), false],
-    ];
-    for (const [i, [step, isReferenced]] of steps.entries()) {
-      step();
-      expect(thread.isReferenced, `after step ${i}`).toBe(isReferenced);
-    }
-    expect(thread.posted.slice(0, 2)).toEqual([
-      [request(1), []],
-      [request(2), ["moved"]],
-    ]);
-    expect(heard).toHaveLength(6);
-  });
-
-  it("the engine's thread reports its end like a worker, and ends with it", () => {
-    const { connection, thread } = start();
-    const port = portOf(connection);
-    const onerror = (port.onerror = vi.fn());
-    const onmessageerror = (port.onmessageerror = vi.fn());
-    thread.emit("error", new Error("it broke"));
-    expect(onerror).toHaveBeenCalledWith({ message: "Error: it broke" });
-    thread.emit("messageerror", "what");
-    expect(onmessageerror).toHaveBeenCalledWith({ data: "what" });
-    expect(thread.isTerminated).toBe(false);
-    port.terminate();
-    expect(thread.isTerminated).toBe(true);
-    port.onmessage = port.onerror = port.onmessageerror = null;
-    for (const type of ["message", "error", "messageerror"]) thread.emit(type, { type });
-  });
+it("the engine's thread runs the script beside the module or in the given folder, without the program's options", () => {
+  expect(start().thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
+  const { thread } = start("file:///app/gpt2/");
+  expect(thread.address.href).toBe("file:///app/gpt2/gpt2-node-worker.js");
+  expect(thread.options).toEqual({ execArgv: [] });
 });
 
-describe("a worker within the engine's thread", async () => {
-  const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js");
-  const start = (...more: [] | [WorkerOptions]) => {
-    const worker = new ThreadAsWorker(new URL("file:///engine.js"), ...more);
-    return { worker, thread: lastThread() };
-  };
+it("the engine's thread keeps the process alive while an answer is awaited", () => {
+  const { connection, thread } = start();
+  const port = portOf(connection);
+  const heard: unknown[] = [];
+  port.onmessage = ({ data }) => heard.push(data);
+  const send = (message: object, ...transfer: object[]) =>
+    port.postMessage(message as never, ...(transfer as []));
+  const hear = (message: object) => thread.emit("message", message);
+  const request = (id: number) => ({ type: "request", id, name: "summary" });
+  const ofTwo = { type: "request", id: 3, name: "generate", args: { ahead: 2 } };
+  const writes = { type: "event", id: 3, event: { tokens: [{}] } };
+  expect(thread.isReferenced).toBe(false);
+  const steps: [() => void, boolean][] = [
+    [() => send(request(1)), true],
+    [() => send(request(2), ["moved"]), true],
+    [() => hear({ type: "tokens", id: 1 }), true],
+    [() => hear({ type: "done", id: 1 }), true],
+    [() => hear({ type: "failed", id: 2 }), false],
+    [() => send(ofTwo), true],
+    [() => hear(writes), true],
+    [() => hear(writes), false], // it waits for its reader
+    [() => send({ type: "read", id: 3, tokens: 1 }), true],
+    [() => hear({ type: "done", id: 3 }), false],
+    [() => send({ type: "read", id: 3, tokens: 1 }), false],
+    [() => send(request(4)), true],
+    [() => send({ type: "credit", id: 4 }), true],
+    [() => send({ type: "cancel", id: 4 }), false],
+  ];
+  for (const [i, [step, isReferenced]] of steps.entries()) {
+    step();
+    expect(thread.isReferenced, `after step ${i}`).toBe(isReferenced);
+  }
+  expect(thread.posted.slice(0, 2)).toEqual([
+    [request(1), []],
+    [request(2), ["moved"]],
+  ]);
+  expect(heard).toHaveLength(6);
+});
 
-  it("a worker within the engine's thread is a thread with the same script, which does not keep the process alive", () => {
-    const { worker, thread } = start({ name: "gpt2-thread" });
-    expect(thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
-    const workerData = { script: "file:///engine.js", name: "gpt2-thread" };
-    expect(thread.options).toEqual({ workerData, execArgv: [] });
-    expect(start().thread.options).toMatchObject({ workerData: { name: "" } });
-    expect(thread.isReferenced).toBe(false);
-    const code = { memory: 1 };
-    worker.postMessage(code);
-    expect(thread.posted).toEqual([[code]]);
-  });
+it("the engine's thread reports its end like a worker, and ends with it", () => {
+  const { connection, thread } = start();
+  const port = portOf(connection);
+  const onerror = (port.onerror = vi.fn());
+  const onmessageerror = (port.onmessageerror = vi.fn());
+  thread.emit("error", new Error("it broke"));
+  expect(onerror).toHaveBeenCalledWith({ message: "Error: it broke" });
+  thread.emit("messageerror", "what");
+  expect(onmessageerror).toHaveBeenCalledWith({ data: "what" });
+  expect(thread.isTerminated).toBe(false);
+  port.terminate();
+  expect(thread.isTerminated).toBe(true);
+  port.onmessage = port.onerror = port.onmessageerror = null;
+  for (const type of ["message", "error", "messageerror"]) thread.emit(type, { type });
+});
 
-  it("a worker within the engine's thread reports its error to its listeners", () => {
-    const { worker, thread } = start();
-    thread.emit("error", new Error("nobody listens"));
-    const onError = vi.fn<(event: Event) => void>();
-    worker.addEventListener("error", onError);
-    thread.emit("error", new Error("it broke"));
-    expect(onError).toHaveBeenCalledTimes(1);
-    expect(onError.mock.calls[0]?.[0]).toMatchObject({ message: "Error: it broke", cancelable: true });
-  });
+const startWithin = (...more: [] | [WorkerOptions]) => {
+  const worker = new ThreadAsWorker(new URL("file:///engine.js"), ...more);
+  return { worker, thread: lastThread() };
+};
+
+it("a worker within the engine's thread is a thread with the same script, which does not keep the process alive", () => {
+  const { worker, thread } = startWithin({ name: "gpt2-thread" });
+  expect(thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
+  const workerData = { script: "file:///engine.js", name: "gpt2-thread" };
+  expect(thread.options).toEqual({ workerData, execArgv: [] });
+  expect(startWithin().thread.options).toMatchObject({ workerData: { name: "" } });
+  expect(thread.isReferenced).toBe(false);
+  const code = { memory: 1 };
+  worker.postMessage(code);
+  expect(thread.posted).toEqual([[code]]);
+});
+
+it("a worker within the engine's thread reports its error to its listeners", () => {
+  const { worker, thread } = startWithin();
+  thread.emit("error", new Error("nobody listens"));
+  const onError = vi.fn<(event: Event) => void>();
+  worker.addEventListener("error", onError);
+  thread.emit("error", new Error("it broke"));
+  expect(onError).toHaveBeenCalledTimes(1);
+  expect(onError.mock.calls[0]?.[0]).toMatchObject({ message: "Error: it broke", cancelable: true });
 });
 
 describe("the script of a thread", () => {
@@ -295,8 +292,8 @@ const asked = async (...call: Parameters<typeof import("../../web/src/node/index
   const { loadModel } = await import("../../web/src/node/index.js");
   expect(await loadModel(...call)).toBe("a model");
   const [start, source, options] = (loadThrough.mock.lastCall ?? []) as unknown as unknown[];
-  const { startThread } = await import("../../web/src/node/start-thread.js");
-  expect(start).toBe(startThread);
+  const current = await import("../../web/src/node/start-thread.js"); // modules are loaded again by some tests
+  expect(start).toBe(current.startThread);
   return [source, options];
 };
 const fileUrl = (path: string) => pathToFileURL(resolve(path)).href;
