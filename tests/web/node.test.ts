@@ -4,7 +4,7 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, expect, it, vi } from "vitest";
 import type { Connection, WorkerPort } from "../../web/src/client/connection.js";
 
 /** A thread whose messages the test sets. */
@@ -50,61 +50,57 @@ const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js"
 
 const folder = mkdtempSync(join(tmpdir(), "gpt2-node-"));
 afterEach(() => {
+  Reflect.deleteProperty(globalThis, "onmessage");
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
 });
 
-describe("fetch", async () => {
-  const { fetchFileToo } = await import("../../web/src/node/fetch-file.js");
-  const other = vi.fn(async () => new Response("fetched"));
-  const fetch = fetchFileToo(other);
-  const address = (name: string) => pathToFileURL(join(folder, name));
-  beforeEach(() => {
-    mkdirSync(join(folder, "sub"), { recursive: true });
-    for (const name of ["a.json", "b.js", "c"]) writeFileSync(join(folder, name), `of ${name}`);
-    other.mockClear();
-    return () => rmSync(folder, { recursive: true, force: true });
-  });
+const { fetchFileToo } = await import("../../web/src/node/fetch-file.js");
+const other = vi.fn(async () => new Response("fetched"));
+const fetchFile = fetchFileToo(other);
+const address = (name: string) => pathToFileURL(join(folder, name));
+mkdirSync(join(folder, "sub"));
+for (const name of ["a.json", "b.js", "c"]) writeFileSync(join(folder, name), `of ${name}`);
+afterAll(() => rmSync(folder, { recursive: true }));
 
-  it.each([
-    ["a.json", "application/json", 9],
-    ["b.js", "text/javascript", 7],
-    ["c", "application/octet-stream", 4],
-  ])("fetch reads %s as %s", async (name, type, size) => {
-    const response = await fetch(address(name));
-    expect([response.status, await response.text()]).toEqual([200, `of ${name}`]);
-    const headers = { "content-type": type, "content-length": String(size) };
-    expect(Object.fromEntries(response.headers)).toEqual(headers);
-    expect(await (await fetch(new Request(address(name)))).text()).toBe(`of ${name}`);
-    expect(other).not.toHaveBeenCalled();
-  });
+it.each([
+  ["a.json", "application/json", 9],
+  ["b.js", "text/javascript", 7],
+  ["c", "application/octet-stream", 4],
+])("fetch reads %s as %s", async (name, type, size) => {
+  const response = await fetchFile(address(name));
+  expect([response.status, await response.text()]).toEqual([200, `of ${name}`]);
+  const headers = { "content-type": type, "content-length": String(size) };
+  expect(Object.fromEntries(response.headers)).toEqual(headers);
+  expect(await (await fetchFile(new Request(address(name)))).text()).toBe(`of ${name}`);
+  expect(other).not.toHaveBeenCalled();
+});
 
-  it.each(["none", "sub", "c/below"])("fetch reports the missing file %s", async (name) => {
-    const response = await fetch(address(name).href);
-    expect([response.status, response.statusText]).toEqual([404, "no such file"]);
-  });
+it.each(["none", "sub", "c/below"])("fetch reports the missing file %s", async (name) => {
+  const response = await fetchFile(address(name).href);
+  expect([response.status, response.statusText]).toEqual([404, "no such file"]);
+});
 
-  it("fetch reports other errors, and does not read a file after an abort", async () => {
-    await expect(fetch(address("x".repeat(300)))).rejects.toMatchObject({ code: "ENAMETOOLONG" });
-    const reason = new Error("enough");
-    await expect(fetch(address("c"), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-    const early = new AbortController();
-    const asked = fetch(address("c"), { signal: early.signal });
-    early.abort(reason); // while the file is looked up
-    await expect(asked).rejects.toBe(reason);
-    const controller = new AbortController();
-    const response = await fetch(address("c"), { signal: controller.signal });
-    controller.abort();
-    await expect(response.text()).rejects.toThrow();
-  });
+it("fetch reports other errors, and does not read a file after an abort", async () => {
+  await expect(fetchFile(address("x".repeat(300)))).rejects.toMatchObject({ code: "ENAMETOOLONG" });
+  const reason = new Error("enough");
+  await expect(fetchFile(address("c"), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  const early = new AbortController();
+  const asked = fetchFile(address("c"), { signal: early.signal });
+  early.abort(reason); // while the file is looked up
+  await expect(asked).rejects.toBe(reason);
+  const controller = new AbortController();
+  const response = await fetchFile(address("c"), { signal: controller.signal });
+  controller.abort();
+  await expect(response.text()).rejects.toThrow();
+});
 
-  it("fetch passes other addresses to the original fetch", async () => {
-    const init = { method: "POST" };
-    expect(await (await fetch("https://h.example/x", init)).text()).toBe("fetched");
-    expect(other).toHaveBeenCalledWith("https://h.example/x", init);
-    await fetch("https://h.example/x");
-    expect(other).toHaveBeenLastCalledWith("https://h.example/x", {});
-  });
+it("fetch passes other addresses to the original fetch", async () => {
+  const init = { method: "POST" };
+  expect(await (await fetchFile("https://h.example/x", init)).text()).toBe("fetched");
+  expect(other).toHaveBeenCalledWith("https://h.example/x", init);
+  await fetchFile("https://h.example/x");
+  expect(other).toHaveBeenLastCalledWith("https://h.example/x", {});
 });
 
 const portOf = (connection: Connection) => (connection as unknown as { worker: WorkerPort }).worker;
@@ -199,93 +195,90 @@ it("a worker within the engine's thread reports its error to its listeners", () 
   expect(onError.mock.calls[0]?.[0]).toMatchObject({ message: "Error: it broke", cancelable: true });
 });
 
-describe("the script of a thread", () => {
-  const names =
-    "self name origin location isSecureContext crossOriginIsolated fetch postMessage close Worker navigator seen".split(
-      " ",
-    );
-  const seen = () => (globalThis as { seen?: Record<string, unknown> }).seen ?? {};
-  /** Runs worker.ts, which makes a worker's scope of this one, as often as a test is run. */
-  async function run(workerData: unknown, navigator: unknown = { hardwareConcurrency: 99 }) {
-    threads.workerData = workerData;
-    threads.parentPort.on.mockReset();
-    threads.parentPort.postMessage.mockReset();
-    for (const name of names) vi.stubGlobal(name, (globalThis as Record<string, unknown>)[name]);
-    vi.stubGlobal("navigator", navigator);
-    vi.resetModules();
-    const { defineProperty } = Object;
-    const define = vi
-      .spyOn(Object, "defineProperty")
-      .mockImplementation((target, key, how) => defineProperty(target, key, { ...how, configurable: true }));
-    await import("../../web/src/node/worker.js");
-    define.mockRestore();
-  }
-  afterEach(() => void Reflect.deleteProperty(globalThis, "onmessage"));
-  const script = `data:text/javascript,${encodeURIComponent(
-    `globalThis.seen = { self, name, origin, href: location.href, isSecureContext, crossOriginIsolated, Worker };`,
-  )}`;
+const names =
+  "self name origin location isSecureContext crossOriginIsolated fetch postMessage close Worker navigator seen".split(
+    " ",
+  );
+const seen = () => (globalThis as { seen?: Record<string, unknown> }).seen ?? {};
+/** Runs worker.ts, which makes a worker's scope of this one, as often as a test is run. */
+async function run(workerData: unknown, navigator: unknown = { hardwareConcurrency: 99 }) {
+  threads.workerData = workerData;
+  threads.parentPort.on.mockReset();
+  threads.parentPort.postMessage.mockReset();
+  for (const name of names) vi.stubGlobal(name, (globalThis as Record<string, unknown>)[name]);
+  vi.stubGlobal("navigator", navigator);
+  vi.resetModules();
+  const { defineProperty } = Object;
+  const define = vi
+    .spyOn(Object, "defineProperty")
+    .mockImplementation((target, key, how) => defineProperty(target, key, { ...how, configurable: true }));
+  await import("../../web/src/node/worker.js");
+  define.mockRestore();
+}
+const script = `data:text/javascript,${encodeURIComponent(
+  `globalThis.seen = { self, name, origin, href: location.href, isSecureContext, crossOriginIsolated, Worker };`,
+)}`;
 
-  it("the script of a thread sees the scope of a worker", async () => {
-    await run({ script, name: "gpt2-thread" });
-    const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js");
-    expect(seen()).toEqual({
-      self: globalThis,
-      name: "gpt2-thread",
-      origin: "null",
-      href: script,
-      isSecureContext: true,
-      crossOriginIsolated: true,
-      Worker: ThreadAsWorker,
-    });
-    expect(navigator.hardwareConcurrency).toBe(99);
-    postMessage("up", ["memory"] as never);
-    postMessage("plain");
-    expect(threads.parentPort.postMessage.mock.calls).toEqual([
-      ["up", ["memory"]],
-      ["plain", []],
-    ]);
-    const exit = vi.spyOn(process, "exit").mockImplementation((() => {}) as never);
-    close();
-    expect(exit).toHaveBeenCalledTimes(1);
-    writeFileSync(join(tmpdir(), "gpt2-node.json"), "{}");
-    expect(await (await fetch(pathToFileURL(join(tmpdir(), "gpt2-node.json")))).json()).toEqual({});
+it("the script of a thread sees the scope of a worker", async () => {
+  await run({ script, name: "gpt2-thread" });
+  const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js");
+  expect(seen()).toEqual({
+    self: globalThis,
+    name: "gpt2-thread",
+    origin: "null",
+    href: script,
+    isSecureContext: true,
+    crossOriginIsolated: true,
+    Worker: ThreadAsWorker,
   });
+  expect(navigator.hardwareConcurrency).toBe(99);
+  postMessage("up", ["memory"] as never);
+  postMessage("plain");
+  expect(threads.parentPort.postMessage.mock.calls).toEqual([
+    ["up", ["memory"]],
+    ["plain", []],
+  ]);
+  const exit = vi.spyOn(process, "exit").mockImplementation((() => {}) as never);
+  close();
+  expect(exit).toHaveBeenCalledTimes(1);
+  writeFileSync(join(tmpdir(), "gpt2-node.json"), "{}");
+  expect(await (await fetch(pathToFileURL(join(tmpdir(), "gpt2-node.json")))).json()).toEqual({});
+});
 
-  it("Node.js does not warn of a leak if many files of a load listen to one signal", async () => {
-    await run({ script, name: "" });
-    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const { signal } = new AbortController();
-    for (let file = 0; file < 20; ++file) signal.addEventListener("abort", () => {});
-    expect(warn).not.toHaveBeenCalled();
-    setMaxListeners(10); // the default
-  });
+it("Node.js does not warn of a leak if many files of a load listen to one signal", async () => {
+  await run({ script, name: "" });
+  const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  const { signal } = new AbortController();
+  for (let file = 0; file < 20; ++file) signal.addEventListener("abort", () => {});
+  expect(warn).not.toHaveBeenCalled();
+  setMaxListeners(10); // the default
+});
 
-  it("the script of a thread counts processors if Node.js has no navigator", async () => {
-    await run({ script, name: "" }, null);
-    expect(navigator.hardwareConcurrency).toBeGreaterThan(0);
-  });
+it("the script of a thread counts processors if Node.js has no navigator", async () => {
+  await run({ script, name: "" }, null);
+  expect(navigator.hardwareConcurrency).toBeGreaterThan(0);
+});
 
-  it("the script of a thread receives messages once it listens, whichever listener is added last", async () => {
-    await run({ script, name: "" });
-    expect(threads.parentPort.on).not.toHaveBeenCalled();
-    const scope = globalThis as unknown as { onmessage: ((event: unknown) => void) | null };
-    const [first, second] = [vi.fn(), vi.fn()];
-    scope.onmessage = first;
-    expect(scope.onmessage).toBe(first);
-    expect(threads.parentPort.on).toHaveBeenCalledWith("message", expect.any(Function));
-    const hear = threads.parentPort.on.mock.calls[0]?.[1] as (data: unknown) => void;
-    hear("one");
-    scope.onmessage = second;
-    hear("two");
-    expect(threads.parentPort.on).toHaveBeenCalledTimes(1);
-    expect(first.mock.calls).toEqual([[{ data: "one" }]]);
-    expect(second.mock.calls).toEqual([[{ data: "two" }]]);
-  });
+it("the script of a thread receives messages once it listens, whichever listener is added last", async () => {
+  await run({ script, name: "" });
+  expect(threads.parentPort.on).not.toHaveBeenCalled();
+  const scope = globalThis as unknown as { onmessage: ((event: unknown) => void) | null };
+  const [first, second] = [vi.fn(), vi.fn()];
+  scope.onmessage = first;
+  expect(scope.onmessage).toBe(first);
+  expect(threads.parentPort.on).toHaveBeenCalledWith("message", expect.any(Function));
+  const hear = threads.parentPort.on.mock.calls[0]?.[1] as (data: unknown) => void;
+  hear("one");
+  scope.onmessage = second;
+  hear("two");
+  expect(threads.parentPort.on).toHaveBeenCalledTimes(1);
+  expect(first.mock.calls).toEqual([[{ data: "one" }]]);
+  expect(second.mock.calls).toEqual([[{ data: "two" }]]);
+});
 
-  it("the script of a thread is the engine's worker by default", async () => {
-    await expect(run(undefined)).rejects.toThrow(/gpt2-worker\.js/);
-    expect((globalThis as { name?: string }).name).toBe("gpt2");
-  });
+it("the script of a thread is the engine's worker by default", async () => {
+  await expect(run(undefined)).rejects.toThrow(/gpt2-worker\.js/);
+  expect((globalThis as { name?: string }).name).toBe("gpt2");
 });
 
 const asked = async (...call: Parameters<typeof import("../../web/src/node/index.js").loadModel>) => {

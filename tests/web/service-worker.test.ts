@@ -189,181 +189,179 @@ describe("isolate.js", () => {
   });
 });
 
-describe("the page's service worker", () => {
-  const page = "<title>page</title>";
-  const release = {
-    app: [
-      { url: "./", revision: hash(page) },
-      { url: "app.js", revision: hash("app") },
-    ],
-    model: [{ url: "model/weights", revision: hash("weights") }],
-  };
-  const serveRelease = () => {
-    serve("./", page);
-    serve("app.js", "app");
-    serve("model/weights", "weights");
-  };
-  const start = async () => {
-    vi.stubGlobal("release", release);
-    await import("../../web/src/service-worker/service-worker.js");
-  };
-  const kept = () =>
-    Object.fromEntries(
-      [...caches.all].map(([name, { entries }]) => [
-        /model$/.test(name) ? "model" : "app",
-        [...entries.keys()].map((url) => url.slice(new URL("./", here).href.length)),
-      ]),
-    );
-  const ask = async (url: string, more?: Parameters<typeof requestOf>[1]) => {
-    const { answer } = await dispatch("fetch", { request: requestOf(url, more) });
-    return answer;
-  };
-  const keep = async (model: boolean) => {
-    const port = { postMessage: vi.fn() };
-    await dispatch("message", { data: { type: "keep", model }, ports: [port] });
-    return port.postMessage.mock.calls.flat() as unknown[];
-  };
-  const becomesActive = () => (registration.active = {});
+const page = "<title>page</title>";
+const release = {
+  app: [
+    { url: "./", revision: hash(page) },
+    { url: "app.js", revision: hash("app") },
+  ],
+  model: [{ url: "model/weights", revision: hash("weights") }],
+};
+const serveRelease = () => {
+  serve("./", page);
+  serve("app.js", "app");
+  serve("model/weights", "weights");
+};
+const start = async () => {
+  vi.stubGlobal("release", release);
+  await import("../../web/src/service-worker/service-worker.js");
+};
+const kept = () =>
+  Object.fromEntries(
+    [...caches.all].map(([name, { entries }]) => [
+      /model$/.test(name) ? "model" : "app",
+      [...entries.keys()].map((url) => url.slice(new URL("./", here).href.length)),
+    ]),
+  );
+const ask = async (url: string, more?: Parameters<typeof requestOf>[1]) => {
+  const { answer } = await dispatch("fetch", { request: requestOf(url, more) });
+  return answer;
+};
+const keep = async (model: boolean) => {
+  const port = { postMessage: vi.fn() };
+  await dispatch("message", { data: { type: "keep", model }, ports: [port] });
+  return port.postMessage.mock.calls.flat() as unknown[];
+};
+const becomesActive = () => (registration.active = {});
 
-  it("the first release takes over at once, and stores what the page loads through it", async () => {
-    await start();
-    serveRelease();
-    await dispatch("install");
-    expect(skipWaiting).toHaveBeenCalledTimes(1);
-    expect(fetched).toEqual([]);
-    await dispatch("activate");
-    expect(claim).toHaveBeenCalledTimes(1);
-    const response = await ask("./?from=mail#top", { destination: "document" });
-    expect(await response?.text()).toBe(page);
-    expect(response?.headers.get("Document-Isolation-Policy")).toBe("isolate-and-credentialless");
-    expect(await (await ask("app.js", { destination: "script" }))?.text()).toBe("app");
-    served.clear(); // no network any more
-    expect(await (await ask("index.html", { destination: "document" }))?.text()).toBe(page);
-    const script = await ask("app.js?x", { destination: "script" });
-    expect(await script?.text()).toBe("app");
-    expect(script?.headers.has("Document-Isolation-Policy")).toBe(false);
-    const keys = [`?__WB_REVISION__=${hash(page)}`, `app.js?__WB_REVISION__=${hash("app")}`];
-    expect(kept()["app"]?.sort()).toEqual(keys);
-  });
+it("the first release takes over at once, and stores what the page loads through it", async () => {
+  await start();
+  serveRelease();
+  await dispatch("install");
+  expect(skipWaiting).toHaveBeenCalledTimes(1);
+  expect(fetched).toEqual([]);
+  await dispatch("activate");
+  expect(claim).toHaveBeenCalledTimes(1);
+  const response = await ask("./?from=mail#top", { destination: "document" });
+  expect(await response?.text()).toBe(page);
+  expect(response?.headers.get("Document-Isolation-Policy")).toBe("isolate-and-credentialless");
+  expect(await (await ask("app.js", { destination: "script" }))?.text()).toBe("app");
+  served.clear(); // no network any more
+  expect(await (await ask("index.html", { destination: "document" }))?.text()).toBe(page);
+  const script = await ask("app.js?x", { destination: "script" });
+  expect(await script?.text()).toBe("app");
+  expect(script?.headers.has("Document-Isolation-Policy")).toBe(false);
+  const keys = [`?__WB_REVISION__=${hash(page)}`, `app.js?__WB_REVISION__=${hash("app")}`];
+  expect(kept()["app"]?.sort()).toEqual(keys);
+});
 
-  it("a file of another release is served but not stored", async () => {
-    await start();
-    serve("app.js", "of the next release");
-    expect(await (await ask("app.js"))?.text()).toBe("of the next release");
-    serve("app.js", "app", { status: 203 });
-    expect((await ask("app.js"))?.status).toBe(203);
-    expect(kept()["app"] ?? []).toEqual([]);
-    served.clear();
-    await expect(ask("app.js")).rejects.toThrow();
-  });
+it("a file of another release is served but not stored", async () => {
+  await start();
+  serve("app.js", "of the next release");
+  expect(await (await ask("app.js"))?.text()).toBe("of the next release");
+  serve("app.js", "app", { status: 203 });
+  expect((await ask("app.js"))?.status).toBe(203);
+  expect(kept()["app"] ?? []).toEqual([]);
+  served.clear();
+  await expect(ask("app.js")).rejects.toThrow();
+});
 
-  it.each<[string, (bytes: Uint8Array) => Uint8Array<ArrayBuffer>]>([
-    ["a bit that flipped", (bytes) => bytes.map((byte, place) => (place === 1 ? byte ^ 1 : byte))],
-    ["a missing end", (bytes) => bytes.slice(0, 2)],
-    ["no bytes", () => new Uint8Array()],
-  ])("a damaged stored file is never served, and is replaced: %s", async (_, change) => {
-    await start();
-    serveRelease();
-    await keep(true);
-    for (const { entries } of caches.all.values())
-      for (const entry of entries.values()) entry.bytes = change(new Uint8Array(entry.bytes)).buffer;
-    const files = { "model/weights": "weights", "app.js?release=x": "app" };
-    served.clear(); // offline
-    for (const url of Object.keys(files)) await expect(ask(url)).rejects.toThrow();
-    serveRelease();
-    for (const [url, text] of Object.entries(files)) expect(await (await ask(url))?.text()).toBe(text);
-    await keep(true);
-    served.clear();
-    for (const [url, text] of Object.entries(files)) expect(await (await ask(url))?.text()).toBe(text);
-  });
+it.each<[string, (bytes: Uint8Array) => Uint8Array<ArrayBuffer>]>([
+  ["a bit that flipped", (bytes) => bytes.map((byte, place) => (place === 1 ? byte ^ 1 : byte))],
+  ["a missing end", (bytes) => bytes.slice(0, 2)],
+  ["no bytes", () => new Uint8Array()],
+])("a damaged stored file is never served, and is replaced: %s", async (_, change) => {
+  await start();
+  serveRelease();
+  await keep(true);
+  for (const { entries } of caches.all.values())
+    for (const entry of entries.values()) entry.bytes = change(new Uint8Array(entry.bytes)).buffer;
+  const files = { "model/weights": "weights", "app.js?release=x": "app" };
+  served.clear(); // offline
+  for (const url of Object.keys(files)) await expect(ask(url)).rejects.toThrow();
+  serveRelease();
+  for (const [url, text] of Object.entries(files)) expect(await (await ask(url))?.text()).toBe(text);
+  await keep(true);
+  served.clear();
+  for (const [url, text] of Object.entries(files)) expect(await (await ask(url))?.text()).toBe(text);
+});
 
-  it.each([
-    ["fails", () => Promise.reject(new Error("Unexpected internal error."))],
-    ["never answers", () => new Promise<never>(() => {})],
-  ])("answers come from the host if Cache Storage %s", async (_, match) => {
-    await start();
-    serveRelease();
-    await keep(true);
-    vi.spyOn(caches, "match").mockImplementation(match);
-    vi.useFakeTimers();
-    const answer = ask("app.js");
-    await vi.runAllTimersAsync();
-    vi.useRealTimers();
-    expect(await (await answer)?.text()).toBe("app");
-  });
+it.each([
+  ["fails", () => Promise.reject(new Error("Unexpected internal error."))],
+  ["never answers", () => new Promise<never>(() => {})],
+])("answers come from the host if Cache Storage %s", async (_, match) => {
+  await start();
+  serveRelease();
+  await keep(true);
+  vi.spyOn(caches, "match").mockImplementation(match);
+  vi.useFakeTimers();
+  const answer = ask("app.js");
+  await vi.runAllTimersAsync();
+  vi.useRealTimers();
+  expect(await (await answer)?.text()).toBe("app");
+});
 
-  it("requests outside the release are left to the browser", async () => {
-    await start();
-    expect(await ask("other.js", { destination: "script" })).toBeUndefined();
-    expect(await ask("app.js", { method: "POST" })).toBeUndefined();
-    serve("other", "frame");
-    const frame = await ask("other", { destination: "iframe" });
-    expect(frame?.headers.has("Document-Isolation-Policy")).toBe(true);
-    vi.stubGlobal("navigator", safari);
-    serve("https://other.example/p", "picture");
-    const shared = await ask("https://other.example/p", { destination: "image", mode: "no-cors" });
-    expect(await shared?.text()).toBe("picture");
-  });
+it("requests outside the release are left to the browser", async () => {
+  await start();
+  expect(await ask("other.js", { destination: "script" })).toBeUndefined();
+  expect(await ask("app.js", { method: "POST" })).toBeUndefined();
+  serve("other", "frame");
+  const frame = await ask("other", { destination: "iframe" });
+  expect(frame?.headers.has("Document-Isolation-Policy")).toBe(true);
+  vi.stubGlobal("navigator", safari);
+  serve("https://other.example/p", "picture");
+  const shared = await ask("https://other.example/p", { destination: "image", mode: "no-cors" });
+  expect(await shared?.text()).toBe("picture");
+});
 
-  it("the remaining files are stored when the page asks, and the answer says whether all are stored", async () => {
-    await start();
-    serveRelease();
-    expect(await keep(false)).toEqual([true]);
-    expect(Object.keys(kept())).toEqual(["app"]);
-    expect(fetched.every(({ cache }) => cache === "no-cache")).toBe(true);
-    expect(await keep(true)).toEqual([true]);
-    expect(kept()["model"]).toEqual([`model/weights?__WB_REVISION__=${hash("weights")}`]);
-    const before = fetched.length;
-    expect(await keep(true)).toEqual([true]);
-    expect(fetched).toHaveLength(before);
-  });
+it("the remaining files are stored when the page asks, and the answer says whether all are stored", async () => {
+  await start();
+  serveRelease();
+  expect(await keep(false)).toEqual([true]);
+  expect(Object.keys(kept())).toEqual(["app"]);
+  expect(fetched.every(({ cache }) => cache === "no-cache")).toBe(true);
+  expect(await keep(true)).toEqual([true]);
+  expect(kept()["model"]).toEqual([`model/weights?__WB_REVISION__=${hash("weights")}`]);
+  const before = fetched.length;
+  expect(await keep(true)).toEqual([true]);
+  expect(fetched).toHaveLength(before);
+});
 
-  it("the answer says that files are missing if one is of another release or unavailable", async () => {
-    await start();
-    serveRelease();
-    serve("model/weights", "others");
-    expect(await keep(true)).toEqual([false]);
-    served.delete(new URL("model/weights", here).href);
-    expect(await keep(true)).toEqual([false]);
-    expect(await keep(false)).toEqual([true]);
-  });
+it("the answer says that files are missing if one is of another release or unavailable", async () => {
+  await start();
+  serveRelease();
+  serve("model/weights", "others");
+  expect(await keep(true)).toEqual([false]);
+  served.delete(new URL("model/weights", here).href);
+  expect(await keep(true)).toEqual([false]);
+  expect(await keep(false)).toEqual([true]);
+});
 
-  it("the next release waits until all its files are stored, and its model only if the old one had it", async () => {
-    await start();
-    serveRelease();
-    becomesActive();
-    await dispatch("install");
-    expect(skipWaiting).not.toHaveBeenCalled();
-    expect(kept()["app"]).toHaveLength(2);
-    expect(kept()["model"] ?? []).toEqual([]);
-    expect(fetched.every(({ cache }) => cache === "no-cache")).toBe(true);
-    const [name = ""] = caches.all.keys();
-    const models = await caches.open(`${name}-model`);
-    await dispatch("install");
-    expect(models.entries.size).toBe(0); // it is there, and empty
-    await models.put(new URL("model/weights?__WB_REVISION__=old", here), new Response("old"));
-    await dispatch("install");
-    expect(kept()["model"]).toContain(`model/weights?__WB_REVISION__=${hash("weights")}`);
-    await dispatch("activate");
-    expect(kept()["model"]).toEqual([`model/weights?__WB_REVISION__=${hash("weights")}`]);
-  });
+it("the next release waits until all its files are stored, and its model only if the old one had it", async () => {
+  await start();
+  serveRelease();
+  becomesActive();
+  await dispatch("install");
+  expect(skipWaiting).not.toHaveBeenCalled();
+  expect(kept()["app"]).toHaveLength(2);
+  expect(kept()["model"] ?? []).toEqual([]);
+  expect(fetched.every(({ cache }) => cache === "no-cache")).toBe(true);
+  const [name = ""] = caches.all.keys();
+  const models = await caches.open(`${name}-model`);
+  await dispatch("install");
+  expect(models.entries.size).toBe(0); // it is there, and empty
+  await models.put(new URL("model/weights?__WB_REVISION__=old", here), new Response("old"));
+  await dispatch("install");
+  expect(kept()["model"]).toContain(`model/weights?__WB_REVISION__=${hash("weights")}`);
+  await dispatch("activate");
+  expect(kept()["model"]).toEqual([`model/weights?__WB_REVISION__=${hash("weights")}`]);
+});
 
-  it("the next release is not installed if one of its files is wrong", async () => {
-    await start();
-    serveRelease();
-    serve("app.js", "of another release");
-    becomesActive();
-    await expect(dispatch("install")).rejects.toThrow();
-  });
+it("the next release is not installed if one of its files is wrong", async () => {
+  await start();
+  serveRelease();
+  serve("app.js", "of another release");
+  becomesActive();
+  await expect(dispatch("install")).rejects.toThrow();
+});
 
-  it("the service worker follows the page's messages", async () => {
-    await start();
-    await dispatch("message", { data: { type: "take-over" } });
-    expect(skipWaiting).toHaveBeenCalledTimes(1);
-    await dispatch("message", { data: { type: "claim" } });
-    expect(claim).toHaveBeenCalledTimes(1);
-    claim.mockRejectedValueOnce(new Error("not active yet"));
-    await dispatch("message", { data: { type: "claim" } });
-    expect(claim).toHaveBeenCalledTimes(2);
-  });
+it("the service worker follows the page's messages", async () => {
+  await start();
+  await dispatch("message", { data: { type: "take-over" } });
+  expect(skipWaiting).toHaveBeenCalledTimes(1);
+  await dispatch("message", { data: { type: "claim" } });
+  expect(claim).toHaveBeenCalledTimes(1);
+  claim.mockRejectedValueOnce(new Error("not active yet"));
+  await dispatch("message", { data: { type: "claim" } });
+  expect(claim).toHaveBeenCalledTimes(2);
 });

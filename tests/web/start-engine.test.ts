@@ -21,6 +21,11 @@ const unsupported = () => Promise.reject(new LoadError("unsupported", "no such i
 
 const patience = { stallMs: 1000, onRetry: () => {} };
 
+it("fetchBuild returns the script and the code of the build", async () => {
+  const source: BuildSource = { importScript: async () => script, compile: async () => code };
+  expect(await fetchBuild(source, "simd", signal, patience)).toEqual({ ...script, variant: "simd", code });
+});
+
 const fetchable = (compiling: Variant) => {
   const asked: Variant[] = [];
   const fetch = async (variant: Variant) => {

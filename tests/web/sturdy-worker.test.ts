@@ -111,12 +111,6 @@ it("if no worker can be created, SturdyWorker throws the last reason", () => {
   expect(() => begin({ ways: 0 })).toThrow("no way");
 });
 
-it("SturdyWorker uses the first worker that can be created", () => {
-  const { made, heard } = begin({ ways: 3, throwing: [0] });
-  made[0]?.say(started());
-  expect([made.length, made[0]?.received, heard]).toEqual([1, [cancel(1)], [started()]]);
-});
-
 it("SturdyWorker holds back transferred messages, and those after them, until the worker's first message", () => {
   const { worker, made } = begin({ ways: 2 });
   const { port1, port2 } = new MessageChannel();

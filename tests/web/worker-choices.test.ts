@@ -15,18 +15,14 @@ afterEach(() => vi.unstubAllGlobals());
 
 const isolated = (crossOriginIsolated: boolean) =>
   vi.stubGlobal("self", { crossOriginIsolated, isSecureContext: true });
+const withoutSimd = { simd: false, relaxedSimd: false, threads: false };
 const noShared = () => vi.stubGlobal("SharedArrayBuffer", undefined);
 const noSimd = () => vi.stubGlobal("WebAssembly", { ...WebAssembly, validate: () => false });
 it.each([
   ["the features of this Node.js", true, () => {}, { webAssembly: true, simd: true, threads: true }],
   ["no threads if the page is not isolated", false, () => {}, { simd: true, threads: false }],
   ["no threads without SharedArrayBuffer", true, noShared, { simd: true, threads: false }],
-  [
-    "no SIMD if the validator rejects it",
-    true,
-    noSimd,
-    { ...all, simd: false, relaxedSimd: false, threads: false },
-  ],
+  ["no SIMD if the validator rejects it", true, noSimd, { ...all, ...withoutSimd }],
 ])("detectFeatures finds %s", async (_, isIsolated, spoil, expected) => {
   isolated(isIsolated);
   spoil();
