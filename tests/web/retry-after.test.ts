@@ -22,3 +22,10 @@ it.each([
     message: `cannot fetch http://host/f: the host answered ${status} No${advice}`,
   });
 });
+
+it("a date is relative to this device's clock if the host states none", async () => {
+  const headers = { "retry-after": new Date(Date.now() + 9_000_000).toUTCString() };
+  const answer = new Response(null, { status: 503, headers });
+  const message = expect.stringContaining("try again in 3 hours") as string;
+  await expect(fetchFile("http://host/f", signal, async () => answer)).rejects.toMatchObject({ message });
+});
