@@ -6,10 +6,7 @@ import { expectReady } from "./page.js";
 /** The demo at another address. At its usual address the service worker stores it, and the store does not. */
 const other = "./?model=models/demo";
 const row = (page: Page) => page.locator("#stored-list li");
-
-async function openChooser(page: Page): Promise<void> {
-  await page.locator("#chooser summary").click();
-}
+const openChooser = (page: Page) => page.locator("#chooser summary").click();
 
 test("a stored model can be listed with its size, kept, loaded and removed", async ({ page }) => {
   await page.goto("./");
