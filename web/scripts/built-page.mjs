@@ -8,6 +8,13 @@ import { preview } from "vite";
 const port = Number(process.env.PORT ?? 4184);
 const debianChromium = "/usr/bin/chromium";
 
+/** Starts Debian's Chromium, or Playwright's own where there is none. */
+export const launchChromium = () =>
+  chromium.launch({
+    ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
+    args: ["--no-sandbox", "--disable-gpu"],
+  });
+
 /**
  * Runs `use` with a browser in which pages open the built page as "./".
  * @param {(newPage: (options: import("@playwright/test").BrowserContextOptions) => Promise<import("@playwright/test").Page>, port: number) => Promise<void>} use
@@ -15,10 +22,7 @@ const debianChromium = "/usr/bin/chromium";
 export async function withBuiltPage(use) {
   const configFile = resolve(import.meta.dirname, "../vite.config.ts");
   const server = await preview({ configFile, preview: { port, strictPort: true } });
-  const browser = await chromium.launch({
-    ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await launchChromium();
   try {
     const newPage = (options) =>
       browser.newPage({ baseURL: `http://localhost:${port}/`, serviceWorkers: "block", ...options });

@@ -1,7 +1,7 @@
 // `node web/scripts/icons.mjs`: draws the page's icons, web/page/public/icons/*.png, from icon.svg and maskable-icon.svg.
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { chromium } from "@playwright/test";
+import { launchChromium } from "./built-page.mjs";
 
 const page = resolve(import.meta.dirname, "../page");
 const folder = resolve(page, "public/icons");
@@ -13,11 +13,7 @@ const icons = [
   { name: "apple-touch-icon.png", from: maskable, pixels: 180 }, // iOS rounds the corners itself
 ];
 
-const debianChromium = "/usr/bin/chromium";
-const browser = await chromium.launch({
-  ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
-  args: ["--no-sandbox", "--disable-gpu"],
-});
+const browser = await launchChromium();
 try {
   for (const { name, from, pixels } of icons) {
     const drawing = await browser.newPage({
