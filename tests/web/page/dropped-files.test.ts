@@ -50,3 +50,13 @@ it.each<[string, object[], { names: string[]; name?: string }]>([
     expect({ names: files.map((each) => each.name), name }).toEqual(found);
   },
 );
+
+it("a drop with several models is refused with their names", async () => {
+  const entries = [
+    ...model,
+    folder("models", [folder("other", model)]),
+  ] as unknown as readonly FileSystemEntry[];
+  await expect(filesOfDrop(entries, [])).rejects.toThrow(
+    "these are 2 models (files without a folder, other), but only one can be loaded: drop one of them",
+  );
+});

@@ -65,7 +65,7 @@ it.each([
   expect(await ask(id, body)).toEqual({});
 });
 
-it.each([403, 404])("the answer %d means that there is no such public model", async (status) => {
+it.each([401, 403, 404])("the answer %d means that there is no such public model", async (status) => {
   const { refusal } = await ask("user/none", "", "q8", status);
   expect(refusal?.()).toBe("huggingface.co has no public model user/none: check the name.");
 });

@@ -66,3 +66,19 @@ it.each([
   const beside = where === "below" ? parent.nextElementSibling : parent.previousElementSibling;
   expect(beside?.id).toBe("sees");
 });
+
+it("fields that are too long are reported, and nothing is shown as read or unread until they fit", async () => {
+  const { view, state, said } = open("A.");
+  const fields = () => [...document.querySelectorAll<HTMLTextAreaElement>("#sees textarea")];
+  const shown = () => [...view.dom.querySelectorAll(".beside, .unread")].map((line) => line.textContent);
+  await vi.waitFor(() => expect(fields()).toHaveLength(2));
+  state.fields.value = { remember: "", note: "An old note." };
+  await vi.waitFor(() => expect(shown()).toEqual(["Note An old note."]));
+  state.fields.value = { remember: "x".repeat(20), note: "N." };
+  await vi.waitFor(() => expect(said()).toContain("have 24 tokens together"));
+  expect([fields().map(({ value }) => value), shown()]).toEqual([["x".repeat(20), "N."], ["A."]]);
+  expect(fields()[1]?.ariaInvalid).toBe("true");
+  state.fields.value = { remember: "", note: "N." };
+  await vi.waitFor(() => expect(shown()).toEqual(["Note N."]));
+  expect(fields()[1]?.ariaInvalid).toBeNull();
+});

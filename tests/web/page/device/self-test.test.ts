@@ -20,8 +20,9 @@ const right: Expected = {
 /** Loads such models; `disposed` counts those that were disposed of. */
 function models(ids?: number[]) {
   const counted = { loads: [] as unknown[], disposed: 0 };
-  const load = async (_: unknown, options: unknown) => {
+  const load = async (_: unknown, options: { signal?: AbortSignal }) => {
     counted.loads.push(options);
+    options.signal?.throwIfAborted();
     return {
       complete: async () => ({ continuations: [{ tokens: [{ id: 3, logprob: -1.5 }] }] }),
       tokenize: async (text: string) => ids ?? [texts.indexOf(text)],
@@ -31,10 +32,9 @@ function models(ids?: number[]) {
   return { counted, load: load as unknown as typeof loadModel };
 }
 
-async function run(load: typeof loadModel) {
+async function run(load: typeof loadModel, signal = new AbortController().signal) {
   const checks: Check[] = [];
   const variants = ["threads", "simd"] as const;
-  const { signal } = new AbortController();
   for await (const check of selfTest({ loadModel: load, expected: right, variants, threads: 2, signal }))
     checks.push(check);
   return checks;
@@ -61,6 +61,10 @@ it("the self-test detects different ids, and shows the first such text", async (
   expect(failed(checks)).toEqual(["threads tokenizer", "simd tokenizer"]);
   const text = JSON.stringify(texts[1]);
   expect(checks[1]).toMatchObject({ expected: `${text}: [1]`, found: `${text}: [0]` });
+});
+
+it("an aborted self-test ends and reports nothing more", async () => {
+  await expect(run(models().load, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
 });
 
 it.each([

@@ -10,6 +10,7 @@ import { offerMenu } from "../../../../web/page/parts/bar/menu.js";
 import { offerDevice } from "../../../../web/page/parts/device/offer.js";
 import { welcome } from "../../../../web/page/parts/first-visit/first-visit.js";
 import { foreignNote } from "../../../../web/page/parts/notes/foreign.js";
+import { offerPanel } from "../../../../web/page/parts/panel/panel.js";
 import { showStatus } from "../../../../web/page/parts/status/status.js";
 import { suggesting } from "../../../../web/page/parts/suggestions/suggesting.js";
 import { isOff, makeState, mountMarkup, pressKey, settle } from "../../support/page-part.js";
@@ -35,15 +36,25 @@ it("keys show no other alternative while the model writes", () => {
   expect(showAlternative).toHaveBeenCalledWith(1);
 });
 
-it("the arrow keys move around within the menu", () => {
-  const ui = mountMarkup("menu", "menuButton", "undo", "redo");
+it("the arrow keys move within the menu, an item opens its section, and Escape returns the focus", () => {
+  const ui = mountMarkup(
+    ...(["panel", "panelClose", "menu", "menuButton", "libraryOpen", "presetShown", "undo", "redo"] as const),
+  );
+  const state = makeState();
   offerMenu(ui);
+  offerPanel(ui, state);
   ui.menuButton.click();
   const items = [...ui.menu.querySelectorAll("button")];
   pressKey(ui.menu, "ArrowUp");
   expect(document.activeElement).toBe(items.at(-1));
   pressKey(ui.menu, "ArrowDown");
   expect(document.activeElement).toBe(items[0]);
+  ui.menu.querySelector<HTMLElement>("[data-section=saving-texts]")?.click();
+  expect([ui.menu.hidden, state.panel.value]).toEqual([true, "saving-texts"]);
+  const summary = document.querySelector("#saving-texts[open] summary") ?? expect.fail("it is closed");
+  expect(document.activeElement).toBe(summary);
+  pressKey(summary, "Escape");
+  expect([ui.panel.hidden, document.activeElement]).toEqual([true, ui.menuButton]);
 });
 
 it("the section Device says why the state of the engine could not be read", async () => {

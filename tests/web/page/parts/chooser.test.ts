@@ -53,12 +53,16 @@ it("the demo is listed by its name in the page's language, other models by the n
 const mountLine = () => {
   const ui = mountMarkup("chooser", "modelFacts", "modelOffer", "modelOfferUse", "modelOfferFacts");
   const state = makeState();
-  showModelLine(ui, state, vi.fn());
-  return { ui, state };
+  const lookUp = vi.fn();
+  showModelLine(ui, state, lookUp);
+  return { ui, state, lookUp };
 };
 
 it("the line offers GPT-2 while the demo is chosen, and describes another model and the demo after it", () => {
-  const { ui, state } = mountLine();
+  const { ui, state, lookUp } = mountLine();
+  ui.modelOfferUse.click();
+  expect(ui.chooser.open).toBe(true);
+  expect(lookUp).toHaveBeenCalledWith("openai-community/gpt2");
   const load = (chosen: ChosenModel, parameters: number) => {
     state.chosen.value = chosen;
     const model = { info: { parameters } } as unknown as Model;

@@ -29,16 +29,21 @@ const type = (query: string) => {
 
 /** The list of `all` but for `change`. */
 async function mount(change: Partial<Omit<LibrarySetting["texts"], "current">> = {}) {
+  const removal = { restore: vi.fn(() => Promise.resolve()), finish: vi.fn(() => Promise.resolve()) };
   const texts = {
     list: vi.fn(() => Promise.resolve(all)),
     current: { id: "a", text: "A cat sat here." },
     rename: vi.fn(() => Promise.resolve()),
-    ...{ duplicate: vi.fn(), remove: vi.fn(), exportAll: vi.fn(), importAll: vi.fn() },
+    duplicate: vi.fn(() => Promise.resolve()),
+    remove: vi.fn(() => Promise.resolve(removal)),
+    exportAll: vi.fn(() => Promise.resolve("{}")),
+    importAll: vi.fn(() => Promise.resolve({ added: 2, known: 1 })),
     ...change,
   };
-  const library = new Library({ place, texts, open: vi.fn(), stop: vi.fn(), leave: vi.fn() });
+  const open = vi.fn((id?: string) => Promise.resolve(id !== "b"));
+  const library = new Library({ place, texts, open, stop: vi.fn(() => Promise.resolve()), leave: vi.fn() });
   await library.refresh();
-  return { library, texts };
+  return { library, removal, texts, open };
 }
 
 /** The page's clock advances by `ms` at each look. */
@@ -82,6 +87,34 @@ it("a text is renamed in its place; Escape keeps its name", async () => {
   ask("Dogs", "Enter");
   expect(focused).toBe("More for Dogs");
   await vi.waitFor(() => expect(texts.rename).toHaveBeenCalledWith("a", "Dogs"));
+});
+
+it("a second press of Delete or of a row does nothing, and Undo still restores the text", async () => {
+  let listed = all;
+  const { library, texts, removal, open } = await mount({ list: () => Promise.resolve(listed) });
+  vi.mocked(texts.remove).mockImplementation(() => {
+    listed = listed.slice(1);
+    return Promise.resolve(removal);
+  });
+  const press = button("Delete", 1);
+  press?.click();
+  press?.click();
+  await vi.waitFor(() => expect(status()).toBe("Deleted: Cats"));
+  await library.refresh();
+  expect(texts.remove).toHaveBeenCalledOnce();
+  expect(removal.finish).not.toHaveBeenCalled();
+  expect(part(".text-said button").hidden).toBe(false);
+
+  const row = part("li:nth-child(2) button");
+  open.mockImplementation((id) => {
+    listed = listed.map((each) => (each.id === id ? { ...each, where: "here" } : each));
+    return Promise.resolve(true);
+  });
+  row.click();
+  row.click();
+  await vi.waitFor(() => expect(status()).toBe(""));
+  await library.refresh();
+  expect(open).toHaveBeenCalledOnce();
 });
 
 it("the list follows the text of this tab, is read again for another text, and keeps the focus", async () => {
