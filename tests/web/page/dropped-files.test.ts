@@ -60,3 +60,8 @@ it("a drop with several models is refused with their names", async () => {
     "these are 2 models (files without a folder, other), but only one can be loaded: drop one of them",
   );
 });
+
+it("a drop gives plain files if the browser has no entries", async () => {
+  const files = [new File(["x"], "a.gguf")];
+  expect(await filesOfDrop([], files)).toEqual({ files });
+});
