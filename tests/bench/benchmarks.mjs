@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { root } from "../../engine/toolchain/build.mjs";
-import { downloadBytes } from "../../web/scripts/download-size.mjs";
+import { downloadBytes } from "../support/download-size.mjs";
 import { fluency } from "./fluency.mjs";
 import { gpt2Sizes, made, makeGguf, makeHubModel, makeModel, makePrompt } from "./models.mjs";
 import { installPeers, llamaVersion, peersFolder, peerVersions } from "./peers/install.mjs";

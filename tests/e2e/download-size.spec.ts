@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import { languages } from "../../web/page/language/languages.js";
-import { downloadBytes, gzipBytes } from "../../web/scripts/download-size.mjs";
+import { downloadBytes, gzipBytes } from "../support/download-size.mjs";
 
 // See the size of peers in `npm run bench -- peers`.
 for (const [variant, most] of [

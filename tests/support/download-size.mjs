@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 
-const dist = resolve(import.meta.dirname, "../dist");
+const dist = resolve(import.meta.dirname, "../../web/dist");
 
 /** The gzipped size of a file of the built page, in bytes. */
 export const gzipBytes = (file) => gzipSync(readFileSync(resolve(dist, file)), { level: 9 }).length;
