@@ -1,5 +1,5 @@
 // The module in every browser. It writes the native engine's tokens in each of its builds, on hosts with and without the
-// headers that threads need; as a bundle also where there is no folder. A broken load from the Hub continues.
+// headers that threads need. As a bundle, it also runs where there is no folder. A broken load from the Hub continues.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -1,5 +1,5 @@
-// A load that is aborted and a thread that traps, in the browsers that tests/e2e does not run in; in every browser, a host that
-// has gone and a storage that is cleared.
+// In the browsers that tests/e2e does not run in: a load that is aborted, and a thread that traps. In every browser: a host
+// that has gone, and a storage that is cleared.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";

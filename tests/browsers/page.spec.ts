@@ -1,5 +1,5 @@
-// The page on a host without headers, in every browser: it writes, obeys the keys of its editor, keeps its text, and opens
-// without its host and in one file.
+// The page on a host without headers, in every browser. It writes, obeys the keys of its editor, and keeps its text. It also
+// opens without its host, and in one file.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// A stand-in for the Hub, a new one for each test of a file, a page that loads no model by itself, and models from both.
+// A stand-in for the Hub, a new one for each test of a file. Also a page that loads no model by itself, and models from both.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// `npm run lint`: TypeScript's compiler and typescript-eslint on all of TypeScript and JavaScript, clang-tidy on the C++
-// that this branch changes (with `-- --all`, on all of it); and the rules for prose on documents and the page's words.
+// `npm run lint`: TypeScript's compiler and typescript-eslint on all of TypeScript and JavaScript. clang-tidy on the C++
+// that this branch changes; with `-- --all`, on all of it. The rules for prose on documents and the page's words.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { configurePreset, ensureNodeModules, root, run } from "../../engine/toolchain/build.mjs";

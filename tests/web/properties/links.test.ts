@@ -1,5 +1,5 @@
-// Links that a stranger writes. `?model=` counts as the page's own host only if a browser would ask that host, and
-// `#text=` is refused, or is a text that the editor can show.
+// Links that a stranger writes. `?model=` counts as the page's own host only if a browser would ask that host. `#text=` is
+// refused, or is a text that the editor can show.
 import { EditorState } from "@codemirror/state";
 import { expect } from "vitest";
 import {
