@@ -43,8 +43,8 @@ const faults = {
 };
 
 /**
- * An operation and its fault, and then: where a stored model comes from, why it is not stored again, why a new model is not
- * stored, and what removing the stored model gives. A new model may have taken its place.
+ * An operation, its fault, and what follows. Where does a stored model come from, and why is it not stored again? Why is a new
+ * model not stored? What does removing the stored model give? A new model may have taken its place.
  */
 it.each<[string, keyof typeof faults, string, string, string, string]>([
   ["root", "is silent", "network", silent, silent, none],
