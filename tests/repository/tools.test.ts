@@ -14,7 +14,7 @@ it.each(tools)("docs/how-to/bundlers.md describes how each version of $name work
   for (const [, , built, development, configuration] of own) {
     expect(built).toMatch(/^works, /);
     if (tool.dev) expect(development).toMatch(/^works, /);
-    expect(configuration).toBe(tool.configuration ?? "");
+    expect(configuration).toBe(tool.configuration);
   }
 });
 
