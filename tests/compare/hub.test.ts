@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root, scratch, tiny, weights } from "../weights_tools/tool.js";
-import { fromHalf } from "../web/support/gguf.js";
 import { readSafetensors } from "../web/support/safetensors.js";
 import { forward64, type Config, type FloatTensor } from "./forward64.mjs";
 import { safetensorsFile, seededTensors } from "./seeded-model.mjs";
@@ -98,6 +97,14 @@ describe.each(rows ?? [])("%s (%s)", (model, special, outcome = "") => {
     }, ids);
   });
 });
+
+/** The value of 16 bits of a half-precision float that is finite. */
+function fromHalf(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const mantissa = bits & 1023;
+  return sign * (exponent === 0 ? mantissa * 2 ** -24 : (1 + mantissa / 1024) * 2 ** (exponent - 15));
+}
 
 /** Their results in golden.json come from PyTorch; those of newer activations, of scales and of GPT-BigCode from float64. */
 describe.each(readdirSync(tiny))("tests/data/tiny-models/%s", (name) => {
