@@ -195,12 +195,12 @@ const since = (start) => ((performance.now() - start) / 1000).toFixed(0).padStar
 const begin = performance.now();
 const rows = [];
 let failures = 0;
-const report = (name, start, isOk) => {
+const report = (name, seconds, isOk) => {
   if (!isOk) failures += 1;
   const budget = String(budgets[name] ?? "").padStart(8);
-  rows.push(`${name.padEnd(8)}${since(start)}${budget}  ${isOk ? "ok" : "FAILED"}`);
+  rows.push(`${name.padEnd(8)}${seconds}${budget}  ${isOk ? "ok" : "FAILED"}`);
 };
-const endBeside = beside.length > 0 ? runBeside(beside) : undefined;
+const endBeside = beside.length > 0 ? runBeside(beside).then((isOk) => [since(begin), isOk]) : undefined;
 const fetching = ["engine/toolchain/emscripten.mjs"]; // 250 MB; the step that needs it reports a failure
 const emscripten = isWhole ? started(process.execPath, fetching, { stdio: ["ignore", 2, 2] }) : undefined;
 for (const name of wanted.filter((each) => !beside.includes(each))) {
@@ -214,12 +214,12 @@ for (const name of wanted.filter((each) => !beside.includes(each))) {
     console.error(error.message);
     isOk = false;
   }
-  report(name, start, isOk);
+  report(name, since(start), isOk);
 }
 if (endBeside) {
-  const passed = await endBeside;
+  const [seconds, isOk] = await endBeside;
   process.stdout.write(readFileSync(besideLog, "utf8"));
-  report("beside", begin, passed);
+  report("beside", seconds, isOk);
 }
 
 console.log(`\nstep     seconds  budget\n${rows.join("\n")}\ntotal   ${since(begin)}`);
