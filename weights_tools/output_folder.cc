@@ -44,6 +44,10 @@ bool IsSame(const fs::path& a, const fs::path& b) {
   return fs::equivalent(a, b, error) && !error;
 }
 
+bool IsOneOf(std::span<const fs::path> inputs, const fs::path& path) {
+  return std::ranges::any_of(inputs, [&](const fs::path& input) { return IsSame(input, path); });
+}
+
 bool BelongsTo(std::span<const fs::path> inputs, const fs::path& file) {
   return std::ranges::any_of(inputs, [&](const fs::path& input) {
     std::error_code error;
@@ -70,8 +74,7 @@ fs::path ParentOf(const fs::path& path) {
 
 // The folder must be empty, or contain the files of one model and no others.
 Status CheckReplaceable(const fs::path& folder, std::span<const fs::path> inputs) {
-  if (IsSame(folder, ".") ||
-      std::ranges::any_of(inputs, [&](const fs::path& input) { return IsSame(input, folder); })) {
+  if (IsSame(folder, ".") || IsOneOf(inputs, folder)) {
     return Refuse(folder, "is the input or the current folder");
   }
   bool has_weights = false;
@@ -147,9 +150,7 @@ Status CheckDestination(const fs::path& out, std::span<const fs::path> inputs, b
   }
   if (type != fs::file_type::not_found) {
     if (type != fs::file_type::directory) return Refuse(path, std::string("is a ") + KindOf(type));
-    const bool is_input =
-        std::ranges::any_of(inputs, [&](const auto& in) { return IsSame(in, path); });
-    if (!force && !is_input) return AlreadyThere(path);
+    if (!force && !IsOneOf(inputs, path)) return AlreadyThere(path);
     const auto folder = Folder::Open(path);
     if (Status status = CheckReplaceable(path, inputs); !status.ok()) {
       if (!folder.ok() || folder.value().IsAt(path)) return status;
