@@ -59,7 +59,7 @@ test("a model of the Hub shows its size first, then writes, and a reload loads i
   await open(page);
   const before = await generate(page);
   await lookUp(page, "user/tale");
-  await expect(status(page)).toContainText("user/tale: 13 MB to download from huggingface.co. About ", {
+  await expect(status(page)).toContainText("user/tale: 8.2 MB to download from huggingface.co. About ", {
     timeout: 30_000,
   });
   expect(asked).toEqual(["/api/models/user/tale/revision/main"]);
@@ -85,7 +85,7 @@ test("the models of the site appear once the list is read; another one keeps the
   page,
 }) => {
   const other = { folder: "another", name: "Another", parameters: 124_439_808, bytes: 131_900_000 };
-  const same = { folder: "demo", name: "The same", parameters: 12_318_720, bytes: 13_373_469 };
+  const same = { folder: "demo", name: "The same", parameters: 12_417_024, bytes: 8_261_897 };
   await serveDemoAs(page, other.folder);
   let isBroken = true;
   await page.route("**/models/index.json", (route) =>
@@ -112,7 +112,7 @@ test("the models of the site appear once the list is read; another one keeps the
     await expect(offered).toHaveText(
       [
         /^Another: 124 million parameters, 132 MB\. About 210 MB of memory\. On this device about [\d,.]+ tokens\/s\.$/,
-        /^Demo, children's stories: 12 million parameters, 13 MB\. /,
+        /^Demo, children's stories: 12 million parameters, 8\.3 MB\. /,
       ],
       { timeout: 30_000 },
     );

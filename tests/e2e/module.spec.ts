@@ -110,7 +110,7 @@ test("a private model loads with its headers; without them the error names the f
   );
   expect(found.written).toBe(nativeText());
   const pieces = asked.filter(({ file }) => file.startsWith("model.safetensors"));
-  expect(pieces.length).toBe(4);
+  expect(pieces.length).toBe(2);
   for (const { cookie } of pieces) expect(cookie).toBeUndefined();
 });
 
