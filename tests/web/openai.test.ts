@@ -84,9 +84,11 @@ it("completions.create passes on its options, except null", async () => {
   await client.create({ ...set, user: "me", logit_bias: {} });
   const neutral = { frequency_penalty: 0, suffix: null, stream: null };
   await client.create({ max_tokens: null, n: null, stop: null, ...neutral });
+  await client.create({ max_tokens: -1, top_k: -1, seed: -1 }); // as llama.cpp's server reads them
   expect(model.complete.mock.calls).toMatchObject([
     ["", { maxNewTokens: 5, temperature: 0, topP: 0.5, seed: 7, stop }],
     ["", { maxNewTokens: 16, n: 1 }],
+    ["", { maxNewTokens: 2 ** 24, topK: 0, seed: undefined }],
   ]);
 });
 
@@ -182,6 +184,7 @@ it.each([
   [{ logit_bias: { "50256": -100 } }, "logit_bias is an object, but the engine cannot change the"],
   [{ suffix: "x".repeat(1e6) }, `suffix is "${"x".repeat(40)}…", but GPT-2 only continues a text`],
   [{ max_tokens: 1.5 }, "max_tokens is 1.5, expected a whole number from 0 to 16777216"],
+  [{ best_of: -1 }, "best_of is -1, expected a whole number from 1 to 16"],
   [{ top_p: 2 }, "top_p is 2, expected a number from 0 to 1"],
   [{ seed: 5n }, "seed is 5n, expected a whole number from 0 to 9007199254740991"],
   [{ n: 3, best_of: 2 }, "best_of is 2, expected at least n, which is 3"],

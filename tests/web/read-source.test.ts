@@ -27,6 +27,10 @@ it.each([
   ["HF:gpt2", hub("gpt2")],
   ["hf:user/fine-tune@refs/pr/1", hub("user/fine-tune", "refs/pr/1")],
   ["hf:user/gpt2-GGUF/q/gpt2.Q8_0.gguf@v1", hub("user/gpt2-GGUF", "v1", { file: "q/gpt2.Q8_0.gguf" })],
+  ["https://huggingface.co/gpt2", hub("gpt2")], // as people copy it from the Hub's pages
+  ["https://huggingface.co/user/tale/tree/v1/onnx?x=1#files", hub("user/tale", "v1")],
+  ["//hf.co/user/tale/blob/main/q/x.Q8_0.GGUF", hub("user/tale", "main", { file: "q/x.Q8_0.GGUF" })],
+  [new URL("https://huggingface.co/user/tale/resolve/main/"), hub("user/tale")],
   ["models/demo", hub("models/demo", "main", { hub: "https://hub.example/sub/" }), "https://hub.example/sub"],
   ["hf:gpt2", hub("gpt2", "main", { hub: "https://hub.example/" }), new URL("https://hub.example")],
 ])(
@@ -65,6 +69,7 @@ it.each([
   ["https://cdn/x/y.Q4_K.GGUF?v=1", { url: "https://cdn/x/", file: "y.Q4_K.GGUF?v=1" }],
   [new URL("https://cdn/x/y.gguf"), { url: "https://cdn/x/", file: "y.gguf" }],
   [new URL("https://cdn/x"), { url: "https://cdn/x/" }],
+  ["https://huggingface.co/datasets/user/tale", { url: "https://huggingface.co/datasets/user/tale/" }],
 ])(
   "%s is read as a folder's address, and as an id only if it cannot be an address",
   async (source, request) => {

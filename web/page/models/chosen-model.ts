@@ -1,13 +1,10 @@
 // Which model is meant: by an id of the Hub, an address, or files of this device.
-import { isHubId } from "../../src/client/hub-id.js";
+import { idAtHub, isHubId } from "../../src/client/hub-id.js";
 import { baseAddress } from "../../src/shared/base-address.js";
 import { usualHub } from "../../src/shared/protocol.js";
 import { phrase } from "../language/models.js";
 import type { ChosenModel } from "../state/page-state.js";
 import { mayContact } from "./policy.js";
-
-/** The Hub, and its short name. */
-export const hubHosts = new Set([new URL(usualHub).host, "hf.co"]);
 
 /** An id without the "hf:" that marks it as one. */
 export const withoutHubPrefix = (text: string): string => text.replace(/^hf:/i, "");
@@ -21,14 +18,6 @@ export function hubModel(id: string): ChosenModel {
   return { ...named, elsewhere: host };
 }
 
-/** The id of the model whose page or file `url` is on the Hub, as people copy it from there; undefined for other addresses. */
-function idAtHub({ pathname }: URL): string | undefined {
-  const [, id, revision = "main", file = ""] =
-    /^\/([^/]+(?:\/[^/]+)?)(?:\/(?:tree|blob|resolve|raw)\/([^/]+)(\/.+)?)?\/*$/.exec(pathname) ?? [];
-  const gguf = /\.gguf$/i.test(file) ? file : "";
-  return id && id + gguf + (revision === "main" ? "" : `@${revision}`);
-}
-
 /** The folder or GGUF file at `text`, relative to the page. Only the parsed origin decides whether it is another host's. */
 export function modelAt(text: string): ChosenModel {
   let url: URL;
@@ -39,7 +28,7 @@ export function modelAt(text: string): ChosenModel {
   }
   if (!/^https?:$/.test(url.protocol) || url.username || url.password)
     return { source: url, name: text, problem: () => phrase("noAddress") };
-  const id = hubHosts.has(url.host) ? idAtHub(url) : undefined;
+  const id = idAtHub(url);
   if (id !== undefined) return hubModel(id);
   url.hash = "";
   if (!/\.gguf$/i.test(url.pathname)) {

@@ -1,6 +1,7 @@
 // Models that the visitor names while the page is open: typed, picked from this device, or in a link.
+import { hubHosts } from "../../src/client/hub-id.js";
 import type { ChosenModel } from "../state/page-state.js";
-import { hubHosts, hubModel, withWeightFormat, modelAt, withoutHubPrefix } from "./chosen-model.js";
+import { hubModel, withWeightFormat, modelAt, withoutHubPrefix } from "./chosen-model.js";
 import { addressOf } from "./model-address.js";
 
 /** Whether `text`, as typed, is an address rather than an id. */

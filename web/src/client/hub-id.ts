@@ -13,6 +13,17 @@ const idPattern = new RegExp(
 /** The form that could also be a relative address: not a file, and no deeper folder. */
 const plainPattern = new RegExp(`^${part}/${part}(?:@[^@\\s]+)?$`);
 
+/** The Hub, and its short name. */
+export const hubHosts = new Set([new URL(usualHub).host, "hf.co"]);
+
+/** The id of the model whose page or file `url` is on the Hub, as people copy it from there; undefined for other addresses. */
+export function idAtHub({ host, pathname }: URL): string | undefined {
+  const [, id, revision = "main", file = ""] =
+    /^\/([^/]+(?:\/[^/]+)?)(?:\/(?:tree|blob|resolve|raw)\/([^/]+)(\/.+)?)?\/*$/.exec(pathname) ?? [];
+  if (!id || !hubHosts.has(host)) return undefined;
+  return id + (/\.gguf$/i.test(file) ? file : "") + (revision === "main" ? "" : `@${revision}`);
+}
+
 /** Whether `text` could be an id, although it is not marked as one. */
 export const isPlainId = (text: string) => plainPattern.test(text) && !text.endsWith(".gguf");
 

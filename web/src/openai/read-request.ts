@@ -47,10 +47,18 @@ const known: readonly string[] = [
   ...Object.keys(missing),
 ];
 
+/** What -1 means to llama.cpp's server and vLLM: no limit, or a random seed. */
+const atMinusOne: Readonly<Record<string, number | null>> = {
+  max_tokens: numberOptions.maxNewTokens.most,
+  top_k: 0,
+  seed: null,
+};
+
 /** The number for an option; undefined if the request has none and the option has no initial value. */
 function readNumber(fields: Fields, option: NumberOption): number | undefined {
   const { openai: name, least, most, isWhole } = option;
-  const value = fields[name] ?? option.openaiInitial ?? option.initial;
+  const given = fields[name] === -1 && name in atMinusOne ? atMinusOne[name] : fields[name];
+  const value = given ?? option.openaiInitial ?? option.initial;
   if (value === null) return undefined;
   const fits = typeof value === "number" && value >= least && value <= most;
   if (fits && (!isWhole || Number.isInteger(value))) return value;
