@@ -133,7 +133,7 @@ async function expectGerman(page: Page): Promise<void> {
   await expect(page.locator("#editor")).toHaveAttribute("lang", ""); // the language of the visitor's text is unknown
   for (const part of [page.locator("#editor .models").first(), page.locator("#spoken")])
     await expect(part).toHaveAttribute("lang", "en"); // but the demo writes English
-  await expect(page.locator("#model")).toHaveText(/^\d+(?:,\d)? Millionen Parameter, q8$/);
+  await expect(page.locator("#model")).toHaveText(/^\d+(?:,\d)? Millionen Parameter, q4$/);
   await expect(page.locator("#token dt").first()).toHaveText("Rang");
   await expect(page.locator("#token li .share").first()).toHaveText(/^(?:< )?\d+,\d\s%$/);
   await expect(page.locator("#environment-list li").first()).toContainText("SIMD: ja.");
@@ -263,4 +263,10 @@ test("the chosen language is stored, and the text stays", async ({ page }) => {
   await expect(page.locator("html")).toHaveAttribute("lang", "de");
   await choose(page, "en");
   await expect(page.locator("#generate")).toBeEnabled();
+  await page.goto("./?lang=de&threads=1"); // a link's language comes before the stored one, until another is chosen
+  await expect(page.locator("html")).toHaveAttribute("lang", "de");
+  await choose(page, "en");
+  await page.reload();
+  await expect(page.locator("html")).toHaveAttribute("lang", "en");
+  await expect(page).toHaveURL(/\?threads=1$/);
 });

@@ -97,7 +97,7 @@ test("Escape during a load cancels Generate, and the load continues; a stalled c
   await page.clock.install();
   const arrive = await hold(page, "**/model.safetensors.001");
   await page.goto("./");
-  await expect(page.locator("#loading-bytes")).toContainText("9.3 MB of", { timeout: 30_000 }); // the other pieces
+  await expect(page.locator("#loading-bytes")).toContainText("4.2 MB of", { timeout: 30_000 }); // the other piece
   await writeOn(page);
   await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
   await page.keyboard.press("Escape");

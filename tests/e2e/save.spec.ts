@@ -37,7 +37,7 @@ test("the page saves itself as one file, which opens from disk and makes no requ
   });
   const file = testInfo.outputPath("gpt2-demo.html");
   await download.saveAs(file);
-  expect(statSync(file).size).toBeGreaterThan(17_000_000);
+  expect(statSync(file).size).toBeGreaterThan(12_000_000);
 
   const context = await browser.newContext({ offline: true });
   const saved = await context.newPage();

@@ -69,6 +69,7 @@ it.each([
   ["https://cdn/x/y.Q4_K.GGUF?v=1", { url: "https://cdn/x/", file: "y.Q4_K.GGUF?v=1" }],
   [new URL("https://cdn/x/y.gguf"), { url: "https://cdn/x/", file: "y.gguf" }],
   [new URL("https://cdn/x"), { url: "https://cdn/x/" }],
+  ["https://hf.co/a/b/resolve/v1/a%20b.gguf", { url: "https://hf.co/a/b/resolve/v1/", file: "a%20b.gguf" }],
   ["https://huggingface.co/datasets/user/tale", { url: "https://huggingface.co/datasets/user/tale/" }],
 ])(
   "%s is read as a folder's address, and as an id only if it cannot be an address",

@@ -13,6 +13,11 @@ export async function changeLanguage(next: Language): Promise<void> {
   document.documentElement.lang = next;
   translatePage(words?.page ?? page);
   currentLanguage.value = { language: next, words };
+  const address = new URL(location.href);
+  if (address.searchParams.has("lang")) {
+    address.searchParams.delete("lang"); // it would win at the next visit
+    history.replaceState(null, "", address);
+  }
   try {
     localStorage.setItem(key, next);
   } catch {

@@ -2,9 +2,9 @@
 // first paint, so it uses nothing from outside.
 
 /**
- * Uses the language that was chosen on this page, else the browser's first available one, else English. For languages
- * other than English it starts to fetch the words and hides the page until they have arrived (style/base.css limits
- * that).
+ * Uses the language of `?lang=`, else the one that was chosen on this page, else the browser's first available one, else
+ * English. For languages other than English it starts to fetch the words and hides the page until they have arrived
+ * (style/base.css limits that).
  * @param {Readonly<Record<string, string>>} scripts Addresses of the words by language; "" if they are part of the page.
  */
 export function chooseLanguage(scripts) {
@@ -14,7 +14,8 @@ export function chooseLanguage(scripts) {
   } catch {
     // There is no storage, as in a sandboxed frame.
   }
-  const tags = kept === null ? navigator.languages : [kept];
+  const named = new URLSearchParams(location.search).getAll("lang");
+  const tags = [...named, ...(kept === null ? navigator.languages : [kept])];
   const wanted = tags.map((tag) => tag.replace(/-.*/, "").toLowerCase());
   const language = wanted.find((each) => each === "en" || Object.hasOwn(scripts, each));
   if (language === undefined || language === "en") return;

@@ -1,5 +1,5 @@
 // Models that the visitor names while the page is open: typed, picked from this device, or in a link.
-import { hubHosts } from "../../src/client/hub-id.js";
+import { isHub } from "../../src/client/hub-id.js";
 import type { ChosenModel } from "../state/page-state.js";
 import { hubModel, withWeightFormat, modelAt, withoutHubPrefix } from "./chosen-model.js";
 import { addressOf } from "./model-address.js";
@@ -9,7 +9,7 @@ export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-
 
 /** Adds a scheme to `text`, as typed, if it starts with the Hub's host name. */
 export const withScheme = (text: string): string =>
-  hubHosts.has(text.replace(/\/.*$/s, "").toLowerCase()) ? `https://${text}` : text;
+  isHub(text.replace(/\/.*$/s, "").toLowerCase()) ? `https://${text}` : text;
 
 /** The model in a typed text: an id of the Hub, with or without "hf:", or an address. */
 export function namedModel(text: string, weights?: string | null): ChosenModel {

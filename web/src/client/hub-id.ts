@@ -13,14 +13,14 @@ const idPattern = new RegExp(
 /** The form that could also be a relative address: not a file, and no deeper folder. */
 const plainPattern = new RegExp(`^${part}/${part}(?:@[^@\\s]+)?$`);
 
-/** The Hub, and its short name. */
-export const hubHosts = new Set([new URL(usualHub).host, "hf.co"]);
+/** Whether `host` is the Hub, or its short name. */
+export const isHub = (host: string): boolean => /^(hf|huggingface)\.co$/.test(host);
 
-/** The id of the model whose page or file `url` is on the Hub, as people copy it from there; undefined for other addresses. */
+/** The id of the model whose page or file `url` is on the Hub, as people copy it from there; undefined for other addresses and for escaped characters. */
 export function idAtHub({ host, pathname }: URL): string | undefined {
   const [, id, revision = "main", file = ""] =
-    /^\/([^/]+(?:\/[^/]+)?)(?:\/(?:tree|blob|resolve|raw)\/([^/]+)(\/.+)?)?\/*$/.exec(pathname) ?? [];
-  if (!id || !hubHosts.has(host)) return undefined;
+    /^\/([^/%]+(?:\/[^/%]+)?)(?:\/(?:tree|blob|resolve|raw)\/([^/%]+)(\/[^%]+)?)?\/*$/.exec(pathname) ?? [];
+  if (!id || !isHub(host)) return undefined;
   return id + (/\.gguf$/i.test(file) ? file : "") + (revision === "main" ? "" : `@${revision}`);
 }
 

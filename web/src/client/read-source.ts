@@ -2,7 +2,7 @@
 import type { SourceRequest } from "../shared/protocol.js";
 import { refuse, describeValue } from "../shared/refuse.js";
 import { readAddress, readFolder } from "./folder-address.js";
-import { idAtHub, isHubId, isPlainId, readHubId } from "./hub-id.js";
+import { idAtHub, isPlainId, readHubId } from "./hub-id.js";
 import { filesOf, isHandle, readFiles } from "./local-files.js";
 
 /** The argument `source` of loadModel; `hub` is the option, if given. `what` names the source in messages. */
@@ -16,7 +16,7 @@ export async function readSource(source: unknown, hub: unknown, what = "the mode
   if (typeof source === "string" || source instanceof URL) {
     const url = readAddress(`${what}'s address`, source);
     const id = idAtHub(url);
-    if (id !== undefined && isHubId(id)) return readHubId(id);
+    if (id !== undefined) return readHubId(id);
     const file = /[^/]+\.gguf$/i.exec(url.pathname)?.[0];
     if (file !== undefined) {
       const folder = new URL(".", url).href;

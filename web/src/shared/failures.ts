@@ -116,9 +116,9 @@ export function noWorkerFailure(error: unknown): Gpt2Error {
     ? " (add the directive trusted-types gpt2-wasm to the page's Content-Security-Policy)"
     : /insecure/.test(text) // WebKit mentions no policy
       ? " (worker-src in the page's Content-Security-Policy has to list 'self')"
-      : /\bWorker\b.*\bnot\b|variable: Worker/.test(text) // in a shared or service worker, as that of an extension
-        ? " (load the model in a page, a dedicated worker, or an extension's offscreen document)"
-        : "";
+      : globalThis.Worker // missing in shared and service workers
+        ? ""
+        : " (load it in a page or a dedicated worker)";
   return new LoadError("unsupported", `the engine needs a worker, and cannot start one: ${text}${advice}`);
 }
 
