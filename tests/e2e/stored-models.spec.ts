@@ -17,7 +17,7 @@ test("a stored model can be listed with its size, kept, loaded and removed", asy
   await expectReady(page);
   await openChooser(page);
   await expect(row(page)).toHaveCount(1);
-  await expect(row(page)).toContainText(/demo\s*\d+ MB/);
+  await expect(row(page)).toContainText(/demo\s*8\.3 MB/);
 
   const keep = page.getByRole("button", { name: "Keep demo" });
   await expect(keep).toHaveAttribute("aria-pressed", "false");
