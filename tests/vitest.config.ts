@@ -1,5 +1,13 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+/** No test leaves its spies, globals or clock to the next one. */
+export const isolation = {
+  setupFiles: [join(import.meta.dirname, "support/real-timers.ts")],
+  restoreMocks: true,
+  unstubGlobals: true,
+};
 
 export default defineConfig({
   test: {
@@ -13,6 +21,7 @@ export default defineConfig({
       "toolchain/**/*.test.ts",
     ],
     testTimeout: 60_000,
+    ...isolation,
     maxWorkers: Math.max(2, availableParallelism() - 1), // with two cores, Vitest alone would start one
     coverage: {
       allowExternal: true, // of tests/; only what a test loads is counted

@@ -1,6 +1,6 @@
 // LoRA adapters: the accepted arguments, the files that the worker opens, and the id of a stored merged model.
 import { createHash } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { readAdapters } from "../../web/src/client/read-adapters.js";
 import { isPartOf, withAdapters, withFile } from "../../web/src/loader/model-id.js";
 import type { OpenFile, OpenOptions } from "../../web/src/loader/model-source.js";
@@ -17,8 +17,6 @@ const hub = (id: string, revision = "main") => ({ kind: "hub", hub: usual, id, r
 const folder = (url: string) => ({ kind: "folder", url });
 const refusal = (message: RegExp) =>
   expect.objectContaining({ code: "invalid-argument", message: expect.stringMatching(message) });
-
-afterEach(() => vi.unstubAllGlobals());
 
 describe("the option adapter", () => {
   beforeEach(() => void vi.stubGlobal("document", { baseURI: "http://host/page/index.html" }));

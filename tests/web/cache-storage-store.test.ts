@@ -8,7 +8,6 @@ let caches: FakeCaches;
 beforeEach(() => {
   caches = new FakeCaches();
   vi.stubGlobal("caches", caches);
-  return () => vi.unstubAllGlobals();
 });
 
 const text = (words: string) => new TextEncoder().encode(words);

@@ -41,7 +41,6 @@ beforeEach(() => {
     const options = { status: answer ? 200 : 404, headers: answer?.headers ?? {} };
     return new Response(answer?.body === undefined ? null : new TextEncoder().encode(answer.body), options);
   });
-  return () => vi.unstubAllGlobals();
 });
 
 const url = "https://host.example/m/";

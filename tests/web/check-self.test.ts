@@ -44,7 +44,6 @@ it("damageOf reports nothing if the script cannot be read, and does not wait for
   const silent = damageOf(url, () => new Promise(() => {}));
   await vi.advanceTimersByTimeAsync(3000);
   expect(await silent).toBeUndefined();
-  vi.useRealTimers();
 });
 
 it("damageOf makes no request for a script that is not on a host", async () => {

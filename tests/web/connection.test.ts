@@ -1,12 +1,11 @@
 // Every request of a connection ends exactly once, whatever the worker or the caller does.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { CapacityError, InvalidArgumentError, LoadError, WorkerError } from "../../web/src/shared/errors.js";
 import type { WorkerPort } from "../../web/src/client/connection.js";
 import type { FromWorker, ToWorker } from "../../web/src/shared/protocol.js";
 import { connect, type FakeWorker } from "./support/fake-worker.js";
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 const failed = (id: number, code: string): FromWorker => ({
   type: "failed",
@@ -108,7 +107,6 @@ it("a connection passes on that the network is back, until it ends", () => {
   void connection.dispose();
   page.dispatchEvent(new Event("online"));
   expect(worker.all("online")).toHaveLength(1);
-  vi.unstubAllGlobals();
 });
 
 const others = [null, 5, "done", {}, { type: "toString" }, { type: "webpackOk" }, []];

@@ -1,12 +1,10 @@
 // The parts of a conversion, without the engine: how portions are passed on, and where an interrupted conversion resumes.
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Converter } from "../../web/src/convert/converter.js";
 import { Portions } from "../../web/src/convert/portions.js";
 import { endOfTensors, feedZeros, restartPlace } from "../../web/src/convert/restart.js";
 import { headOf, headSize, isWholeHead, tensorsOf } from "../../web/src/convert/tensor-head.js";
 import { writeSafetensors } from "./support/safetensors.js";
-
-afterEach(() => void vi.useRealTimers());
 
 /** The head of a safetensors file whose tensors, of so many bytes each, lie in this order. */
 function headWith(sizes: Record<string, number>): Uint8Array {

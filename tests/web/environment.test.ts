@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import {
   describeEnvironment,
   explainEnvironment,
@@ -20,8 +20,6 @@ const everything: Facts = {
   mostBytes: 2 ** 32,
 };
 const describeWithout = (facts: Partial<Facts>) => describeEnvironment({ ...everything, ...facts });
-
-afterEach(() => vi.unstubAllGlobals());
 
 it("describeEnvironment suggests no change if nothing is missing", () => {
   const environment = describeEnvironment(everything);

@@ -1,5 +1,5 @@
 // The code and the sentence of every error of browsers and of Emscripten.
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
 import {
   afterFailure,
@@ -9,8 +9,6 @@ import {
   silentWorker,
   workerFailure,
 } from "../../web/src/shared/failures.js";
-
-afterEach(() => vi.unstubAllGlobals());
 
 /** An error as a browser makes it: what matters is its name and its words. */
 const thrown = (name: string, message: string) => Object.assign(new Error(message), { name });

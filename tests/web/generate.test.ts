@@ -1,5 +1,5 @@
 // The events of one generation in the worker, and its summary.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { Token } from "../../web/src/shared/types.js";
 import { generate } from "../../web/src/worker/generate.js";
 import { ReadAhead } from "../../web/src/worker/read-ahead.js";
@@ -26,7 +26,6 @@ function lasting(ms: number, engine = new FakeEngine()): FakeEngine {
 const idsOf = (events: { tokens: Token[] }[]) => events.map(({ tokens }) => tokens.map(({ id }) => id));
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
-afterEach(() => void vi.useRealTimers());
 
 it("generate draws a seed if none is given, and reports it", async () => {
   const engine = new FakeEngine();

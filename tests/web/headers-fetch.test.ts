@@ -7,10 +7,7 @@ import { redirectTo, TwoHosts } from "./support/two-hosts.js";
 
 let hosts: TwoHosts;
 beforeEach(async () => void (hosts = await new TwoHosts().start()));
-afterEach(() => {
-  hosts.stop();
-  vi.unstubAllGlobals();
-});
+afterEach(() => hosts.stop());
 
 const ask = (path: string, request: Partial<LoadRequest> = {}) => {
   const { headers = [], credentials, redirect } = request;

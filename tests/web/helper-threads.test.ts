@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { ThreadStart } from "../../web/src/shared/wasm-instance.js";
 import {
   gatherThreads,
@@ -8,8 +8,6 @@ import {
 } from "../../web/src/worker/helper-threads.js";
 
 const start = { stack: 64, stackBytes: 32, helper: 96 } as ThreadStart;
-
-afterEach(() => void vi.useRealTimers());
 
 class NativeWorker extends EventTarget {
   static made: NativeWorker[] = [];

@@ -1,5 +1,5 @@
 // The client's side of isolate.js; tests/embed/hosts.spec.ts has both in a browser.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { isolate } from "../../web/src/client/isolate.js";
 
 const items = new Map<string, string>();
@@ -21,7 +21,6 @@ beforeEach(() => {
     setItem: (key: string, value: string) => items.set(key, value),
   });
 });
-afterEach(() => vi.unstubAllGlobals());
 
 it("isolate registers the script, reloads the page, and does not return", async () => {
   const isolating = isolate("sw/isolate.js");
@@ -68,6 +67,5 @@ it.each([
   const patient = isolate();
   await vi.advanceTimersByTimeAsync(3000);
   expect(await patient).toBe(false);
-  vi.useRealTimers();
   expect(reload).not.toHaveBeenCalled();
 });

@@ -1,5 +1,5 @@
 // The arguments that a page passes to loadModel, and the requests that they become.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { loadModel, loadThrough } from "../../web/src/client/load-model.js";
 import { Model } from "../../web/src/client/model.js";
 import { readThreadChoices, rememberThreads } from "../../web/src/client/thread-choices.js";
@@ -24,7 +24,6 @@ beforeEach(() => {
   vi.stubGlobal("navigator", { userAgent: "Browser/1" });
   vi.stubGlobal("document", { baseURI: "http://host/page/index.html" });
 });
-afterEach(() => vi.unstubAllGlobals());
 
 const info = { threads: 2, notice: null } as LoadResult["info"];
 const refusal = (message: string) => expect.objectContaining({ code: "invalid-argument", message });

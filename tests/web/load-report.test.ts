@@ -17,7 +17,6 @@ describe("progress", () => {
     vi.advanceTimersByTime(60_000);
     told = [];
     report = reportTo((progress) => told.push(progress));
-    return () => void vi.useRealTimers();
   });
   const last = () => told.at(-1);
 

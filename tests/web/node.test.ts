@@ -51,8 +51,6 @@ const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js"
 const folder = mkdtempSync(join(tmpdir(), "gpt2-node-"));
 afterEach(() => {
   Reflect.deleteProperty(globalThis, "onmessage");
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
 });
 
 const { fetchFileToo } = await import("../../web/src/node/fetch-file.js");

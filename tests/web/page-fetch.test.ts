@@ -16,7 +16,6 @@ beforeEach(() => {
 afterEach(() => {
   closed.abort();
   for (const port of ports) port.close(); // an open one keeps Node waiting
-  vi.unstubAllGlobals();
 });
 const never = new AbortController().signal;
 

@@ -1,5 +1,5 @@
 // The error names the directive of a content security policy, as soon as the browser reports it.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { namingPolicy, PolicyWatch } from "../../web/src/shared/policy.js";
 
 let page: EventTarget;
@@ -7,7 +7,6 @@ beforeEach(() => {
   page = new EventTarget();
   vi.stubGlobal("document", page);
 });
-afterEach(() => vi.unstubAllGlobals());
 
 const violate = (effectiveDirective: string, blockedURI: string, disposition = "enforce") =>
   page.dispatchEvent(

@@ -1,6 +1,6 @@
 // The small files of a model, and their sizes and hashes in weights.json.
 import { createHash } from "node:crypto";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { readOptionalText, readText, type IndexPromise } from "../../web/src/loader/read-text.js";
 import { sha256 } from "../../web/src/loader/sha256.js";
@@ -11,7 +11,6 @@ import { MemorySource } from "./support/memory-source.js";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
 const { signal } = new AbortController();
-afterEach(() => vi.unstubAllGlobals());
 
 const source = (kept: Uint8Array, fresh = kept) =>
   new MemorySource({ f: kept }, { afterReload: { f: fresh } });

@@ -1,9 +1,8 @@
 import { resolveObjectURL } from "node:buffer";
 import { runInNewContext } from "node:vm";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 beforeEach(() => void vi.resetModules()); // it keeps its policy
-afterEach(() => vi.unstubAllGlobals());
 const load = () => import("../../web/src/shared/script-address.js");
 
 const refusing = {

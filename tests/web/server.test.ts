@@ -1,5 +1,5 @@
 // The worker's side alone: its answers to messages.
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { FromWorker, RequestName } from "../../web/src/shared/protocol.js";
 import type { GenerateSummary } from "../../web/src/shared/types.js";
 import { Server } from "../../web/src/worker/server.js";
@@ -45,7 +45,6 @@ const request = { prompt: "p", options: { maxNewTokens: 2, seed: 1 }, ahead: Inf
 describe("the best thread count", () => {
   const infos = (sent: FromWorker[]) => sent.filter(({ type }) => type === "info");
   beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
   const idle = () => vi.advanceTimersByTimeAsync(500);
 
   it("thread counts are measured once after a text while the model is idle, and reported", async () => {

@@ -68,7 +68,6 @@ beforeEach(() => {
     if (!answer) throw new TypeError(`${request.url} cannot be reached`);
     return answer();
   });
-  return () => vi.unstubAllGlobals();
 });
 
 /** Dispatches an event in the scope, and waits for the answer and all promises of `waitUntil`. */

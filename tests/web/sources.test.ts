@@ -150,7 +150,6 @@ it("a model of the default hub has the id that the user wrote", () => {
 describe("a name that may be a folder's or an id", () => {
   const orHub = { kind: "hub", hub: "http://hub/", id: "user/tale", revision: "main" } as const;
   const either = { kind: "folder", url: "http://host/user/tale/", orHub } as const;
-  afterEach(() => vi.unstubAllGlobals());
 
   const missing = { id: "http://hub/user/tale@main", files: "http://hub/user/tale/resolve/main/" };
   const there = { id: either.url, files: either.url };

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { LoadError } from "../../web/src/shared/errors.js";
 import type { Variant } from "../../web/src/shared/types.js";
 import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
@@ -13,8 +13,6 @@ import {
 
 const { signal } = new AbortController();
 const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
-
-afterEach(() => vi.unstubAllGlobals());
 
 const script = { createModule: "factory" as unknown as ModuleFactory, threadScript: "script.js" };
 const unsupported = () => Promise.reject(new LoadError("unsupported", "no such instruction"));

@@ -45,10 +45,6 @@ beforeEach(() => {
   vi.stubGlobal("location", location);
   vi.stubGlobal("self", { location, origin: location.origin });
   vi.spyOn(URL, "createObjectURL").mockImplementation((blob) => `blob:${blobs.push(blob as Blob)}`);
-  return () => {
-    vi.unstubAllGlobals();
-    vi.restoreAllMocks();
-  };
 });
 const cannotStart = "the engine needs a worker, and cannot start one: ";
 const addresses = () => made.map(({ address }) => address);

@@ -1,13 +1,8 @@
 // steadyFetch with hosts that fail for a moment, break off, fall silent, change, or do not exist.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { ChangedFileError, steadyFetch } from "../../web/src/loader/steady-fetch.js";
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-});
 
 const file = Uint8Array.from({ length: 100 }, (_, index) => index);
 const stallMs = 1000;

@@ -23,10 +23,6 @@ beforeEach(() => {
   disk = { quota: 1000, usage: 1000 };
   const { locks } = new FakeDisk().navigator;
   vi.stubGlobal("navigator", { locks, storage: { estimate: async () => disk } });
-  return () => {
-    vi.useRealTimers();
-    vi.unstubAllGlobals();
-  };
 });
 
 /** A stored model with two files: its own of `size` bytes, and one that all models share. */

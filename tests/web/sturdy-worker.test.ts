@@ -1,5 +1,5 @@
 // Ways in which a worker fails to start, and what the caller gets from SturdyWorker instead.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { SturdyWorker } from "../../web/src/client/sturdy-worker.js";
 import { silentWorker } from "../../web/src/shared/failures.js";
 import type { FromWorker, ToWorker } from "../../web/src/shared/protocol.js";
@@ -14,7 +14,6 @@ const cancel = (id: number): ToWorker => ({ type: "cancel", id });
 const asWorker = (worker: FakeWorker) => worker as unknown as Worker;
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 interface Ways {
   ways?: number;

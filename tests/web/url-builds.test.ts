@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { hashedCode, hashedScript } from "../../web/scripts/hash-files.mjs";
 import type { RetryOptions } from "../../web/src/loader/steady-fetch.js";
 import type { Variant } from "../../web/src/shared/types.js";
@@ -16,12 +16,6 @@ const patience: RetryOptions = { stallMs: 10_000, onRetry: () => {} };
 const empty = Uint8Array.from(hashedCode(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)));
 const wasm = { headers: { "content-type": "application/wasm" } };
 const script = { headers: { "content-type": "text/javascript" } };
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 /** All builds at the same two addresses. */
 function addressesOf(script: string, code = script): Record<Variant, BuildAddresses> {

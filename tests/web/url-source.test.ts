@@ -1,10 +1,9 @@
 // The files of a folder on a static host: their addresses, and what each answer of the host means.
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { UrlSource } from "../../web/src/loader/model-source.js";
 
 const { signal } = new AbortController();
 const html = { headers: { "content-type": "text/html; charset=utf-8" } };
-afterEach(() => vi.unstubAllGlobals());
 
 const answer = (response: Response) => new UrlSource("http://host/m/", async () => response);
 

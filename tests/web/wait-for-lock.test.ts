@@ -1,10 +1,8 @@
 // How the page notices that its worker has ended: it waits for a lock that the worker holds.
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { startWorker } from "../../web/src/client/start-worker.js";
 import { waitForLock } from "../../web/src/client/wait-for-lock.js";
 import { FakeLocks } from "./support/fake-opfs.js";
-
-afterEach(() => vi.unstubAllGlobals());
 
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 

@@ -89,5 +89,4 @@ it("a thread that traps ends and notifies its engine", () => {
     ["run", 96],
     ["trapped", 96],
   ]);
-  vi.restoreAllMocks();
 });

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { ThreadChoices } from "../../web/src/shared/protocol.js";
 import { chooseThreads, chooseVariant, detectFeatures } from "../../web/src/worker/variants.js";
 
@@ -10,8 +10,6 @@ const all = {
   isIsolated: true,
   isSecure: true,
 };
-
-afterEach(() => vi.unstubAllGlobals());
 
 const isolated = (crossOriginIsolated: boolean) =>
   vi.stubGlobal("self", { crossOriginIsolated, isSecureContext: true });

@@ -4,7 +4,6 @@ import { Attempts } from "../../../web/page/library/attempts.js";
 
 beforeEach(() => {
   vi.useFakeTimers();
-  return () => void vi.useRealTimers();
 });
 
 /**

@@ -1,5 +1,5 @@
 // Drawing once per frame, and at once in a hidden page.
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { FrameBatch } from "../../../web/page/dom/frame-batch.js";
 
 it.each([
@@ -10,7 +10,6 @@ it.each([
   vi.stubGlobal("document", { hidden });
   vi.stubGlobal("requestAnimationFrame", (run: () => void) => frames.push(run));
   vi.stubGlobal("cancelAnimationFrame", () => undefined);
-  onTestFinished(() => void vi.unstubAllGlobals());
   const draw = vi.fn();
   const batch = new FrameBatch(draw);
   batch.request();

@@ -1,9 +1,7 @@
 // How the page reads the Hub's answers about the size of a model.
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { weightBytesOf } from "../../../web/page/models/estimate.js";
 import { askHubSize } from "../../../web/page/models/hub-size.js";
-
-afterEach(() => vi.unstubAllGlobals());
 
 const parameters = 124_439_808;
 

@@ -1,5 +1,5 @@
 // The preview of a text in the library, and the search in it.
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { formatAgo } from "../../../web/page/language/ago.js";
 import { countWords, firstWords } from "../../../web/page/library/preview.js";
 import { inSlices, SearchedText } from "../../../web/page/library/search.js";
@@ -62,8 +62,6 @@ it("a passage shows the match between whole words, and marks where it was cut", 
   });
   expect(find("A needle.", "needle")).toEqual({ before: "A ", match: "needle", after: "." });
 });
-
-afterEach(() => vi.restoreAllMocks());
 
 /** UTF-16 code units that are folded by `work`, one call after another. */
 function foldedBy(work: () => void): number[] {

@@ -1,10 +1,9 @@
 // The page's own requests run one at a time, the most urgent first, and let the visitor's requests go before them.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { RequestQueue } from "../../../web/page/assistant/request-queue.js";
 import type { Model } from "../../../web/src/client/index.js";
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 /** A queue whose requests log when they start and stop; each runs until `finish` is called with its name. */
 function makeQueue() {

@@ -33,8 +33,6 @@ function open(doc: string) {
   vi.stubGlobal("requestAnimationFrame", (run: () => void) => setTimeout(run, 0));
   onTestFinished(() => {
     view.destroy();
-    vi.unstubAllGlobals();
-    vi.restoreAllMocks();
   });
   view.dispatch({ effects: setMode.of("sees") });
   return { view, parent, state, said: () => said.at(-1) };

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 // The announcements for screen readers, and their times.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { Speech, speechIn } from "../../../web/page/parts/status/speech.js";
 import { mountMarkup } from "../support/page-part.js";
 
@@ -15,7 +15,6 @@ beforeEach(() => {
   vi.useFakeTimers();
   said.length = 0;
 });
-afterEach(() => vi.useRealTimers());
 
 it("speech consists of whole sentences in order, each after the one before could be heard, and then the end", () => {
   const own = make();

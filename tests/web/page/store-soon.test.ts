@@ -1,16 +1,11 @@
 // @vitest-environment happy-dom
 // The text is stored soon after a change, in a pause if there is one, and never so often that it is expensive.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { storeSoon } from "../../../web/page/library/store-soon.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   vi.stubGlobal("requestIdleCallback", undefined);
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
 });
 
 /** Calls `change` every 100 ms. */

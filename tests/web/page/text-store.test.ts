@@ -81,7 +81,6 @@ it("a new tab loads the last changed text even if the clock was set back before"
   expect(await taken(later)).toEqual(["before", "before"]);
   await storeAll(later, "after", later.timeOfChange(), "after");
   expect(await taken(await open())).toEqual(["after", "after"]);
-  vi.useRealTimers();
 });
 
 it("a text is kept even if the time of its last change is lost", async () => {

@@ -1,5 +1,5 @@
 // Models that are stored on a fake disk, and loads of them, as a worker starts them.
-import { afterEach, beforeEach, vi } from "vitest";
+import { beforeEach, vi } from "vitest";
 import { CachedSource } from "../../../web/src/cache/cached-source.js";
 import { listModels } from "../../../web/src/cache/models.js";
 import { openStoreFor } from "../../../web/src/cache/open-store.js";
@@ -38,10 +38,6 @@ export function useDisk(): void {
   beforeEach(() => {
     newDisk();
     vi.stubGlobal("location", { href: "http://host/page.html" });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-    vi.unstubAllGlobals();
   });
 }
 

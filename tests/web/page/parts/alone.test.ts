@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 // Small parts of the page, each mounted alone. The tests in tests/e2e use them together, in a browser.
 import { EditorView } from "@codemirror/view";
-import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { Surface } from "../../../../web/page/document/surface.js";
 import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
 import { Notes } from "../../../../web/page/dom/notes.js";
@@ -72,7 +72,6 @@ it("the section Device says why the state of the engine could not be read", asyn
 
 it("the example of a first visit stays until the visitor chooses another model", async () => {
   vi.spyOn(performance, "now").mockReturnValue(10_000); // the page has been open for long
-  onTestFinished(() => void vi.restoreAllMocks());
   const ui = mountMarkup("form", "inside", "draft", "generate");
   const state = makeState();
   const surface = { kept: { text: "", caret: 0, written: [] } } as unknown as Surface;

@@ -47,7 +47,6 @@ it("the demo is listed by its name in the page's language, other models by the n
   for (const button of buttons) button.click();
   expect(chosen).toEqual(["Demo, Kindergeschichten", "Poems"]);
   currentLanguage.value = { language: "en", words: undefined };
-  vi.unstubAllGlobals();
 });
 
 const mountLine = () => {
@@ -92,7 +91,6 @@ it.each([
     // GPT-2's weights in q8 at 10 GB/s, of which the engine uses a part.
     const [, rate = "0"] = /about (\d+) tokens\/s here/.exec(ui.modelOfferFacts.textContent) ?? [];
     expect(Number(rate) > 20 && Number(rate) < 100).toBe(isShown);
-    vi.unstubAllGlobals();
   },
 );
 

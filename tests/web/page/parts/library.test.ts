@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 // The list of texts, mounted alone with texts that are made up. library.spec.ts uses it with stored texts.
-import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { Library, type LibrarySetting } from "../../../../web/page/parts/library/library.js";
 import { offerLibrary, type LibraryPlace } from "../../../../web/page/parts/library/offer.js";
 import { reasonOf } from "../../../../web/page/parts/library/reason.js";
@@ -50,7 +50,6 @@ async function mount(change: Partial<Omit<LibrarySetting["texts"], "current">> =
 function spendTime(ms: number): void {
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => (now += ms));
-  onTestFinished(() => void vi.restoreAllMocks());
 }
 
 beforeEach(() => document.body.replaceChildren(place));
@@ -135,7 +134,6 @@ it("the result of a search is announced also if the texts are read again before 
   const { library } = await mount();
   type("a");
   await vi.waitFor(() => expect(status()).toBe("2 texts"));
-  onTestFinished(() => void vi.useRealTimers());
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   spendTime(10); // a search pauses at each step
   type("whale");
@@ -161,7 +159,6 @@ it("a search pauses between short texts, too", async () => {
 
 it("the section lists the texts if it is opened again, while its list loads or after that has failed", async () => {
   vi.spyOn(Texts.prototype, "list").mockResolvedValue([...all]);
-  onTestFinished(() => void vi.restoreAllMocks());
   const tab = vi.fn<() => object | undefined>(() => ({}));
   const open = () => {
     const ui = mountMarkup("library", "libraryPanel");

@@ -1,11 +1,9 @@
 // @vitest-environment happy-dom
 // The contents of "Save as one file".
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { marker, pageEnding } from "../../../../web/page/parts/save-file/one-file.mjs";
 import { save } from "../../../../web/page/parts/save-file/saving.js";
 import { sha256 } from "../../../../web/src/loader/sha256.js";
-
-afterEach(() => vi.unstubAllGlobals());
 
 it("a host's page in place of a missing file is not saved as a file of the model", async () => {
   const start = `<html>${marker}</html>`;

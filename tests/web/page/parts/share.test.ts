@@ -47,7 +47,6 @@ it("a refused option gets no link, and is explained where it is set", () => {
   const { ui, options } = openPage();
   const writeText = vi.fn();
   vi.stubGlobal("navigator", { clipboard: { writeText } });
-  onTestFinished(() => void vi.unstubAllGlobals());
   ui.shareStatus.textContent = "Link copied";
   ui.share.click();
   expect(options.read).toHaveBeenCalled();
@@ -63,8 +62,6 @@ it.each<[string, (page: ReturnType<typeof openPage>) => unknown]>([
   vi.stubGlobal("addEventListener", vi.fn()); // the page of one test does not follow the link of the next
   onTestFinished(() => {
     history.replaceState(null, "", "#");
-    vi.restoreAllMocks();
-    vi.unstubAllGlobals();
   });
   const page = openPage();
   await vi.waitFor(() => expect(page.editor.text).toBe("The sea was"));
