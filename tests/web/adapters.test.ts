@@ -177,17 +177,14 @@ it.each([
   ["http://host/l/", model, "k"],
   ["http://other/l/", model, null],
   ["http://other/l/", local, "k"],
-])(
-  "an adapter at %s gets the caller's headers at the model's host, or if %j is local",
-  async (url, of, key) => {
-    answer(() => "{}");
-    const source = await opened([lora(url)], { source: of, headers: [["x-key", "k"]] });
-    expect(source.id).toBe(of === local ? undefined : `${model.url} + ${url}`);
-    await source.adapterVersion?.(signal);
-    const addresses = ["adapter_config.json", "adapter_model.safetensors"].map((name) => url + name);
-    expect(sent.sort()).toEqual(addresses.map((address) => [address, key]));
-  },
-);
+])("an adapter at %s with the model %j gets the key %s", async (url, of, key) => {
+  answer(() => "{}");
+  const source = await opened([lora(url)], { source: of, headers: [["x-key", "k"]] });
+  expect(source.id).toBe(of === local ? undefined : `${model.url} + ${url}`);
+  await source.adapterVersion?.(signal);
+  const addresses = ["adapter_config.json", "adapter_model.safetensors"].map((name) => url + name);
+  expect(sent.sort()).toEqual(addresses.map((address) => [address, key]));
+});
 
 it("an adapter's folder is found by its adapter_config.json", async () => {
   const orHub = { kind: "hub", hub: "http://hub/", id: "user/lora", revision: "main" } as const;

@@ -227,15 +227,12 @@ describe("while a suggestion is shown", () => {
     expect(field.value).toBe("I went");
   });
 
-  it.each([{ ctrlKey: true }, { altKey: true }])(
-    "%j and the right arrow take one word of the suggestion",
-    async (keys) => {
-      const { field, ghost } = await makeSuggesting();
-      expect(press(field, "ArrowRight", keys).isTaken).toBe(true);
-      expect(field.value).toBe("I went to");
-      expect(ghost.textContent).toBe(" bed");
-    },
-  );
+  it.each([{ ctrlKey: true }, { altKey: true }])("%j and the right arrow take one word", async (keys) => {
+    const { field, ghost } = await makeSuggesting();
+    expect(press(field, "ArrowRight", keys).isTaken).toBe(true);
+    expect(field.value).toBe("I went to");
+    expect(ghost.textContent).toBe(" bed");
+  });
 
   it("Escape dismisses the suggestion, and a dialog around the field stays open", async () => {
     const { field, ghost, spoken } = await makeSuggesting();
@@ -386,27 +383,24 @@ describe("a field that gets no suggestions", () => {
     ["another one", { id: "other" }, /"for" is "field", but no element has this id/],
     ["an editor", { contentEditable: "true", tabIndex: "0" }, editor],
     ["within an editor", { contentEditable: "true", tabIndex: "0" }, editor, true],
-  ])(
-    "a field that is %s gets no suggestions, which the console says once",
-    async (_, attributes, message, isInside) => {
-      const { field } = make({}, "input");
-      let target: HTMLElement = field;
-      if ("contentEditable" in attributes) {
-        const around = Object.assign(document.createElement("div"), { id: "field" });
-        target = isInside ? around.appendChild(document.createElement("div")) : around;
-        field.replaceWith(around);
-      }
-      for (const [name, value] of Object.entries(attributes)) target.setAttribute(name, value as string);
-      for (let i = 0; i < 3; ++i) {
-        target.focus();
-        if (message === secret) await propose(field, ["x"]);
-        target.blur();
-        if (field.type === "password") field.setAttribute("type", "text"); // as a button does that shows the password
-      }
-      expect(warnings()).toEqual([expect.stringMatching(message)]);
-      expect(load).not.toHaveBeenCalled();
-    },
-  );
+  ])("a field that is %s gets no suggestions", async (_, attributes, message, isInside) => {
+    const { field } = make({}, "input");
+    let target: HTMLElement = field;
+    if ("contentEditable" in attributes) {
+      const around = Object.assign(document.createElement("div"), { id: "field" });
+      target = isInside ? around.appendChild(document.createElement("div")) : around;
+      field.replaceWith(around);
+    }
+    for (const [name, value] of Object.entries(attributes)) target.setAttribute(name, value as string);
+    for (let i = 0; i < 3; ++i) {
+      target.focus();
+      if (message === secret) await propose(field, ["x"]);
+      target.blur();
+      if (field.type === "password") field.setAttribute("type", "text"); // as a button does that shows the password
+    }
+    expect(warnings()).toEqual([expect.stringMatching(message)]);
+    expect(load).not.toHaveBeenCalled();
+  });
 
   it("without the attribute for, an element says that it needs the id of a field", () => {
     const { field, element } = make();

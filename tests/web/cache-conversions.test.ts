@@ -119,10 +119,7 @@ it("an interrupted first load is listed as incomplete, and continues after the s
   expect(isRight(host, second)).toBe(true);
   expect(weightsAsked(host)).toEqual([noted]);
   expect(await listModels()).toEqual([
-    expect.objectContaining({
-      isComplete: true,
-      bytes: expect.toSatisfy((stored: number) => stored > size),
-    }),
+    expect.objectContaining({ isComplete: true, bytes: expect.toSatisfy((stored: number) => stored > size) }),
   ]);
   host.isDown = true;
   const third = await host.read();

@@ -1,10 +1,11 @@
 // Room for stored models, and the cache API of pages. stored-parts.test.ts tests which models are removed for others.
 import { expect, it } from "vitest";
 import { markLoading, withStoreLock } from "../../web/src/cache/locks.js";
-import { evictOne, keepModel, listModels, removeModel, storage } from "../../web/src/cache/models.js";
+import { evictOne } from "../../web/src/cache/models.js";
 import { digestOf } from "../../web/src/cache/records.js";
 import { RoomyStore } from "../../web/src/cache/roomy-store.js";
 import { writeFile } from "../../web/src/cache/store.js";
+import { keepModel, listModels, removeModel, storage } from "../../web/src/client/stored-models.js";
 import { Gpt2Error } from "../../web/src/shared/errors.js";
 import { bytes, hash, Host, id } from "./support/model-host.js";
 import { disk, isRight, listed, load, storeFor, useDisk } from "./support/stored-models.js";
@@ -43,20 +44,17 @@ const fill = async () => {
 it.each([
   ["throws", false],
   ["returns its error as a number of bytes", true],
-])(
-  "a full disk removes the oldest model that is not marked as kept: writing %s",
-  async (_, returnsErrors) => {
-    await fill();
-    disk.returnsErrors = returnsErrors;
-    expect(await keepModel(others[0] ?? "")).toBe(true);
-    const host = new Host([bytes(900, 20)]);
-    const first = await load(host);
-    expect(first.notStored).toBeNull();
-    expect(await listed()).toEqual([others[0], others[2], id]);
-    host.isDown = true;
-    expect(isRight(await load(host), host)).toBe(true);
-  },
-);
+])("a full disk removes the oldest model that is not kept: writing %s", async (_, returnsErrors) => {
+  await fill();
+  disk.returnsErrors = returnsErrors;
+  expect(await keepModel(others[0] ?? "")).toBe(true);
+  const host = new Host([bytes(900, 20)]);
+  const first = await load(host);
+  expect(first.notStored).toBeNull();
+  expect(await listed()).toEqual([others[0], others[2], id]);
+  host.isDown = true;
+  expect(isRight(await load(host), host)).toBe(true);
+});
 
 it("a full disk removes one model, not two, for two files that fit in its place", async () => {
   await fill();

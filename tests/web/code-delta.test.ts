@@ -36,12 +36,9 @@ it("a delta is mostly zeros if a fifth of the numbers differ", () => {
   expect(delta.filter((byte) => byte === 0).length).toBeGreaterThan(3900);
 });
 
-it.each([0, 1, 2, 3, 4, 5, 1000])(
-  "packed bytes restore %i bytes, and need no escapes in a script",
-  async (length) => {
-    const bytes = noise(length);
-    const packed = pack(bytes);
-    expect(Buffer.from(await inflate(packed)).equals(bytes)).toBe(true);
-    expect(JSON.stringify(packed.text)).toHaveLength(packed.text.length + 2);
-  },
-);
+it.each([0, 1, 2, 3, 4, 5, 1000])("%i packed bytes need no escapes, and are restored", async (length) => {
+  const bytes = noise(length);
+  const packed = pack(bytes);
+  expect(Buffer.from(await inflate(packed)).equals(bytes)).toBe(true);
+  expect(JSON.stringify(packed.text)).toHaveLength(packed.text.length + 2);
+});

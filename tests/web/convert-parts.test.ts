@@ -85,14 +85,11 @@ it.each([
   [10, 3, false],
   [11, 3, true],
   [12, 3, true],
-])(
-  "the first %i bytes of a file with a header of %i bytes contain no tensor: %s",
-  (size, header, isWhole) => {
-    const bytes = new Uint8Array(size + 5);
-    bytes[5] = header; // the first of eight, lowest first
-    expect(isWholeHead(bytes.subarray(5))).toBe(isWhole);
-  },
-);
+])("%i bytes of a file with a header of %i bytes contain no tensor: %s", (size, header, isWhole) => {
+  const bytes = new Uint8Array(size + 5);
+  bytes[5] = header; // the first of eight, lowest first
+  expect(isWholeHead(bytes.subarray(5))).toBe(isWhole);
+});
 
 const hub = headWith({ "transformer.a": 40, mask: 1, "transformer.b": 20, c: 8 });
 const output = headWith({ a: 10, b: 5, c: 2 });

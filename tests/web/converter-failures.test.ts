@@ -45,31 +45,28 @@ it.each([
   ["no memory for the input", "_gpt2_allocate", 0, nothing, full, /^no memory for \d+ bytes$/],
   ["no memory in the header", "_gpt2_converter_feed", 0, takeAllMemory, full, /memory/],
   ["no memory in the weights", "_gpt2_converter_feed", 1, takeAllMemory, full, /memory/],
-] as const)(
-  "an error during a conversion keeps its code: %s",
-  async (_, name, good, fault, errorCode, message) => {
-    vi.resetModules(); // as in the worker, where the converter's chunk has its own copies of the classes
-    const { ConvertedSource } = await import("../../web/src/convert/converted-source.js");
-    const { Converter } = await import("../../web/src/convert/converter.js");
-    const { Memory } = WebAssembly;
-    class SmallMemory extends Memory {
-      constructor(descriptor: WebAssembly.MemoryDescriptor) {
-        super({ ...descriptor, maximum: 256 }); // pages: 16 MiB
-      }
+] as const)("%s keeps its code", async (_, name, good, fault, errorCode, message) => {
+  vi.resetModules(); // as in the worker, where the converter's chunk has its own copies of the classes
+  const { ConvertedSource } = await import("../../web/src/convert/converted-source.js");
+  const { Converter } = await import("../../web/src/convert/converter.js");
+  const { Memory } = WebAssembly;
+  class SmallMemory extends Memory {
+    constructor(descriptor: WebAssembly.MemoryDescriptor) {
+      super({ ...descriptor, maximum: 256 }); // pages: 16 MiB
     }
-    Object.assign(WebAssembly, { Memory: SmallMemory });
-    try {
-      const inner = new MemorySource({ "config.json": configOf(), "model.safetensors": hubFile() });
-      const createConverter = () => Converter.create(code, spoiled(name, good, fault));
-      const source = new ConvertedSource(inner, { weights: "q8", createConverter });
-      const read = async () => {
-        const file = await source.open("model.safetensors", { signal });
-        for await (const _ of chunksOf(file, "model.safetensors", signal));
-      };
-      const failure = failureOf(await read().catch((error: unknown) => error));
-      expect(failure).toMatchObject({ code: errorCode, message: expect.stringMatching(message) as string });
-    } finally {
-      Object.assign(WebAssembly, { Memory });
-    }
-  },
-);
+  }
+  Object.assign(WebAssembly, { Memory: SmallMemory });
+  try {
+    const inner = new MemorySource({ "config.json": configOf(), "model.safetensors": hubFile() });
+    const createConverter = () => Converter.create(code, spoiled(name, good, fault));
+    const source = new ConvertedSource(inner, { weights: "q8", createConverter });
+    const read = async () => {
+      const file = await source.open("model.safetensors", { signal });
+      for await (const _ of chunksOf(file, "model.safetensors", signal));
+    };
+    const failure = failureOf(await read().catch((error: unknown) => error));
+    expect(failure).toMatchObject({ code: errorCode, message: expect.stringMatching(message) as string });
+  } finally {
+    Object.assign(WebAssembly, { Memory });
+  }
+});

@@ -39,15 +39,13 @@ function natively(model: string, weights: ConvertedWeights) {
   return { config: readFileSync(join(out, "config.json"), "utf8"), tensors: readSafetensors(file) };
 }
 
-it.each(models.flatMap((model) => formats.map((weights) => [model, weights] as const)))(
-  "the converter turns %s into the same %s as the native tool",
-  async (model, weights) => {
-    const expected = natively(model, weights);
-    const found = await convert(hubFile(model), { weights, config: configOf(model) }, 5000);
-    expect(JSON.parse(found.folder.config)).toEqual(JSON.parse(expected.config));
-    expect(digests(found.tensors)).toEqual(digests(expected.tensors));
-  },
-);
+const conversions = models.flatMap((model) => formats.map((weights) => [model, weights] as const));
+it.each(conversions)("%s becomes the same %s as in the native tool", async (model, weights) => {
+  const expected = natively(model, weights);
+  const found = await convert(hubFile(model), { weights, config: configOf(model) }, 5000);
+  expect(JSON.parse(found.folder.config)).toEqual(JSON.parse(expected.config));
+  expect(digests(found.tensors)).toEqual(digests(expected.tensors));
+});
 
 it("the converter holds at most one tensor, and can be used again", async () => {
   const converter = await createConverter();
@@ -74,11 +72,7 @@ const damages: [string, (file: Buffer) => Buffer, RegExp][] = [
 ];
 it.each(damages)("the converter refuses a file that %s", async (_, damage, message) => {
   const attempt = convert(damage(hubFile()), { weights: "q8", config: configOf() });
-  const expected = {
-    name: "LoadError",
-    code: "corrupt",
-    message: expect.stringMatching(message) as string,
-  };
+  const expected = { name: "LoadError", code: "corrupt", message: expect.stringMatching(message) as string };
   await expect(attempt).rejects.toMatchObject(expected);
 });
 
@@ -97,27 +91,24 @@ it("the converter refuses a quantized model, and a file that changes after its h
   );
 });
 
-it.each(models)(
-  "a converted source resumes at any byte of the %s result, and reads no tensor that is already complete",
-  async (model) => {
-    const length = hubFile(model).length;
-    for (const weights of ["q8", "q4", "f32"] as const) {
-      const { file } = await convert(hubFile(model), { weights, config: configOf(model) });
-      for (const share of [0, 0.2, 0.55, 0.9, 1]) {
-        const from = Math.max(1, Math.floor(file.length * share));
-        const inner = new MemorySource(folder(model));
-        const source = sourceOf(inner, { weights });
-        await readText(source, "config.json", signal); // which reads from the beginning
-        const { size, made, bytes } = await readWeights(source, from);
-        expect(size).toBe(file.length);
-        expect(bytes.equals(file.subarray(from))).toBe(true);
-        const begun = inner.placesOf("model.safetensors").find((place) => place > 0);
-        expect(begun).toBeGreaterThan((length - 1000) * (share - 0.3));
-        expect(made).toEqual({ readBytes: length, totalBytes: length });
-      }
+it.each(models)("a conversion of %s resumes at any byte, and repeats no tensor", async (model) => {
+  const length = hubFile(model).length;
+  for (const weights of ["q8", "q4", "f32"] as const) {
+    const { file } = await convert(hubFile(model), { weights, config: configOf(model) });
+    for (const share of [0, 0.2, 0.55, 0.9, 1]) {
+      const from = Math.max(1, Math.floor(file.length * share));
+      const inner = new MemorySource(folder(model));
+      const source = sourceOf(inner, { weights });
+      await readText(source, "config.json", signal); // which reads from the beginning
+      const { size, made, bytes } = await readWeights(source, from);
+      expect(size).toBe(file.length);
+      expect(bytes.equals(file.subarray(from))).toBe(true);
+      const begun = inner.placesOf("model.safetensors").find((place) => place > 0);
+      expect(begun).toBeGreaterThan((length - 1000) * (share - 0.3));
+      expect(made).toEqual({ readBytes: length, totalBytes: length });
     }
-  },
-);
+  }
+});
 
 it("a converted source acts as a converted folder, read in any order and repeatedly", async () => {
   const expected = await tied();

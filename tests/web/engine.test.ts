@@ -5,61 +5,43 @@ import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
 /** "\0asm" and the version: a module of nothing. */
 const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
 
-/** A module whose functions the test writes, with an allocator that only goes up. */
-class FakeModule {
-  readonly memory = new WebAssembly.Memory({ initial: 1 });
-  readonly live = new Set<number>();
-  readonly calls: string[] = [];
-  private top = 1024;
-  replies: Record<string, (...args: number[]) => number> = {};
+type Functions = Record<string, (...args: number[]) => number>;
+const memoryOf = () => new WebAssembly.Memory({ initial: 1 });
 
-  bytes(pointer: number, size: number): number[] {
-    return [...new Uint8Array(this.memory.buffer, pointer, size)];
-  }
-  text(pointer: number, size: number): string {
-    return new TextDecoder().decode(Uint8Array.from(this.bytes(pointer, size)));
-  }
-  reply(value: unknown): number {
-    const bytes = new TextEncoder().encode(`${JSON.stringify(value)}\0`);
-    new Uint8Array(this.memory.buffer, 32, bytes.length).set(bytes);
-    return 32;
-  }
-  readonly factory: ModuleFactory = async ({ wasmMemory, instantiateWasm }) => {
-    expect(wasmMemory).toBe(this.memory);
+/** Puts the JSON of `value` into `memory`, and returns its address. */
+function reply(memory: WebAssembly.Memory, value: unknown): number {
+  const bytes = new TextEncoder().encode(`${JSON.stringify(value)}\0`);
+  new Uint8Array(memory.buffer, 32, bytes.length).set(bytes);
+  return 32;
+}
+
+/** An engine of `functions`, with an allocator that only goes up. Each other one gives {}. */
+async function create(functions: Functions = {}, memory = memoryOf()) {
+  const live = new Set<number>();
+  const calls: string[] = [];
+  let top = 1024;
+  const defaults: Functions = {
+    _gpt2_allocate: (size = 0) => (live.add(top), (top += size) - size),
+    _gpt2_free: (pointer = 0) => Number(live.delete(pointer)),
+    _gpt2_create: () => 7,
+  };
+  const get = (_: object, name: string) => {
+    if (name === "then") return undefined;
+    return (...args: number[]) => {
+      calls.push(name);
+      return (functions[name] ?? defaults[name] ?? (() => reply(memory, { result: {} })))(...args);
+    };
+  };
+  const factory: ModuleFactory = async ({ wasmMemory, instantiateWasm }) => {
+    expect(wasmMemory).toBe(memory);
     instantiateWasm({}, (instance, module) => {
       expect(instance).toBeInstanceOf(WebAssembly.Instance);
       expect(module).toBe(code);
       return instance.exports;
     });
-    const defaults: Record<string, (...args: number[]) => number> = {
-      _gpt2_allocate: (size = 0) => {
-        const pointer = this.top;
-        this.top += size;
-        this.live.add(pointer);
-        return pointer;
-      },
-      _gpt2_free: (pointer = 0) => Number(this.live.delete(pointer)),
-      _gpt2_create: () => 7,
-    };
-    return new Proxy(
-      {},
-      {
-        get: (_, name: string) => {
-          if (name === "then") return undefined;
-          return (...args: number[]) => {
-            this.calls.push(name);
-            return (this.replies[name] ?? defaults[name] ?? (() => this.reply({ result: {} })))(...args);
-          };
-        },
-      },
-    );
+    return new Proxy({}, { get });
   };
-}
-
-async function create(replies: FakeModule["replies"] = {}): Promise<{ engine: Engine; module: FakeModule }> {
-  const module = new FakeModule();
-  module.replies = replies;
-  return { engine: await Engine.create(module.factory, code, module.memory, 3), module };
+  return { engine: await Engine.create(factory, code, memory, 3), memory, live, calls };
 }
 const trap = () => {
   throw new WebAssembly.RuntimeError("unreachable");
@@ -73,15 +55,14 @@ it.each([
 });
 
 it("the engine object classifies what its script throws", async () => {
-  const { memory } = new FakeModule();
   const link: ModuleFactory = async () => Promise.reject(new WebAssembly.LinkError("env.x"));
-  await expect(Engine.create(link, code, memory, 1)).rejects.toMatchObject({ code: "unsupported" });
+  await expect(Engine.create(link, code, memoryOf(), 1)).rejects.toMatchObject({ code: "unsupported" });
 });
 
 it("the engine object passes on the engine's errors with their code, and continues", async () => {
-  const { engine, module } = await create();
+  const memory = memoryOf();
   const error = { code: "corrupt", message: "tensor h.0" };
-  module.replies = { _gpt2_step: () => module.reply({ error }) };
+  const { engine } = await create({ _gpt2_step: () => reply(memory, { error }) }, memory);
   expect(() => engine.step("_gpt2_step")).toThrow(expect.objectContaining(error));
   expect(engine.call("_gpt2_summary")).toEqual({});
 });
@@ -94,7 +75,7 @@ it("the engine object passes numbers and suspended generations to the engine", a
     `_gpt2_${name}`,
     (...args: number[]) => (seen.push([name, args]), answer),
   ]);
-  const { engine } = await create(Object.fromEntries(record) as FakeModule["replies"]);
+  const { engine } = await create(Object.fromEntries(record) as Functions);
   expect([engine.isExact, engine.startedThreads, engine.memoryBytes]).toEqual([true, 2, 65536]);
   engine.dropUnstartedThreads();
   engine.resume(4);
@@ -112,8 +93,7 @@ it("the engine object passes numbers and suspended generations to the engine", a
 });
 
 it("the engine object reports which request ran out of memory", async () => {
-  const { engine, module } = await create();
-  module.replies = { _gpt2_allocate: () => 0 };
+  const { engine } = await create({ _gpt2_allocate: () => 0 });
   expect(() => engine.loadWeights(new Uint8Array(5))).toThrow(
     expect.objectContaining({ code: "out-of-memory", message: "no memory for 5 bytes" }),
   );
@@ -140,16 +120,16 @@ function putWords(memory: WebAssembly.Memory, pointer: number, words: number[]):
 
 it("the engine object reads the result of a step", async () => {
   const text = new TextEncoder().encode("\u{feff}€😀é");
-  const { engine, module } = await create({ _gpt2_step: () => 0, _gpt2_output: () => 256 });
-  putWords(module.memory, 256, [512, 5, 768, text.length, 5, 6, 1]);
-  putWords(module.memory, 512, [
+  const { engine, memory } = await create({ _gpt2_step: () => 0, _gpt2_output: () => 256 });
+  putWords(memory, 256, [512, 5, 768, text.length, 5, 6, 1]);
+  putWords(memory, 512, [
     ...[2, 7, -0.5, 3, 2, 4, 1], // index, id, logprob, UTF-16 units of text, alternatives, rank, healed
     ...[2, 8, -1.5, 1, 0, 0, 0],
     ...[2, 9, NaN, 0, 0, 0, 0],
     ...[0, 11, -3.5, 0, 0, 9, 2],
     ...[0, 50256, -2.5, 1, 0, 50257, 0],
   ]);
-  new Uint8Array(module.memory.buffer, 768).set(text);
+  new Uint8Array(memory.buffer, 768).set(text);
   const expected = {
     tokens: [
       {
@@ -173,31 +153,30 @@ it("the engine object reads the result of a step", async () => {
   };
   expect(engine.step("_gpt2_step")).toEqual(expected);
   expect(engine.output()).toEqual(expected);
-  putWords(module.memory, 256, [0, 0, 0, 0, 1, 6, 0]);
+  putWords(memory, 256, [0, 0, 0, 0, 1, 6, 0]);
   expect(engine.output()).toEqual({ tokens: [], done: 1, total: 6, isDone: false });
 });
 
 it("the engine object copies bytes in and frees them, also after an error", async () => {
-  const { engine, module } = await create();
+  const memory = memoryOf();
   let seen: number[] = [];
-  module.replies = {
-    _gpt2_load_weights: (_, pointer = 0, size = 0) => {
-      seen = module.bytes(pointer, size);
-      return module.reply({ error: { code: "corrupt", message: "no" } });
-    },
+  const refuse = (_: number, pointer = 0, size = 0) => {
+    seen = [...new Uint8Array(memory.buffer, pointer, size)];
+    return reply(memory, { error: { code: "corrupt", message: "no" } });
   };
+  const { engine, live } = await create({ _gpt2_load_weights: refuse }, memory);
   expect(() => engine.loadWeights(Uint8Array.of(1, 2, 3))).toThrow("no");
   expect(seen).toEqual([1, 2, 3]);
-  expect(module.live.size).toBe(0);
+  expect(live.size).toBe(0);
 });
 
 it("an engine that trapped is never called again, not even to free its arguments", async () => {
-  const { engine, module } = await create({ _gpt2_load_weights: trap });
+  const { engine, calls } = await create({ _gpt2_load_weights: trap });
   const message = "the engine failed (unreachable)";
   const first = expect.objectContaining({ code: "worker-died", message }) as Error;
   expect(() => engine.loadWeights(Uint8Array.of(1))).toThrow(first);
-  expect(module.calls.at(-1)).toBe("_gpt2_load_weights");
-  const calls = module.calls.length;
+  expect(calls.at(-1)).toBe("_gpt2_load_weights");
+  const { length } = calls;
   const later = { code: "worker-died", message: `${message}; the model must be loaded again` };
   const after = expect.objectContaining(later) as Error;
   expect(() => engine.call("_gpt2_summary")).toThrow(after);
@@ -205,25 +184,25 @@ it("an engine that trapped is never called again, not even to free its arguments
   expect(() => engine.resume(1)).toThrow(after);
   expect(() => engine.startedThreads).toThrow(after);
   engine.destroy();
-  expect(module.calls.length).toBe(calls);
+  expect(calls).toHaveLength(length);
 });
 
 it("a destroyed engine says so, and is destroyed only once", async () => {
-  const { engine, module } = await create();
+  const { engine, calls } = await create();
   engine.destroy();
   engine.destroy();
-  expect(module.calls.filter((name) => name === "_gpt2_destroy").length).toBe(1);
+  expect(calls.filter((name) => name === "_gpt2_destroy").length).toBe(1);
   expect(() => engine.step("_gpt2_step")).toThrow(expect.objectContaining({ code: "disposed" }));
 });
 
 it("token ids must be whole numbers from 0 on; an error names the first other value", async () => {
   const given: number[] = [];
-  const { engine, module } = await create({
-    _gpt2_detokenize: (_engine = 0, ids = 0, count = 0) => {
-      given.push(...new Int32Array(module.memory.buffer, ids, count));
-      return module.reply({ result: "text" });
-    },
-  });
+  const memory = memoryOf();
+  const detokenize = (_: number, ids = 0, count = 0) => {
+    given.push(...new Int32Array(memory.buffer, ids, count));
+    return reply(memory, { result: "text" });
+  };
+  const { engine, live } = await create({ _gpt2_detokenize: detokenize }, memory);
   engine.detokenize([0, 5, 0x7fffffff]);
   expect(given).toEqual([0, 5, 0x7fffffff]);
   for (const bad of [1.5, -1, NaN, 0x80000000]) {
@@ -232,5 +211,5 @@ it("token ids must be whole numbers from 0 on; an error names the first other va
     );
   }
   expect(given).toHaveLength(3);
-  expect(module.live.size).toBe(0);
+  expect(live.size).toBe(0);
 });

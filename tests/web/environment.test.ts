@@ -1,10 +1,6 @@
 import { expect, it, vi } from "vitest";
-import {
-  describeEnvironment,
-  explainEnvironment,
-  explainSpeed,
-  type Facts,
-} from "../../web/src/client/environment.js";
+import { describeEnvironment, explainSpeed, type Facts } from "../../web/src/client/environment.js";
+import { explainEnvironment } from "../../web/src/client/explain-environment.js";
 import type { ModelInfo } from "../../web/src/shared/types.js";
 
 const everything: Facts = {

@@ -90,9 +90,7 @@ it("the one-file page holds large files in elements of 4 MiB that can be decoded
     yield bytes.subarray(0, 5_000_000);
     yield bytes.subarray(5_000_000);
   }
-  const html = await compose([{ name: "x", size, isOptional: false, sha256: sha256(bytes) }], {
-    x: halves,
-  });
+  const html = await compose([{ name: "x", size, isOptional: false, sha256: sha256(bytes) }], { x: halves });
   const elements = [...html.matchAll(/data-file="x">([^<]*)</g)].map(([, text = ""]) => text);
   expect(elements.map((text) => text.length)).toEqual([4 << 20, 4 << 20, 944_728]);
   expect(Buffer.concat(elements.map((text) => Buffer.from(text, "base64"))).equals(bytes)).toBe(true);

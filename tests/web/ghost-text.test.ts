@@ -58,15 +58,12 @@ describe("ghost text", () => {
     ["I went", "right", "rtl", "auto", "isolate"],
     ["I went", "left", "rtl", "0px", "isolate"],
     ["הלכתי home", "left", "ltr", "auto", "isolate"],
-  ])(
-    "ghost text moves nothing of %j, aligned %s, that runs %s",
-    (text, textAlign, direction, width, bidi) => {
-      const { field, show, letters } = draw(text);
-      Object.assign(field.style, { textAlign, direction });
-      show(" now");
-      expect([letters.style.width, letters.style.unicodeBidi]).toEqual([width, bidi]);
-    },
-  );
+  ])("ghost text in %j, %s %s, moves nothing", (text, textAlign, direction, width, bidi) => {
+    const { field, show, letters } = draw(text);
+    Object.assign(field.style, { textAlign, direction });
+    show(" now");
+    expect([letters.style.width, letters.style.unicodeBidi]).toEqual([width, bidi]);
+  });
 
   it("ghost text appears at the caret of an editor, up to the editor's end", () => {
     const { ghost, overlay, lines } = draw();

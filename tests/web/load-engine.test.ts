@@ -130,20 +130,17 @@ it.each([
   ["is converted during the load if it will be stored", hub, true, true],
   ["is quantized by the engine if nothing can be stored", hub, false, false],
   ["in several files is always converted", { "config.json": config }, false, true],
-])(
-  "a folder of floats %s, and the progress counts the received bytes",
-  async (_, files, cache, isConverted) => {
-    const { engine, progress, opened, request, loaded } = load({
-      openSource: converting(files),
-      request: { cache },
-    });
-    await loaded;
-    expect(opened).toEqual(isConverted ? [request, { ...request, weights: "q8" }] : [request]);
-    expect(engine.weights).toEqual([...weights.subarray(0, isConverted ? 6 : 10)]);
-    const received = isConverted ? 40 : 10;
-    expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: received, totalBytes: received });
-  },
-);
+])("a folder of floats %s; the progress counts what arrives", async (_, files, cache, isConverted) => {
+  const { engine, progress, opened, request, loaded } = load({
+    openSource: converting(files),
+    request: { cache },
+  });
+  await loaded;
+  expect(opened).toEqual(isConverted ? [request, { ...request, weights: "q8" }] : [request]);
+  expect(engine.weights).toEqual([...weights.subarray(0, isConverted ? 6 : 10)]);
+  const received = isConverted ? 40 : 10;
+  expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: received, totalBytes: received });
+});
 
 it("the error for a folder without weights names both files", async () => {
   for (const cache of [true, false]) {
@@ -160,9 +157,7 @@ const withOther = (another: NonNullable<ModelSource["another"]>) =>
   Object.assign(new MemorySource(broken), { another });
 
 it("after a failed load of the host's newer version, the stored version is loaded", async () => {
-  const { engine, opened, loaded } = load({
-    openSource: () => withOther(() => new MemorySource(indexed)),
-  });
+  const { engine, opened, loaded } = load({ openSource: () => withOther(() => new MemorySource(indexed)) });
   await loaded;
   expect(opened).toHaveLength(1);
   expect(engine.weights.slice(-weights.length)).toEqual([...weights]);
@@ -241,19 +236,16 @@ it.each([
   ["q8", "q4", "q8"],
   ["q4", "f32", "q4"],
   ["f16", "q8", "f32"],
-] as const)(
-  "the option weights accepts only the format of a converted model: it has %s, %s is requested",
-  async (to, wanted, refused) => {
-    const { engine, loaded } = load({ files: made(to), request: { weights: wanted } });
-    const outcome = await loaded.then(() => undefined).catch((error: unknown) => error);
-    expect(engine.weights).toEqual(refused ? [] : [...weights]);
-    if (!refused) return expect(outcome).toBeUndefined();
-    expect(outcome).toMatchObject({
-      code: "unsupported",
-      message: `weights is "${wanted}", but the model is already converted to ${refused}: leave out the option, or load the original model`,
-    });
-  },
-);
+] as const)("a model converted to %s is loaded as %s, or refused", async (to, wanted, refused) => {
+  const { engine, loaded } = load({ files: made(to), request: { weights: wanted } });
+  const outcome = await loaded.then(() => undefined).catch((error: unknown) => error);
+  expect(engine.weights).toEqual(refused ? [] : [...weights]);
+  if (!refused) return expect(outcome).toBeUndefined();
+  expect(outcome).toMatchObject({
+    code: "unsupported",
+    message: `weights is "${wanted}", but the model is already converted to ${refused}: leave out the option, or load the original model`,
+  });
+});
 
 const needsBoth = (has: string, lacks: string) =>
   `the model has ${has}, but no ${lacks}: its tokenizer needs both`;
@@ -328,10 +320,7 @@ it("loadEngine takes one thread if the builds with more do not compile", async (
   const { fetched, loaded } = load({ engine, compile });
   const { info, measure } = await loaded;
   expect(fetched).toEqual(["threads-relaxed", "threads", "simd"]);
-  expect(info).toMatchObject({
-    variant: "simd",
-    notice: expect.stringContaining("on one thread") as string,
-  });
+  expect(info).toMatchObject({ variant: "simd", notice: expect.stringContaining("on one thread") as string });
   expect(measure).toBeUndefined();
   expect(engine.calls).toEqual(["create 1", "drop", "load_end"]);
 });

@@ -108,9 +108,7 @@ it("loadModel stores the measured thread count, and reports changes to the model
   const changed = { threads: 5, notice: null };
   worker.say({ type: "info", info: changed, threadChoice: { key: "k", threads: 5 } });
   expect((await model).info).toMatchObject(changed);
-  expect(load("m").worker.all("request")[0]?.args).toMatchObject({
-    threadChoices: { k: { threads: 5 } },
-  });
+  expect(load("m").worker.all("request")[0]?.args).toMatchObject({ threadChoices: { k: { threads: 5 } } });
   worker.say({ type: "info", info: changed, threadChoice: { key: "k", threads: 0 } }); // to be measured again
   expect(load("m").worker.all("request")[0]?.args).toMatchObject({ threadChoices: {} });
   expect(readThreadChoices()).toEqual({});

@@ -109,22 +109,19 @@ const of = (files: string[] | undefined, id?: string) =>
 it.each([
   ["tf_model.h5", ", from_tf=True"],
   ["flax_model.msgpack", ", from_flax=True"],
-])(
-  "a model with %s but no model.safetensors names the Python line that converts it",
-  async (file, argument) => {
-    for (const [id, name] of [
-      ["hf:owner/name@v1", "owner/name"],
-      ["https://hub.example/owner/name@main", "owner/name"],
-      [undefined, "FOLDER"],
-    ] as const) {
-      const error = await of(["config.json", file], id);
-      expect(error.code).toBe("unsupported");
-      expect(error.message).toBe(
-        `${name} has its weights only in ${file}, which a page cannot load safely. Convert them to model.safetensors with Python: python3 -c 'from transformers import GPT2LMHeadModel as M; M.from_pretrained("${name}"${argument}).save_pretrained("FOLDER")'`,
-      );
-    }
-  },
-);
+])("the error for a model of %s alone has the line that converts it", async (file, argument) => {
+  for (const [id, name] of [
+    ["hf:owner/name@v1", "owner/name"],
+    ["https://hub.example/owner/name@main", "owner/name"],
+    [undefined, "FOLDER"],
+  ] as const) {
+    const error = await of(["config.json", file], id);
+    expect(error.code).toBe("unsupported");
+    expect(error.message).toBe(
+      `${name} has its weights only in ${file}, which a page cannot load safely. Convert them to model.safetensors with Python: python3 -c 'from transformers import GPT2LMHeadModel as M; M.from_pretrained("${name}"${argument}).save_pretrained("FOLDER")'`,
+    );
+  }
+});
 
 it("the error names the GGUF files to choose from", async () => {
   const error = await of(["a.gguf", "b.GGUF", "c.gguf.txt"], "hf:owner/name@v1");
@@ -134,13 +131,11 @@ it("the error names the GGUF files to choose from", async () => {
   ]);
 });
 
-it.each([[["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]])(
-  "a model without weights (%j) is reported as not found",
-  async (files) => {
-    expect(await of(files, "hf:a/b")).toBe(missing);
-    expect(await withoutWeights({ open: vi.fn() }, missing, signal)).toBe(missing);
-  },
-);
+const lists = [[["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]];
+it.each(lists)("a model of %j is not found", async (files) => {
+  expect(await of(files, "hf:a/b")).toBe(missing);
+  expect(await withoutWeights({ open: vi.fn() }, missing, signal)).toBe(missing);
+});
 
 describe("a model that must be converted", () => {
   const { signal } = new AbortController();

@@ -85,12 +85,9 @@ it.each([
   { ...shape, n_layer: 1e300, n_embd: 1e300 },
   { vocab_size: 1e9 },
   { n_embd: 1e6, n_positions: 1e6 },
-])(
-  "planMemory needs little memory for the engine to refuse %o; engine-memory.test.ts tests more",
-  (config) => {
-    expect(initial({ ...stored("q8"), ...config }, 13e6)).toBe(24 * megabyte);
-  },
-);
+])("planMemory needs little memory for the engine to refuse %o", (config) => {
+  expect(initial({ ...stored("q8"), ...config }, 13e6)).toBe(24 * megabyte);
+});
 
 it("planMemory covers what GPT-2 1.5B needs with a float cache", () => {
   const largest = { n_embd: 1600, n_layer: 48, n_positions: 1024, vocab_size: 50257 };

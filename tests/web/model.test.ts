@@ -237,25 +237,22 @@ const callbacks: [option: string, names: string[], FromWorker][] = [
   ["onProgress", ["score", "prefill", "inspect"], { type: "event", id: 1, event: progress }],
 ];
 
-it.each(callbacks)(
-  "an error thrown by %s of %j rejects its call and no other",
-  async (option, names, message) => {
-    const mine = new Error("mine");
-    const thrower = () => {
-      throw mine;
-    };
-    for (const name of names)
-      for (const callback of [thrower, async () => Promise.reject(mine)]) {
-        const { worker, model } = make();
-        const failing = calls[name]?.(model, { [option]: callback });
-        worker.say(message);
-        await expect(failing, name).rejects.toBe(mine);
-        const next = model.detokenize([1]);
-        worker.say({ type: "done", id: 2, result: "one" });
-        expect(await next).toBe("one");
-      }
-  },
-);
+it.each(callbacks)("an error of %s of %j rejects its call and no other", async (option, names, message) => {
+  const mine = new Error("mine");
+  const thrower = () => {
+    throw mine;
+  };
+  for (const name of names)
+    for (const callback of [thrower, async () => Promise.reject(mine)]) {
+      const { worker, model } = make();
+      const failing = calls[name]?.(model, { [option]: callback });
+      worker.say(message);
+      await expect(failing, name).rejects.toBe(mine);
+      const next = model.detokenize([1]);
+      worker.say({ type: "done", id: 2, result: "one" });
+      expect(await next).toBe("one");
+    }
+});
 
 it("an event without a callback is no error", () => {
   for (const [, names, message] of callbacks)

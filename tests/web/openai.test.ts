@@ -312,21 +312,18 @@ it.each([
 });
 
 const bodies = ['{"prompt":"ab"}', streaming, '{"prompt":"ab","stream":true,"echo":true}'];
-it.each(bodies)(
-  "a prompt that does not fit gets status 400, which clients do not repeat: %s",
-  async (body) => {
-    const { fetch, model } = fakeModel();
-    const tooLong = new CapacityError("capacity", "too long");
-    model.complete.mockRejectedValue(tooLong);
-    model.generate.mockImplementation(() => {
-      throw tooLong;
-    });
-    const response = await fetch(completionsUrl, post(body));
-    expect(response.status).toBe(400);
-    const error = { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" };
-    expect(await response.json()).toMatchObject({ error });
-  },
-);
+it.each(bodies)("a prompt that does not fit gets status 400, which no client repeats: %s", async (body) => {
+  const { fetch, model } = fakeModel();
+  const tooLong = new CapacityError("capacity", "too long");
+  model.complete.mockRejectedValue(tooLong);
+  model.generate.mockImplementation(() => {
+    throw tooLong;
+  });
+  const response = await fetch(completionsUrl, post(body));
+  expect(response.status).toBe(400);
+  const error = { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" };
+  expect(await response.json()).toMatchObject({ error });
+});
 
 it("completionsFetch rejects when it is aborted before it begins, or before the first chunk", async () => {
   const { fetch, model } = fakeModel();

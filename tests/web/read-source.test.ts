@@ -33,12 +33,9 @@ it.each([
   [new URL("https://huggingface.co/user/tale/resolve/main/"), hub("user/tale")],
   ["models/demo", hub("models/demo", "main", { hub: "https://hub.example/sub/" }), "https://hub.example/sub"],
   ["hf:gpt2", hub("gpt2", "main", { hub: "https://hub.example/" }), new URL("https://hub.example")],
-])(
-  "the address %s is that of %j, on another hub if one is set",
-  async (source, request, base?: string | URL) => {
-    expect(await readSource(source, base)).toEqual(request);
-  },
-);
+])("%s is the address of %j, on another hub if one is set", async (source, request, base?: string | URL) => {
+  expect(await readSource(source, base)).toEqual(request);
+});
 
 it.each([
   ["hf:", undefined, /the model's id is "hf:", expected owner\/name/],
@@ -71,12 +68,9 @@ it.each([
   [new URL("https://cdn/x"), { url: "https://cdn/x/" }],
   ["https://hf.co/a/b/resolve/v1/a%20b.gguf", { url: "https://hf.co/a/b/resolve/v1/", file: "a%20b.gguf" }],
   ["https://huggingface.co/datasets/user/tale", { url: "https://huggingface.co/datasets/user/tale/" }],
-])(
-  "%s is read as a folder's address, and as an id only if it cannot be an address",
-  async (source, request) => {
-    expect(await readSource(source, undefined)).toEqual({ kind: "folder", ...request });
-  },
-);
+])("%s is a folder's address, or an id if it can be none", async (source, request) => {
+  expect(await readSource(source, undefined)).toEqual({ kind: "folder", ...request });
+});
 
 it.each([
   ["", /^the model is "", expected a folder's URL, an id on the hub, or files/],
@@ -116,10 +110,7 @@ it("local files come from the one folder with a config.json", async () => {
 
 it("a GGUF file is used by itself or among other files", async () => {
   expect(await namesOf(file("a.gguf"))).toEqual({ names: ["a.gguf"], file: "a.gguf" });
-  expect(await namesOf([file("a.GGUF"), file("config.json")])).toEqual({
-    names: ["a.GGUF"],
-    file: "a.GGUF",
-  });
+  expect(await namesOf([file("a.GGUF"), file("config.json")])).toEqual({ names: ["a.GGUF"], file: "a.GGUF" });
   const both = [file("a.gguf"), file("config.json"), file("model.safetensors")];
   expect((await namesOf(both)).file).toBeUndefined();
 });
@@ -181,12 +172,9 @@ it("a directory handle gives its files once the page may read them", async () =>
 it.each([
   ["denied", undefined],
   ["prompt", "denied"],
-] as const)(
-  "a directory handle without permission is an error that names it: %s",
-  async (permission, answer) => {
-    await expect(readSource(handle("directory", permission, answer), undefined)).rejects.toMatchObject({
-      code: "not-found",
-      message: expect.stringContaining('this page may not read "gpt2"'),
-    });
-  },
-);
+] as const)("a handle without permission is an error that names it: %s", async (permission, answer) => {
+  await expect(readSource(handle("directory", permission, answer), undefined)).rejects.toMatchObject({
+    code: "not-found",
+    message: expect.stringContaining('this page may not read "gpt2"'),
+  });
+});

@@ -14,13 +14,7 @@ it("a release is refused without notes", () => {
 });
 
 it("a release publishes no scripts and no development dependencies", () => {
-  const manifest = {
-    name: "x",
-    scripts: {},
-    devDependencies: {},
-    overrides: {},
-    exports: { ".": "./a.js" },
-  };
+  const manifest = { name: "x", scripts: {}, devDependencies: {}, overrides: {}, exports: { ".": "./a.js" } };
   expect(publishedManifest(manifest, undefined)).toEqual({ name: "x", exports: { ".": "./a.js" } });
 });
 

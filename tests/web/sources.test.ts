@@ -159,21 +159,18 @@ describe("a name that may be a folder's or an id", () => {
     [() => new Response("<p>", { headers: { "Content-Type": "text/html" } }), missing],
     [() => new Response(null, { status: 401 }), there],
     [() => Promise.reject(new TypeError("no network")), there],
-  ])(
-    "a name is an id only if there is no such folder, and headers go only to the model: %s",
-    async (answer, { id, files }) => {
-      const sent: [string, string | null][] = [];
-      vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
-        sent.push([url, new Headers(init?.headers).get("authorization")]);
-        return sent.length === 1 ? answer() : new Response("{}");
-      });
-      const source = await opened(either);
-      expect(source.id).toBe(id);
-      await source.open("weights.json", { signal });
-      expect(sent.shift()).toEqual(["http://host/user/tale/config.json", null]);
-      expect(new Map(sent)).toEqual(new Map([[`${files}weights.json`, "Bearer t"]]));
-    },
-  );
+  ])("a name is an id if there is no such folder: %s", async (answer, { id, files }) => {
+    const sent: [string, string | null][] = [];
+    vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
+      sent.push([url, new Headers(init?.headers).get("authorization")]);
+      return sent.length === 1 ? answer() : new Response("{}");
+    });
+    const source = await opened(either);
+    expect(source.id).toBe(id);
+    await source.open("weights.json", { signal });
+    expect(sent.shift()).toEqual(["http://host/user/tale/config.json", null]);
+    expect(new Map(sent)).toEqual(new Map([[`${files}weights.json`, "Bearer t"]]));
+  });
 
   it("an aborted load stops looking for the name", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
@@ -184,20 +181,17 @@ describe("a name that may be a folder's or an id", () => {
     [true, true, "http://hub/user/tale@main"],
     [true, false, either.url], // an incomplete model is useless without a network
     [false, true, either.url],
-  ])(
-    "without a network a name means the stored model: requested %s, complete %s",
-    async (cache, isComplete, id) => {
-      vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
-      const others = { id: "http://hub/user/other@main", isComplete: true };
-      const models = [others, { id: "http://hub/user/tale@main", isComplete }];
-      vi.doMock("../../web/src/cache/index.js", () => ({ listModels: async () => models }));
-      try {
-        expect((await opened(either, { cache })).id).toBe(id);
-      } finally {
-        vi.doUnmock("../../web/src/cache/index.js");
-      }
-    },
-  );
+  ])("offline, a name means the stored model: requested %s, complete %s", async (cache, isComplete, id) => {
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
+    const others = { id: "http://hub/user/other@main", isComplete: true };
+    const models = [others, { id: "http://hub/user/tale@main", isComplete }];
+    vi.doMock("../../web/src/cache/index.js", () => ({ listModels: async () => models }));
+    try {
+      expect((await opened(either, { cache })).id).toBe(id);
+    } finally {
+      vi.doUnmock("../../web/src/cache/index.js");
+    }
+  });
 });
 
 const request = (files: File[]) =>

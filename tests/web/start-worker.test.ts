@@ -1,4 +1,4 @@
-// How the worker is started from the package's folder and from one file, and which parts are loaded on demand.
+// How the worker is started from the package's folder and from one file.
 import { createDelta } from "../../web/scripts/code-delta.mjs";
 import { pack } from "../../web/scripts/pack.mjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -8,15 +8,6 @@ import { release } from "../../web/src/shared/release.js";
 import { createModule } from "../../web/src/shared/wasm-module.js";
 import { PackedBuilds, type Pack } from "../../web/src/worker/packed-builds.js";
 import { FakeWorker } from "./support/fake-worker.js";
-
-const cache = vi.hoisted(() => ({
-  listModels: vi.fn(async () => ["a model"]),
-  removeModel: vi.fn(async () => true),
-  keepModel: vi.fn(async () => false),
-  storage: vi.fn(async () => "a disk"),
-}));
-vi.mock("../../web/src/cache/index.js", () => cache);
-vi.mock("../../web/src/client/environment.js", () => ({ explainEnvironment: async () => "a page" }));
 
 /** The workers that were started, and a browser that refuses some of them. */
 let made: (FakeWorker & { address: string; options: unknown })[];
@@ -178,16 +169,4 @@ it("missing, broken or unpackable builds of the single file are errors", async (
 
 it("the builds of the single file include their scripts, whose threads run the same file", async () => {
   expect(await make().importScript()).toEqual({ createModule, threadScript: "this.js" });
-});
-
-it("a part loaded on demand shares the module's state", async () => {
-  const stored = await import("../../web/src/client/stored-models.js");
-  expect(await stored.listModels()).toEqual(["a model"]);
-  expect(await stored.removeModel("m")).toBe(true);
-  expect(await stored.keepModel("m", false)).toBe(false);
-  expect(await stored.storage()).toBe("a disk");
-  expect(cache.removeModel).toHaveBeenCalledWith("m");
-  expect(cache.keepModel).toHaveBeenCalledWith("m", false);
-  const { explainEnvironment } = await import("../../web/src/client/explain-environment.js");
-  expect(await explainEnvironment()).toBe("a page");
 });

@@ -73,43 +73,40 @@ it.each<[string, keyof typeof faults, string, string, string, string]>([
   ["list", "fails", "cache", broken, broken, refused],
   ["remove", "is silent", "cache", stored, silent, refused],
   ["remove", "fails", "cache", stored, stored, refused],
-])(
-  "if the operation %s %s, models still load",
-  async (operation, fault, origin, reason, reasonOfNew, removal) => {
-    const host = new Host();
-    await load(host);
-    const [action = "", of] = operation.split(" ", 2);
-    const blobs = new Set(await blobNames());
-    if (fault === "is silent") stopClock();
-    const spoil = (done: string) => {
-      const [what, name = ""] = done.split(" ");
-      return what === action && (!of || blobs.has(name)) ? faults[fault]() : undefined;
-    };
-    disk.before = spoil;
-    disk.beforeSync = (done) => void spoil(done);
-    const inTime = fault === "is silent" ? settled : <T>(promise: Promise<T>) => promise;
+])("if %s %s, models still load", async (operation, fault, origin, reason, reasonOfNew, removal) => {
+  const host = new Host();
+  await load(host);
+  const [action = "", of] = operation.split(" ", 2);
+  const blobs = new Set(await blobNames());
+  if (fault === "is silent") stopClock();
+  const spoil = (done: string) => {
+    const [what, name = ""] = done.split(" ");
+    return what === action && (!of || blobs.has(name)) ? faults[fault]() : undefined;
+  };
+  disk.before = spoil;
+  disk.beforeSync = (done) => void spoil(done);
+  const inTime = fault === "is silent" ? settled : <T>(promise: Promise<T>) => promise;
 
-    const other = new Host([bytes(900, 8)]);
-    const loadAnyway = async (from: Host, as: string) => {
-      const { store, refusal } = await openStoreFor(as);
-      if (store) return loadFrom(store, from, { of: as });
-      return { read: from.files, origins: ["network"], notStored: refusal };
-    };
-    const first = await inTime(loadAnyway(host, id));
-    expect([isRight(first, host), new Set(first.origins)]).toEqual([true, new Set([origin])]);
-    expect(String(first.notStored)).toContain(reason);
-    const second = await inTime(loadAnyway(other, "http://host/other/"));
-    expect(isRight(second, other)).toBe(true);
-    expect(String(second.notStored)).toContain(reasonOfNew);
-    await inTime(Promise.all([listModels(), storage()]));
-    expect(String(await inTime(removeModel(id).catch((error: unknown) => error)))).toContain(removal);
+  const other = new Host([bytes(900, 8)]);
+  const loadAnyway = async (from: Host, as: string) => {
+    const { store, refusal } = await openStoreFor(as);
+    if (store) return loadFrom(store, from, { of: as });
+    return { read: from.files, origins: ["network"], notStored: refusal };
+  };
+  const first = await inTime(loadAnyway(host, id));
+  expect([isRight(first, host), new Set(first.origins)]).toEqual([true, new Set([origin])]);
+  expect(String(first.notStored)).toContain(reason);
+  const second = await inTime(loadAnyway(other, "http://host/other/"));
+  expect(isRight(second, other)).toBe(true);
+  expect(String(second.notStored)).toContain(reasonOfNew);
+  await inTime(Promise.all([listModels(), storage()]));
+  expect(String(await inTime(removeModel(id).catch((error: unknown) => error)))).toContain(removal);
 
-    disk.before = disk.beforeSync = () => {};
-    expect(isRight(await inTime(load(host)), host)).toBe(true);
-    for (const model of await listed()) expect(await removeModel(model)).toBe(true); // no handle is left open
-    expect(disk.used()).toBe(0);
-  },
-);
+  disk.before = disk.beforeSync = () => {};
+  expect(isRight(await inTime(load(host)), host)).toBe(true);
+  for (const model of await listed()) expect(await removeModel(model)).toBe(true); // no handle is left open
+  expect(disk.used()).toBe(0);
+});
 
 it("a model whose stored files are deleted during the load comes from the network", async () => {
   const host = new Host();

@@ -38,12 +38,10 @@ it("an unknown option that no option replaces gets an explanation", () => {
   expect(suggestion("do_sample", generating)).toContain("temperature 0");
 });
 
-it.each(["x", "ab", "quality", "device", "", "__proto__", "constructor", "toString"])(
-  "the unknown option %s gets no suggestion",
-  (name) => {
-    expect(suggestion(name, generating)).toBe("");
-  },
-);
+const unknown = ["x", "ab", "quality", "device", "", "__proto__", "constructor", "toString"];
+it.each(unknown)("the option %j gets no suggestion", (name) => {
+  expect(suggestion(name, generating)).toBe("");
+});
 
 it("no suggestion names an option of another call", () => {
   for (const name of ["max_tokens", "topP", "seeed", "onToken", "do_sample"])

@@ -28,12 +28,15 @@ it.each([
   expect(found(folderModel(text))).toMatchObject({ elsewhere: "evil.example", folder: undefined });
 });
 
-it.each(["//evil.example/m/", "/\\evil.example/m/", "\\\\evil.example/m/", "/\t/evil.example/x.gguf"])(
-  "%j is on another host, which the page may not contact without encryption",
-  (text) => {
-    expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
-  },
-);
+const unencrypted = [
+  "//evil.example/m/",
+  "/\\evil.example/m/",
+  "\\\\evil.example/m/",
+  "/\t/evil.example/x.gguf",
+];
+it.each(unencrypted)("%j is on a host that the page may not contact without encryption", (text) => {
+  expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
+});
 
 it.each([
   "https://user@evil.example/m/",
@@ -79,24 +82,20 @@ it("an address of the page is on another host if the page's <base> points there"
   expect(found(folderModel("models/demo/"))).toMatchObject({ elsewhere: "evil.example" });
 });
 
-it.each(["hf:user/tale", "HF:user/tale@refs/pr/1", "hf:gpt2", "hf:user/tale/q/x.gguf@v1"])(
-  "the id %s is a Hub id",
-  (text) => {
-    for (const model of [folderModel(text, "q4"), namedModel(text.slice(3), "q4")])
-      expect(model).toMatchObject({
-        elsewhere: "huggingface.co",
-        weights: "q4",
-        source: `hf:${text.slice(3)}`,
-      });
-  },
-);
+const hubIds = ["hf:user/tale", "HF:user/tale@refs/pr/1", "hf:gpt2", "hf:user/tale/q/x.gguf@v1"];
+it.each(hubIds)("%s is a Hub id", (text) => {
+  for (const model of [folderModel(text, "q4"), namedModel(text.slice(3), "q4")])
+    expect(model).toMatchObject({
+      elsewhere: "huggingface.co",
+      weights: "q4",
+      source: `hf:${text.slice(3)}`,
+    });
+});
 
-it.each(["hf:openai-community/gpt2/https://evil.example/gpt2.gguf", "hf://evil.example/m", "hf:../x"])(
-  "%j is not a Hub id: loadModel refuses it without a request",
-  (text) => {
-    expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: false });
-  },
-);
+const noIds = ["hf:openai-community/gpt2/https://evil.example/gpt2.gguf", "hf://evil.example/m", "hf:../x"];
+it.each(noIds)("%j is not a Hub id", (text) => {
+  expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: false });
+});
 
 it.each([
   ["https://huggingface.co/user/tale/", "hf:user/tale"],
@@ -111,12 +110,9 @@ it.each([
   expect(namedModel(text)).toMatchObject({ source, elsewhere: "huggingface.co" });
 });
 
-it.each(["nothuggingface.co/user/tale", "https://huggingface.co.evil.example/a/b"])(
-  "%s is not read as an id",
-  (text) => {
-    expect(namedModel(text).source).not.toBe("hf:user/tale");
-  },
-);
+it.each(["nothuggingface.co/user/tale", "https://huggingface.co.evil.example/a/b"])("%s is no id", (text) => {
+  expect(namedModel(text).source).not.toBe("hf:user/tale");
+});
 
 it("an id with characters beyond 16 bits survives in the page's address", () => {
   expect(queryOf(folderModel("hf:user/tale/\u{10000}.gguf"))).toBe("?model=hf:user/tale/%F0%90%80%80.gguf");

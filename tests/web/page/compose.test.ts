@@ -96,13 +96,10 @@ describe("the prompt", () => {
     ["One\nTwo\n\nThree\nFour", "Max talks.\nOne\nIt is dark.\nTwo\n\nThree\nFour"],
     ["One. Two", "Max talks.\nIt is dark.\nOne. Two"],
     ["", "Max talks.\nIt is dark.\n"],
-  ])(
-    "has Always remember at its beginning, and the note before the last three sentences: %j",
-    (text, prompt) => {
-      expect(withFields(text, { remember: " Max talks. ", note: "It is dark." })).toBe(prompt);
-      expect(withFields(text, { remember: "", note: " " })).toBe(text);
-    },
-  );
+  ])("begins with Always remember, and has the note before the last three sentences: %j", (text, prompt) => {
+    expect(withFields(text, { remember: " Max talks. ", note: "It is dark." })).toBe(prompt);
+    expect(withFields(text, { remember: "", note: " " })).toBe(text);
+  });
 
   it("has as much of the text's end as fits, and drops the beginning in steps", async () => {
     await fc.assert(
@@ -213,18 +210,15 @@ describe("writing with fields", () => {
   /** The number of tokens that the first window takes. */
   const seam = async () => (await write(64, 100)).asked[0]?.call.maxNewTokens ?? 0;
 
-  it.each([1, 2, 3])(
-    "ends at a stop string of which the first window writes %i of 4 tokens",
-    async (before) => {
-      const place = (await seam()) - before;
-      const answer = answerWith(place, [" a", " EN", "D", "S"]);
-      const { asked, tokens, summaries } = await write(64, 100, answer, { stop: [" a ENDS"] });
-      expect(asked).toHaveLength(2);
-      expect(tokens.join("")).toBe(" so".repeat(place));
-      expect(tokens).toHaveLength(place + 4); // as in one window, the tokens of the stop string count
-      expect(summaries.map(({ finishReason }) => finishReason)).toEqual(["stop"]);
-    },
-  );
+  it.each([1, 2, 3])("ends at a stop string whose first %i of 4 tokens end a window", async (before) => {
+    const place = (await seam()) - before;
+    const answer = answerWith(place, [" a", " EN", "D", "S"]);
+    const { asked, tokens, summaries } = await write(64, 100, answer, { stop: [" a ENDS"] });
+    expect(asked).toHaveLength(2);
+    expect(tokens.join("")).toBe(" so".repeat(place));
+    expect(tokens).toHaveLength(place + 4); // as in one window, the tokens of the stop string count
+    expect(summaries.map(({ finishReason }) => finishReason)).toEqual(["stop"]);
+  });
 
   it("loses no text if a stop string begins at the end of a window but does not go on", async () => {
     const place = (await seam()) - 2;

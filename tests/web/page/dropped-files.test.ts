@@ -43,13 +43,10 @@ it.each<[string, object[], { names: string[]; name?: string }]>([
   ],
   ["files without a folder", model, { names, name: "" }],
   ["a folder without a model", [notes], { names: ["a.txt", "b.txt"] }],
-])(
-  "from a drop of %s the page takes the only model, or all files within two levels",
-  async (_, entries, found) => {
-    const { files, name } = await filesOfDrop(entries as unknown as readonly FileSystemEntry[], []);
-    expect({ names: files.map((each) => each.name), name }).toEqual(found);
-  },
-);
+])("a drop of %s gives the only model, or all files within two levels", async (_, entries, found) => {
+  const { files, name } = await filesOfDrop(entries as unknown as readonly FileSystemEntry[], []);
+  expect({ names: files.map((each) => each.name), name }).toEqual(found);
+});
 
 it("a drop with several models is refused with their names", async () => {
   const entries = [

@@ -22,19 +22,16 @@ const folder = resolve(import.meta.dirname, "../../../web/page");
 const namesIn = (phrase: Section[string]): string[] =>
   [...JSON.stringify(phrase).matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 
-it.each(sections)(
-  "the German translation has the same values as %s, and the plural forms of German",
-  (name, section) => {
-    const other: Section = german[name as keyof typeof german];
-    const { pluralCategories } = new Intl.PluralRules("de").resolvedOptions();
-    for (const [key, phrase] of Object.entries(section)) {
-      const found = other[key] ?? "";
-      expect(new Set(namesIn(found)), key).toEqual(new Set(namesIn(phrase)));
-      if (typeof found !== "string")
-        expect(Object.keys(found).sort(), key).toEqual([...pluralCategories].sort());
-    }
-  },
-);
+it.each(sections)("the German section %s has the same values, and German plural forms", (name, section) => {
+  const other: Section = german[name as keyof typeof german];
+  const { pluralCategories } = new Intl.PluralRules("de").resolvedOptions();
+  for (const [key, phrase] of Object.entries(section)) {
+    const found = other[key] ?? "";
+    expect(new Set(namesIn(found)), key).toEqual(new Set(namesIn(phrase)));
+    if (typeof found !== "string")
+      expect(Object.keys(found).sort(), key).toEqual([...pluralCategories].sort());
+  }
+});
 
 it("the German translation does not copy the English", () => {
   const same = sections.flatMap(([name, section]) => {

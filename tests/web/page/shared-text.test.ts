@@ -53,11 +53,7 @@ it("overlapping parts in a link's fragment are ignored", async () => {
 
 const unknown = { constructor: 1, toString: 2, strict: true };
 const wrong = { seed: "1", ignoreEos: 1, stop: ["a", 2] };
-const windows = {
-  prompt: "a\r\nb\rc\n",
-  after: "\r",
-  fields: { remember: "a\r\nb", note: "c\r", more: 1 },
-};
+const windows = { prompt: "a\r\nb\rc\n", after: "\r", fields: { remember: "a\r\nb", note: "c\r", more: 1 } };
 const editors = { prompt: "a\nb\nc\n", after: "\n", fields: { remember: "a\nb", note: "c\n" } };
 
 it.each<[string, object, object]>([

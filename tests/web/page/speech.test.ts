@@ -11,10 +11,7 @@ const make = (isSilent = () => false) =>
   new Speech(({ text }) => said.push({ text, at: Date.now() }), isSilent);
 const texts = () => said.map(({ text }) => text);
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  said.length = 0;
-});
+beforeEach(() => void vi.useFakeTimers());
 
 it("speech consists of whole sentences in order, each after the one before could be heard, and then the end", () => {
   const own = make();
@@ -38,57 +35,44 @@ it("speech consists of whole sentences in order, each after the one before could
   }
 });
 
-it("a sentence that the visitor began is announced without the comma before the model's part", () => {
-  const own = make();
-  own.add(", there was a dog. It ran");
-  own.finish();
+/** What is announced when `speak` is called with a new speech. */
+function heard(speak: (speech: Speech) => void, isSilent = false): string[] {
+  said.length = 0;
+  speak(make(() => isSilent));
   vi.runAllTimers();
-  expect(texts()).toEqual(["there was a dog.", "It ran"]);
+  return texts();
+}
+const [first] = story.split(" It was");
+
+it("a sentence that the visitor began is announced without the comma before the model's part", () => {
+  const found = heard((own) => (own.add(", there was a dog. It ran"), own.finish()));
+  expect(found).toEqual(["there was a dog.", "It ran"]);
 });
 
-it.each([
-  ["after hush, only later sentences", "Stopped, 20 tokens.", false],
-  ["before hush, announcements that are not the model's text", "Finished, 20 tokens.", true],
-])("%s are announced", (_, status, isBefore) => {
-  const own = make();
-  own.add(story);
-  if (isBefore) own.status(status);
-  own.hush();
-  if (!isBefore) own.status(status);
-  vi.runAllTimers();
-  expect(texts()).toEqual(["Once upon a time there was a dog.", status]);
+it("hush drops the model's sentences that wait, and nothing else", () => {
+  const later = heard((own) => (own.add(story), own.hush(), own.status("Stopped.")));
+  expect(later).toEqual([first, "Stopped."]);
+  const before = heard((own) => (own.add(story), own.status("Finished."), own.hush()));
+  expect(before).toEqual([first, "Finished."]);
 });
 
 it("only the newest status is announced, and only the end if the text is silent", () => {
-  const own = make(() => true);
-  for (const done of [128, 256, 384]) own.status(`Reading the text: ${done} of 900 tokens`);
-  own.add(story);
-  own.finish();
-  vi.runAllTimers();
-  own.status("Reached the stop text.");
-  vi.runAllTimers();
-  expect(texts()).toEqual([
-    "Reading the text: 128 of 900 tokens",
-    "Reading the text: 384 of 900 tokens",
-    "Reached the stop text.",
+  expect(heard((own) => ["1 of 3", "2 of 3", "3 of 3"].forEach((done) => own.status(done)))).toEqual([
+    "1 of 3",
+    "3 of 3",
   ]);
+  expect(heard((own) => (own.add(story), own.finish(), own.status("The end.")), true)).toEqual(["The end."]);
 });
 
 it("a notice is announced whatever happens to the status", () => {
-  const own = make();
-  own.add(story);
-  own.notice("3 suggestions: one; two; three");
-  own.status("Looking for words…");
-  own.status("");
-  vi.runAllTimers();
-  expect(texts().at(-1)).toBe("3 suggestions: one; two; three");
+  const found = heard(
+    (own) => (own.add(story), own.notice("3 suggestions"), own.status("Looking…"), own.status("")),
+  );
+  expect(found.at(-1)).toBe("3 suggestions");
 });
 
 it("speech leaves out lines without words, such as dashes", () => {
-  const own = make();
-  own.add("---\n... A dog came.\n");
-  vi.runAllTimers();
-  expect(texts()).toEqual(["---\n... A dog came."]);
+  expect(heard((own) => own.add("---\n... A dog came.\n"))).toEqual(["---\n... A dog came."]);
 });
 
 it("each utterance is appended in its own language", () => {

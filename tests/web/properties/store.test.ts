@@ -136,9 +136,7 @@ property(
           "InvalidStateError",
         ),
       }),
-      {
-        maxLength: 2,
-      },
+      { maxLength: 2 },
     ),
     quota: fc.constantFrom(Infinity, 0, 300, 900),
     act: fc.constantFrom("load", "remove", "keep"),

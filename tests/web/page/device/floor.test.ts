@@ -16,26 +16,20 @@ const plain = (bytes: number, rounds: number) => {
   return Math.imul(total, rounds);
 };
 
-it.each(["64 1", "128 1", "131072 1", "64 3", "9984 7"])(
-  "the sum counts each byte in each round: %s",
-  (row) => {
-    const [bytes = 0, rounds = 0] = row.split(" ").map(Number);
-    expect(sum(bytes, rounds)).toBe(plain(bytes, rounds));
-  },
-);
+it.each(["64 1", "128 1", "131072 1", "64 3", "9984 7"])("each byte counts in each round: %s", (row) => {
+  const [bytes = 0, rounds = 0] = row.split(" ").map(Number);
+  expect(sum(bytes, rounds)).toBe(plain(bytes, rounds));
+});
 
 const sizes = { nEmbd: 64, nHead: 2, numKeyValueHeads: 2, nLayer: 3, nInner: 256, nPositions: 128 };
 
 it.each([
   [true, 900_000, 1_000_000 - 4 * 128 * 64],
   [false, 1_000_000, 1_000_000 - 4 * 128 * 64 - 64_000],
-])(
-  "a token reads all weights except the rows of a table that it does not use; tied: %s",
-  (tieWordEmbeddings, parameters, bytes) => {
-    const config = { ...sizes, vocabSize: 1000, eosTokenId: null, tieWordEmbeddings };
-    expect(bytesPerToken({ weightBytes: 1_000_000, parameters, config })).toBe(bytes);
-  },
-);
+])("a token reads no unused row of a table; tied: %s", (tieWordEmbeddings, parameters, bytes) => {
+  const config = { ...sizes, vocabSize: 1000, eosTokenId: null, tieWordEmbeddings };
+  expect(bytesPerToken({ weightBytes: 1_000_000, parameters, config })).toBe(bytes);
+});
 
 it("the bytes of a token are divided among readers in whole steps, within a limit", () => {
   expect(shareOf(13_000_000, 3)).toBe(4_333_312);

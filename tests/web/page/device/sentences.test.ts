@@ -36,13 +36,10 @@ it.each([
     "This model was stored on this device: nothing was fetched for it. Other hosts that were contacted: huggingface.co.",
   ],
   [{ network: 0, cache: 0 }, [], "Nothing was fetched for this model."],
-])(
-  "without network use the sentence about the network says so, whatever came before: %j",
-  (traffic, others, rest) => {
-    const said = networkSentence(traffic, "example.org", others);
-    expect(said).toBe(`None: nothing that you write leaves this device. ${rest}`);
-  },
-);
+])("the sentence about the network says that nothing is sent: %j", (traffic, others, rest) => {
+  const said = networkSentence(traffic, "example.org", others);
+  expect(said).toBe(`None: nothing that you write leaves this device. ${rest}`);
+});
 
 it("the sentence about the storage names what is stored, or says why nothing is", () => {
   const info = {

@@ -77,41 +77,35 @@ it.each([
   ["a computer with memory to spare", 8, true],
   ["a computer with little memory", 2, false],
   ["a browser that does not state the memory", undefined, false],
-])(
-  "after the demo has written, the line states GPT-2's expected speed: %s",
-  async (_, deviceMemory, isShown) => {
-    vi.stubGlobal("navigator", { deviceMemory });
-    vi.stubGlobal("matchMedia", (query: string) => ({ matches: query === "(pointer: fine)" }));
-    const { ui, state } = mountLine();
-    state.activity.value = { kind: "writing", stop: () => Promise.resolve() };
-    await settle();
-    expect(ui.modelOfferFacts.textContent).not.toContain("tokens/s");
-    state.activity.value = { kind: "idle" };
-    await settle();
-    // GPT-2's weights in q8 at 10 GB/s, of which the engine uses a part.
-    const [, rate = "0"] = /about (\d+) tokens\/s here/.exec(ui.modelOfferFacts.textContent) ?? [];
-    expect(Number(rate) > 20 && Number(rate) < 100).toBe(isShown);
-  },
-);
+])("once the demo has written, the line states GPT-2's speed: %s", async (_, deviceMemory, isShown) => {
+  vi.stubGlobal("navigator", { deviceMemory });
+  vi.stubGlobal("matchMedia", (query: string) => ({ matches: query === "(pointer: fine)" }));
+  const { ui, state } = mountLine();
+  state.activity.value = { kind: "writing", stop: () => Promise.resolve() };
+  await settle();
+  expect(ui.modelOfferFacts.textContent).not.toContain("tokens/s");
+  state.activity.value = { kind: "idle" };
+  await settle();
+  // GPT-2's weights in q8 at 10 GB/s, of which the engine uses a part.
+  const [, rate = "0"] = /about (\d+) tokens\/s here/.exec(ui.modelOfferFacts.textContent) ?? [];
+  expect(Number(rate) > 20 && Number(rate) < 100).toBe(isShown);
+});
 
 it.each([
   ["kept", "Keep user/tale", keepModel],
   ["removed", "Remove user/tale", removeModel],
-])(
-  "the status line says why a stored model could not be %s, also a second time",
-  async (_, label, change) => {
-    const ui = mountMarkup("stored", "storedList", "storedStatus", "chooser");
-    await showStored(ui, vi.fn());
-    const button = [...ui.storedList.querySelectorAll("button")].find(({ ariaLabel }) => ariaLabel === label);
-    const sentence = "That did not work: the disk is full.";
-    const said: string[] = [];
-    const note = () => void said.push(ui.storedStatus.textContent);
-    new MutationObserver(note).observe(ui.storedStatus, { childList: true });
-    for (const times of [1, 2]) {
-      vi.mocked(change).mockRejectedValueOnce(new Error("the disk is full"));
-      button?.click();
-      await vi.waitFor(() => expect(said.filter((text) => text === sentence)).toHaveLength(times));
-    }
-    expect(ui.storedStatus.role).toBe("status");
-  },
-);
+])("the status says why a model could not be %s, also a second time", async (_, label, change) => {
+  const ui = mountMarkup("stored", "storedList", "storedStatus", "chooser");
+  await showStored(ui, vi.fn());
+  const button = [...ui.storedList.querySelectorAll("button")].find(({ ariaLabel }) => ariaLabel === label);
+  const sentence = "That did not work: the disk is full.";
+  const said: string[] = [];
+  const note = () => void said.push(ui.storedStatus.textContent);
+  new MutationObserver(note).observe(ui.storedStatus, { childList: true });
+  for (const times of [1, 2]) {
+    vi.mocked(change).mockRejectedValueOnce(new Error("the disk is full"));
+    button?.click();
+    await vi.waitFor(() => expect(said.filter((text) => text === sentence)).toHaveLength(times));
+  }
+  expect(ui.storedStatus.role).toBe("status");
+});

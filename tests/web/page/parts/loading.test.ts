@@ -108,24 +108,21 @@ it("a loaded model waits while another one writes, and replaces it once, however
   expect([ui.arrival.hidden, remembered()]).toEqual([true, null]);
 });
 
-it.each([false, true])(
-  "a loading model is dropped for a second choice, even if it finishes: %s",
-  async (isTooLate) => {
-    const { begin, demo, state, current } = await open();
-    const first = await begin(better);
-    at(1).isTooLate = isTooLate;
-    const second = await begin(best);
-    expect(at(1).signal.aborted).toBe(true);
-    const late = await arrive(first.place);
-    expect(remembered()).toContain("hf:user/best");
-    const next = await arrive(second.place);
-    await Promise.all([first.ended, second.ended]);
-    expect(current()).toBe(next);
-    expect(late.dispose).toHaveBeenCalledTimes(isTooLate ? 1 : 0);
-    expect(demo.dispose).toHaveBeenCalledTimes(1);
-    expect(state.problem.peek()).toBeUndefined();
-  },
-);
+it.each([false, true])("a second choice ends a load, even one that finishes: %s", async (isTooLate) => {
+  const { begin, demo, state, current } = await open();
+  const first = await begin(better);
+  at(1).isTooLate = isTooLate;
+  const second = await begin(best);
+  expect(at(1).signal.aborted).toBe(true);
+  const late = await arrive(first.place);
+  expect(remembered()).toContain("hf:user/best");
+  const next = await arrive(second.place);
+  await Promise.all([first.ended, second.ended]);
+  expect(current()).toBe(next);
+  expect(late.dispose).toHaveBeenCalledTimes(isTooLate ? 1 : 0);
+  expect(demo.dispose).toHaveBeenCalledTimes(1);
+  expect(state.problem.peek()).toBeUndefined();
+});
 
 it("a waiting model is disposed of when a second one is chosen", async () => {
   const { begin, startWriting, stop, demo, ui, current } = await open();
