@@ -82,7 +82,7 @@ it.each([
   expect(() => readToWorker(message(adapters))).toThrow(expected);
 });
 
-it("the id of a merged model names each adapter, with its weight unless that is 1", () => {
+it("the id of a merged model names its parts, with weights other than 1", () => {
   const id = withAdapters("hf:gpt2@main", [
     { id: "hf:a/b@main", weight: 1 },
     { id: "http://host/lora/", weight: 0.5 },
@@ -92,17 +92,12 @@ it("the id of a merged model names each adapter, with its weight unless that is 
     expect(isPartOf(part, id ?? "")).toBe(true);
   expect(isPartOf("hf:a/b", id ?? "")).toBe(false);
   expect(withAdapters("hf:gpt2@main", [])).toBe("hf:gpt2@main");
-});
-
-it("a merged model has no id if a part of it is a local file", () => {
+  const ofFile = withAdapters(withFile("http://host/m/", "a.gguf"), [{ id: "hf:a/b@main", weight: 2 }]) ?? "";
+  expect(ofFile).toBe("http://host/m/a.gguf + 2 hf:a/b@main");
+  expect(withFile(ofFile, "a.gguf")).toBe(ofFile);
+  // A local file has no id.
   expect(withAdapters(undefined, [{ id: "hf:a/b@main", weight: 1 }])).toBeUndefined();
   expect(withAdapters("hf:gpt2@main", [{ id: undefined, weight: 1 }])).toBeUndefined();
-});
-
-it("the id of a merged model names a GGUF file once", () => {
-  const id = withAdapters(withFile("http://host/m/", "a.gguf"), [{ id: "hf:a/b@main", weight: 2 }]) ?? "";
-  expect(id).toBe("http://host/m/a.gguf + 2 hf:a/b@main");
-  expect(withFile(id, "a.gguf")).toBe(id);
 });
 
 describe("an adapter's version", () => {
@@ -145,12 +140,12 @@ const model = { kind: "folder", url: "http://host/m/" } as const;
 /** The source of `model` with these adapters. */
 const opened = (adapters: AdapterRequest[], more: Partial<LoadRequest> = {}) =>
   openSource(loadRequest(model, { adapters, ...more }), { patience, signal });
-/** The address of each request, and the caller's header that it sends. */
-let sent: [string, string | null][];
+/** The address of each request, and the caller's header and credentials that it sends. */
+let sent: [string, string][];
 const answer = (has: (path: string) => string | undefined) => {
   sent = [];
   vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
-    sent.push([url, new Headers(init?.headers).get("x-key")]);
+    sent.push([url, `${new Headers(init?.headers).get("authorization")} ${init?.credentials}`]);
     const body = has(new URL(url).pathname);
     return new Response(body ?? null, { status: body === undefined ? 404 : 200 });
   });
@@ -174,12 +169,16 @@ it("an adapter for a converted model is refused", async () => {
 
 const local: FilesRequest = { kind: "files", files: [], key: "" };
 it.each([
-  ["http://host/l/", model, "k"],
-  ["http://other/l/", model, null],
-  ["http://other/l/", local, "k"],
+  ["http://host/l/", model, "k include"],
+  ["http://other/l/", model, "null undefined"],
+  ["http://other/l/", local, "k include"],
 ])("an adapter at %s with the model %j gets the key %s", async (url, of, key) => {
   answer(() => "{}");
-  const source = await opened([lora(url)], { source: of, headers: [["x-key", "k"]] });
+  const source = await opened([lora(url)], {
+    source: of,
+    headers: [["authorization", "k"]],
+    credentials: "include",
+  });
   expect(source.id).toBe(of === local ? undefined : `${model.url} + ${url}`);
   await source.adapterVersion?.(signal);
   const addresses = ["adapter_config.json", "adapter_model.safetensors"].map((name) => url + name);

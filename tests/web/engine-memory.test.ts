@@ -100,16 +100,6 @@ describe.skipIf(!existsSync(file))("the engine", () => {
     );
   });
 
-  it("tokenizing 3 MB needs at most four times that and a megabyte", async () => {
-    const engine = await start(small(4 * 3 * megabyte + 3 * megabyte)); // and the engine itself with its model
-    for (const word of ["a", "ab ", "aaa bbbb"]) {
-      const text = word.repeat(3 * megabyte).slice(0, 3 * megabyte);
-      const ids = engine.tokenize(text, {});
-      expect(ids.length).toBeGreaterThan(text.length / 5);
-      expect(ids.slice(0, 3)).toEqual(engine.tokenize(text.slice(0, 100), {}).slice(0, 3));
-    }
-  });
-
   it("the engine accepts a prompt of 10 MB", async () => {
     const engine = await start(small(16 * megabyte));
     const end = " the end of it all, forty-eight tokens and more in all of it";

@@ -4,7 +4,6 @@ import { servePageFetch } from "../../web/src/client/page-fetch.js";
 import { UrlSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import type { FetchPort, LoadRequest } from "../../web/src/shared/protocol.js";
-import { openSource } from "../../web/src/sources/open-source.js";
 import { pageFetch } from "../../web/src/sources/page-fetch.js";
 
 let closed: AbortController;
@@ -21,13 +20,10 @@ const never = new AbortController().signal;
 
 /** The worker's `fetch`, by way of a page that has `fetchFile`. */
 function through(fetchFile: unknown, wanted: Partial<LoadRequest> = {}): typeof fetch {
-  const plain = { headers: [], credentials: undefined, redirect: undefined };
-  return pageFetch(portOf(fetchFile), { ...plain, ...wanted });
-}
-function portOf(fetchFile: unknown): FetchPort {
   const port = servePageFetch(fetchFile as typeof fetch, closed.signal);
   ports.push(port);
-  return port as FetchPort;
+  const plain = { headers: [], credentials: undefined, redirect: undefined };
+  return pageFetch(port as FetchPort, { ...plain, ...wanted });
 }
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
@@ -62,26 +58,6 @@ it("the page's fetch is called with range, headers and credentials, and returns 
   ];
   const [token] = wanted.headers;
   expect(fetchFile.mock.calls).toEqual([called([[...token], ["Range", "bytes=3-"]]), called([[...token]])]);
-});
-
-it("an adapter at another origin gets no headers and credentials, and one at the model's origin gets them", async () => {
-  const sent = new Set<string>();
-  const fetchPort = portOf(async (url: string, { headers, credentials }: RequestInit) => {
-    sent.add(`${new URL(url).host} ${new Headers(headers).get("authorization")} ${credentials ?? "none"}`);
-    return new Response("{}");
-  });
-  const folder = (url: string) => ({ kind: "folder", url }) as const;
-  const request = {
-    source: folder("http://host/m/"),
-    adapters: ["http://host/l/", "http://other/l/"].map((url) => ({ source: folder(url), weight: 1 })),
-    headers: [["authorization", "t"]],
-    credentials: "include",
-    fetchPort,
-  };
-  const around = { patience: { stallMs: 5000, onRetry: () => {} }, signal: never };
-  const source = await openSource(request as unknown as LoadRequest, around);
-  await source.adapterVersion?.(never);
-  expect([...sent].sort()).toEqual(["host t include", "other null none"]);
 });
 
 it("the page's fetch can answer without a body", async () => {

@@ -75,11 +75,6 @@ describe("a hub", () => {
     ]);
   });
 
-  it("an aborted load stops waiting for the hub's list, and rejects with its reason", async () => {
-    const aborted = AbortSignal.abort(new Error("enough"));
-    await expect(open(request()).list?.(aborted)).rejects.toThrow("enough");
-  });
-
   it("a Hub model that changes during the load must be loaded again", async () => {
     const source = open(request("v1"));
     await readText(source, "config.json", signal);
@@ -147,8 +142,8 @@ it("a model of the default hub has the id that the user wrote", () => {
   expect(source.id).toBe("hf:user/tale@v1");
 });
 
+const orHub = { kind: "hub", hub: "http://hub/", id: "user/tale", revision: "main" } as const;
 describe("a name that may be a folder's or an id", () => {
-  const orHub = { kind: "hub", hub: "http://hub/", id: "user/tale", revision: "main" } as const;
   const either = { kind: "folder", url: "http://host/user/tale/", orHub } as const;
 
   const missing = { id: "http://hub/user/tale@main", files: "http://hub/user/tale/resolve/main/" };
@@ -172,11 +167,6 @@ describe("a name that may be a folder's or an id", () => {
     expect(new Map(sent)).toEqual(new Map([[`${files}weights.json`, "Bearer t"]]));
   });
 
-  it("an aborted load stops looking for the name", async () => {
-    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
-    await expect(opened(either, {}, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
-  });
-
   it.each([
     [true, true, "http://hub/user/tale@main"],
     [true, false, either.url], // an incomplete model is useless without a network
@@ -197,27 +187,18 @@ describe("a name that may be a folder's or an id", () => {
 const request = (files: File[]) =>
   ({ kind: "files", files: files.map((file) => ({ name: file.name, file })), key: "" }) as const;
 
-it("local files are read by their names, and the error for a missing one lists up to eight", async () => {
+it("local files are read by their names from any offset, and the error for a missing one lists up to eight", async () => {
   const names = Array.from({ length: 9 }, (_, i) => `${i}`);
   const source = open(request(names.map((name) => new File(["{}"], name))));
   expect(await readText(source, "8", signal)).toBe("{}");
   expect((await source.open("8", { signal })).size).toBe(2);
+  const { size, stream } = await source.open("8", { signal, from: 1 });
+  expect([size, String.fromCharCode(...(await bytesOf(stream)))]).toEqual([undefined, "}"]);
   expect(await source.list?.(signal)).toEqual(names);
   await expect(source.open("9", { signal })).rejects.toMatchObject({
     code: "not-found",
     message: "there is no 9 among the files (0, 1, 2, 3, 4, 5, 6, 7)",
   });
-});
-
-it("local files are not opened for a load that is aborted", async () => {
-  const aborted = AbortSignal.abort(new Error("enough"));
-  const source = open(request([new File(["{}"], "config.json")]));
-  await expect(source.open("config.json", { signal: aborted })).rejects.toThrow("enough");
-});
-
-it("local files can be read from any offset", async () => {
-  const { size, stream } = await open(request([new File(["0123"], "w")])).open("w", { signal, from: 3 });
-  expect([size, String.fromCharCode(...(await bytesOf(stream)))]).toEqual([undefined, "3"]);
 });
 
 it("files that changed since they were picked are an error that names them", async () => {
@@ -257,4 +238,17 @@ it("the converter module reads a model that needs a conversion", async () => {
     code: "unsupported",
     message: expect.stringMatching(/^config\.json: /),
   });
+});
+
+const enough = AbortSignal.abort(new Error("enough"));
+it.each<[string, () => unknown]>([
+  [
+    "the hub's list",
+    () => open({ kind: "hub", hub: "http://hub/", id: "a/b", revision: "v1" }).list?.(enough),
+  ],
+  ["a folder of that name", async () => opened({ ...folder, orHub }, {}, enough)],
+  ["a local file", () => open(files("config.json")).open("config.json", { signal: enough })],
+])("an aborted load does not wait for %s", async (_, load) => {
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
+  await expect(load()).rejects.toThrow("enough");
 });

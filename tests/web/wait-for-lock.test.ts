@@ -3,6 +3,7 @@ import { expect, it, vi } from "vitest";
 import { startWorker } from "../../web/src/client/start-worker.js";
 import { waitForLock } from "../../web/src/client/wait-for-lock.js";
 import { FakeLocks } from "./support/fake-opfs.js";
+import { FakeWorker } from "./support/fake-worker.js";
 
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
@@ -33,21 +34,18 @@ it.each([
 });
 
 it("the requests to a worker fail once the lock that it named is free", async () => {
-  const made: { onmessage: (event: object) => void }[] = [];
-  class SilentWorker {
-    onmessage = () => {};
-    constructor() {
-      made.push(this);
-    }
-    postMessage() {}
-    terminate() {}
-  }
+  const worker = new FakeWorker();
   const locks = new FakeLocks();
-  vi.stubGlobal("Worker", SilentWorker);
+  vi.stubGlobal(
+    "Worker",
+    vi.fn(function () {
+      return worker;
+    }),
+  );
   vi.stubGlobal("navigator", { locks });
   void locks.request("its lock", settle);
   await settle();
   const request = startWorker().request("detokenize", [1]);
-  made[0]?.onmessage({ data: { type: "alive", lock: "its lock" } });
+  worker.say({ type: "alive", lock: "its lock" });
   await expect(request).rejects.toMatchObject({ code: "worker-died" });
 });

@@ -11,6 +11,7 @@ import {
   type InsideToken,
 } from "../../../web/src/figures/index.js";
 import { InvalidArgumentError } from "../../../web/src/shared/errors.js";
+import { FakeObserver } from "../support/element-page.js";
 
 const config = { nLayer: 2, nHead: 2, nPositions: 4, nEmbd: 8, nInner: 32, vocabSize: 99 };
 
@@ -50,17 +51,6 @@ function mount(options: InsideOptions | null = {}) {
   return { place, view, part, texts };
 }
 
-/** Tells `showInside` that the width has changed. */
-let resize = () => {};
-
-class FakeObserver {
-  constructor(onResize: () => void) {
-    resize = onResize;
-  }
-  observe(): void {}
-  disconnect(): void {}
-}
-
 beforeEach(() => {
   document.body.replaceChildren();
   vi.stubGlobal("ResizeObserver", FakeObserver);
@@ -97,7 +87,7 @@ it("each picture that fills the width is drawn again when the width changes", as
   const widths = () => [...svgs()].map((svg) => svg.getAttribute("width"));
   expect(widths()).toContain("600");
   width.mockReturnValue(300);
-  resize();
+  FakeObserver.all.at(-1)?.run([]);
   width.mockRestore();
   expect(new Set(widths())).toEqual(new Set(["300"]));
 });
