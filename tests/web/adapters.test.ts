@@ -23,15 +23,13 @@ describe("the option adapter", () => {
   const file = (name: string) => new File(["{}"], name);
   const both = () => [file("adapter_config.json"), file("adapter_model.safetensors")];
 
+  const ofPage = { source: folder("http://host/page/lora/"), weight: 1 };
   it.each([
-    ["lora/", [{ source: folder("http://host/page/lora/"), weight: 1 }]],
+    ["lora/", [ofPage]],
     [{ source: "hf:user/lora", weight: 0.5 }, [{ source: hub("user/lora"), weight: 0.5 }]],
     [
       ["lora/", { source: "hf:a/b@v2", weight: -1 }],
-      [
-        { source: folder("http://host/page/lora/"), weight: 1 },
-        { source: hub("a/b", "v2"), weight: -1 },
-      ],
+      [ofPage, { source: hub("a/b", "v2"), weight: -1 }],
     ],
     [[], []],
   ])("the option adapter accepts %j", async (adapter, expected) => {

@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import {
-  generateOptionNames,
   readChoice,
   readFlag,
   readGenerateOptions,
@@ -123,12 +120,6 @@ it("readGenerateOptions passes on any JSON value under any name, because the eng
   const options = { temperature: 0.5, lookup: false, stop: ["a", "b"], top_p: "x" };
   expect(readGenerateOptions(options)).toEqual(options);
   expect(readGenerateOptions({ seed: 42n, stop: new Proxy(["a"], {}) })).toEqual({ seed: 42, stop: ["a"] });
-});
-
-it("readGenerateOptions accepts every option of the engine, and no other", () => {
-  const source = readFileSync(resolve(import.meta.dirname, "../../engine/generate/options.cc"), "utf8");
-  const inEngine = [...source.matchAll(/(?:GPT2_NUMBER\(| \{)"(\w+)",/g)].map(([, name]) => name);
-  expect([...generateOptionNames].sort()).toEqual([...inEngine, "stop"].sort());
 });
 
 it.each([

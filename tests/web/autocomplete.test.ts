@@ -368,6 +368,7 @@ describe("a suggestion that no longer fits", () => {
 
 describe("a field that gets no suggestions", () => {
   const secret = /^gpt2-autocomplete: there are no suggestions in <input id="field">: it may hold a secret$/;
+  const noText = /no suggestions in <input id="field">: expected a <textarea>, or an <input> of type text/;
   const editor = /no suggestions in <div id="field">: .*for an editor, set the property "field"/;
   it.each<[string, object, RegExp, boolean?]>([
     ["one for passwords", { type: "password" }, secret],
@@ -375,11 +376,7 @@ describe("a field that gets no suggestions", () => {
     ["one for a new password", { autocomplete: "section-a new-password" }, secret],
     ["one for a code", { autocomplete: "one-time-code" }, secret],
     ["one for a card", { autocomplete: "billing CC-NUMBER" }, secret],
-    [
-      "for addresses",
-      { type: "email" },
-      /no suggestions in <input id="field">: expected a <textarea>, or an <input> of type text/,
-    ],
+    ["for addresses", { type: "email" }, noText],
     ["another one", { id: "other" }, /"for" is "field", but no element has this id/],
     ["an editor", { contentEditable: "true", tabIndex: "0" }, editor],
     ["within an editor", { contentEditable: "true", tabIndex: "0" }, editor, true],

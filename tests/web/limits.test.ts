@@ -45,12 +45,9 @@ it.each([
   expect(state).toEqual({ sent: 0, isCancelled: true });
 });
 
-it.each([
+it.each<[string, (file: OpenFile) => ModelSource]>([
   ["directly", giving],
-  [
-    "through the cache",
-    (file: OpenFile) => new CachedSource(new MemoryStore(), giving(file), "id", undefined),
-  ],
+  ["through the cache", (file) => new CachedSource(new MemoryStore(), giving(file), "id", undefined)],
 ])("reading a file %s stops as soon as it is larger than its host said", async (_, sourceOf) => {
   const { state, file } = endless(10);
   await expect(readText(sourceOf(file), "config.json", signal)).rejects.toThrow(

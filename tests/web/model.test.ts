@@ -102,11 +102,7 @@ it.each([
   ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
   ["detokenize", [[1], { skip: 1 }], 'unknown option "skip" of detokenize, expected one of signal'],
   ["prefill", [3], `text is 3, ${prompt}`],
-  [
-    "prefill",
-    ["t", { stride: 1 }],
-    `unknown option "stride" of prefill, ${oneOf}allowSpecial, signal, onProgress`,
-  ],
+  ["prefill", ["t", { x: 1 }], `unknown option "x" of prefill, ${oneOf}allowSpecial, signal, onProgress`],
   ["prefill", ["t", { allowSpecial: "y" }], 'allowSpecial is "y", expected true or false'],
   ["inspect", [3], `text is 3, ${prompt}`],
   ["inspect", ["t", { heads: 1 }], `unknown option "heads" of inspect: ${meanHead}`],

@@ -194,24 +194,16 @@ it("a worker within the engine's thread reports its error to its listeners", () 
 });
 
 const names =
-  "self name origin location isSecureContext crossOriginIsolated fetch postMessage close Worker navigator seen".split(
-    " ",
-  );
+  "self name origin location isSecureContext crossOriginIsolated fetch postMessage close Worker seen";
 const seen = () => (globalThis as { seen?: Record<string, unknown> }).seen ?? {};
 /** Runs worker.ts, which makes a worker's scope of this one, as often as a test is run. */
 async function run(workerData: unknown, navigator: unknown = { hardwareConcurrency: 99 }) {
   threads.workerData = workerData;
-  threads.parentPort.on.mockReset();
-  threads.parentPort.postMessage.mockReset();
-  for (const name of names) vi.stubGlobal(name, (globalThis as Record<string, unknown>)[name]);
+  for (const mock of [threads.parentPort.on, threads.parentPort.postMessage]) mock.mockReset();
+  for (const name of names.split(" ")) vi.stubGlobal(name, Reflect.get(globalThis, name));
   vi.stubGlobal("navigator", navigator);
   vi.resetModules();
-  const { defineProperty } = Object;
-  const define = vi
-    .spyOn(Object, "defineProperty")
-    .mockImplementation((target, key, how) => defineProperty(target, key, { ...how, configurable: true }));
   await import("../../web/src/node/worker.js");
-  define.mockRestore();
 }
 const script = `data:text/javascript,${encodeURIComponent(
   `globalThis.seen = { self, name, origin, href: location.href, isSecureContext, crossOriginIsolated, Worker };`,
@@ -252,11 +244,6 @@ it("Node.js does not warn of a leak if many files of a load listen to one signal
   setMaxListeners(10); // the default
 });
 
-it("the script of a thread counts processors if Node.js has no navigator", async () => {
-  await run({ script, name: "" }, null);
-  expect(navigator.hardwareConcurrency).toBeGreaterThan(0);
-});
-
 it("the script of a thread receives messages once it listens, whichever listener is added last", async () => {
   await run({ script, name: "" });
   expect(threads.parentPort.on).not.toHaveBeenCalled();
@@ -274,9 +261,10 @@ it("the script of a thread receives messages once it listens, whichever listener
   expect(second.mock.calls).toEqual([[{ data: "two" }]]);
 });
 
-it("the script of a thread is the engine's worker by default", async () => {
-  await expect(run(undefined)).rejects.toThrow(/gpt2-worker\.js/);
+it("by default the script is the engine's worker; without a navigator, it counts the processors", async () => {
+  await expect(run(undefined, null)).rejects.toThrow(/gpt2-worker\.js/);
   expect((globalThis as { name?: string }).name).toBe("gpt2");
+  expect(navigator.hardwareConcurrency).toBeGreaterThan(0);
 });
 
 const asked = async (...call: Parameters<typeof import("../../web/src/node/index.js").loadModel>) => {

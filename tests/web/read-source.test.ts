@@ -126,10 +126,7 @@ it.each([
   [[], /the list of the model's files is empty/],
   [[3], /number 0 of the model's files is 3, expected a File/],
   [{}, /number 0 of the model's files is an object, expected a File/],
-  [
-    [file("a.txt"), file("b.txt")],
-    /there is no model among the files \(a\.txt, b\.txt\), expected config\.json/,
-  ],
+  [[file("a"), file("b")], /there is no model among the files \(a, b\), expected config\.json/],
   [[file("a.gguf"), file("b.gguf")], /there are 2 GGUF files \(a\.gguf, b\.gguf\), expected one/],
   [
     [file("config.json", "a"), file("config.json", "b")],

@@ -5,21 +5,16 @@ import type { GenerateSummary } from "../../web/src/shared/types.js";
 import { Server } from "../../web/src/worker/server.js";
 import { speedToRemember } from "../../web/src/worker/thread-speed.js";
 import { asEngine, FakeEngine, loadsAtOnce } from "./support/fake-engine.js";
+import { loadRequest } from "./support/load-request.js";
 
-const loadRequest = {
-  source: { kind: "folder", url: "http://host/m/" },
-  threadChoices: {},
-  prompt: "",
-  cache: false,
-  headers: [],
-};
+const ofFolder = loadRequest({ kind: "folder", url: "http://host/m/" });
 
 function serve(engine = new FakeEngine(), load = loadsAtOnce(engine)) {
   const sent: FromWorker[] = [];
   const server = new Server(load, (message) => sent.push(message));
   let id = 0;
   const ask = (name: RequestName, args: unknown) => {
-    server.receive({ type: "request", id: ++id, name, args: name === "load" ? loadRequest : args });
+    server.receive({ type: "request", id: ++id, name, args: name === "load" ? ofFolder : args });
     return id;
   };
   const answer = (to: number) =>

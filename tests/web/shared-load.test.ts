@@ -31,7 +31,7 @@ const begun: LoadProgress = {
 const disposed = { name: "WorkerError", code: "disposed" };
 
 it("two loads of the same model share one worker", async () => {
-  const models = [load(), load(undefined, "m/"), load({ threads: undefined, kv: null })];
+  const models = [load(), load(undefined, "m/"), load({ threads: undefined, kv: null, signal: null })];
   finishLoad();
   const [first, second, third] = await Promise.all(models);
   expect(workers.length).toBe(1);

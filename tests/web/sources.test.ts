@@ -9,7 +9,6 @@ import { FilesSource } from "../../web/src/sources/files-source.js";
 import { HubSource } from "../../web/src/sources/hub-source.js";
 import { openSource } from "../../web/src/sources/open-source.js";
 import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
-import { packConverter } from "./support/converter-code.js";
 import { loadRequest } from "./support/load-request.js";
 
 const { signal } = new AbortController();
@@ -95,26 +94,18 @@ describe("a hub", () => {
   });
 
   const token = 'pass an access token, as in headers: { Authorization: "Bearer hf_…" }';
+  const noModel = `there is no model of this name, or it is private: check the name, or ${token}`;
+  const busy = `the hub received too many requests from your network: try again later, or ${token}`;
   const conditions = `accept its owner's conditions at http://HOST/user/tale, then ${token}`;
   it.each([
-    [
-      401,
-      undefined,
-      "network",
-      `there is no model of this name, or it is private: check the name, or ${token}`,
-    ],
+    [401, undefined, "network", noModel],
     [401, "GatedRepo", "network", conditions],
     [403, undefined, "network", conditions],
     [403, "Blocked", "network", "for config.json it answered 403"],
     [404, "RevisionNotFound", "not-found", 'it has no revision "v1"'],
     [404, "RepoNotFound", "not-found", "there is no model of this name"],
     [404, "EntryNotFound", "not-found", "it has no config.json"],
-    [
-      429,
-      undefined,
-      "network",
-      `the hub received too many requests from your network: try again later, or ${token}`,
-    ],
+    [429, undefined, "network", busy],
     [451, undefined, "network", "for config.json it answered 451"],
   ])("the hub's answer %i with %s is explained", async (status, errorCode, code, reason) => {
     Object.assign(hub, { status, errorCode, retryAfter: "0" });
@@ -231,21 +222,9 @@ it("a Hub model or local files need a conversion, and the source states the resu
   expect((await opened({ ...folder, file: "m.gguf" })).weights).toBe("q8");
 });
 
-it("the converter module reads a model that needs a conversion", async () => {
-  packConverter();
-  const whole = await opened(files("config.json", "model.safetensors"));
-  await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({
-    code: "unsupported",
-    message: expect.stringMatching(/^config\.json: /),
-  });
-});
-
 const enough = AbortSignal.abort(new Error("enough"));
 it.each<[string, () => unknown]>([
-  [
-    "the hub's list",
-    () => open({ kind: "hub", hub: "http://hub/", id: "a/b", revision: "v1" }).list?.(enough),
-  ],
+  ["the hub's list", () => open(orHub).list?.(enough)],
   ["a folder of that name", async () => opened({ ...folder, orHub }, {}, enough)],
   ["a local file", () => open(files("config.json")).open("config.json", { signal: enough })],
 ])("an aborted load does not wait for %s", async (_, load) => {

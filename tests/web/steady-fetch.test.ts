@@ -89,18 +89,16 @@ async function inTime<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
+const gzip = { "content-encoding": "gzip" };
 /** Answers instead of the rest of the file, after which only the whole file helps. */
 const wrongParts: [string, Answer][] = [
   ["another part", partStating({ ...etag, "content-range": "bytes 0-99/100" })],
-  [
-    "a compressed part",
-    partStating({ ...etag, "content-range": "bytes 30-99/100", "content-encoding": "gzip" }),
-  ],
+  ["a compressed part", partStating({ ...etag, ...gzip, "content-range": "bytes 30-99/100" })],
   ["416", () => status(416)],
 ];
 const tenBytes: Answer = (from) => (from === 0 ? whole(10, "breaks") : part(from, 10, "breaks"));
 const sized = { ...etag, "content-length": "100" };
-const zipped = { ...etag, "content-length": "120", "content-encoding": "gzip" };
+const zipped = { ...etag, "content-length": "120", ...gzip };
 
 /** What a host does, its answers, the ranges that it is asked for, and the reported retries. */
 type Overcome = [name: string, answers: Answer[], asked: (string | null)[], retries?: (string | null)[]];

@@ -95,10 +95,7 @@ it.each<[string, (typist: Typist) => Typist]>([
   ["something else is typed", (typist) => typist.type("#")],
   ["something is typed elsewhere", (typist) => typist.do({ changes: { from: 0, insert: " a" } })],
   ["something is typed over", (typist) => typist.do({ changes: { from: 3, to: 4, insert: "e a" } })],
-  [
-    "something is typed at two places",
-    (typist) => typist.do({ changes: [0, 4].map((from) => ({ from, insert: " " })) }),
-  ],
+  ["two carets type", (typist) => typist.do({ changes: [0, 4].map((from) => ({ from, insert: " " })) })],
   ["the caret stays before it", (typist) => typist.do({ changes: { from: 4, insert: " a" } })],
   ["the caret moves", (typist) => typist.do({ selection: { anchor: 2 } })],
   ["something is selected", (typist) => typist.do({ selection: { anchor: 0, head: 4 } })],

@@ -34,14 +34,8 @@ function write() {
 
 it.each<[string, (view: EditorView) => unknown]>([
   ["Undo takes the run back", (view) => undo(view) && undo(view)],
-  [
-    "another text replaces everything",
-    (view) => view.dispatch({ changes: { from: 0, to: 16, insert: "Or" } }),
-  ],
-  [
-    "the model goes on with another token",
-    (view) => view.dispatch(putPieces(view.state, 10, 16, piecesOf([token("b")]))),
-  ],
+  ["another text replaces it", (view) => view.dispatch({ changes: { from: 0, to: 16, insert: "Or" } })],
+  ["a token replaces it", (view) => view.dispatch(putPieces(view.state, 10, 16, piecesOf([token("b")])))],
   ["the visitor deletes a word of it", (view) => view.dispatch({ changes: { from: 5, to: 9 } })],
 ])("the end of the reading is asked for when %s", (_, change) => {
   const { view, removed } = write();
