@@ -3,13 +3,13 @@ import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { readAdapters } from "../../web/src/client/read-adapters.js";
 import { isPartOf, withAdapters, withFile } from "../../web/src/loader/model-id.js";
-import type { OpenFile, OpenOptions } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import type { AdapterRequest, FilesRequest, LoadRequest } from "../../web/src/shared/protocol.js";
 import { readToWorker } from "../../web/src/worker/read-message.js";
 import { Adapter, versionOf } from "../../web/src/sources/adapter.js";
 import { openSource } from "../../web/src/sources/open-source.js";
 import { loadRequest } from "./support/load-request.js";
+import { MemorySource } from "./support/memory-source.js";
 
 const { signal } = new AbortController();
 const usual = "https://huggingface.co/";
@@ -99,36 +99,30 @@ it("the id of a merged model names its parts, with weights other than 1", () => 
 });
 
 describe("an adapter's version", () => {
-  const files: Record<string, string> = { "adapter_config.json": "{}", "adapter_model.safetensors": "abc" };
-  const opened: [string, OpenOptions][] = [];
-  beforeEach(() => void opened.splice(0));
-  const source = {
-    id: "http://host/lora/",
-    async open(name: string, options: OpenOptions): Promise<OpenFile> {
-      opened.push([name, options]);
-      return { size: undefined, stream: new Blob([files[name] ?? ""]).stream() };
-    },
-  };
+  const files = { "adapter_config.json": "{}", "adapter_model.safetensors": "abc" };
+  const make = (more: object = {}) =>
+    Object.assign(new MemorySource(files), { id: "http://host/lora/" }, more);
   const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 
   it("the version of an adapter is the hash of its current files, which are read once", async () => {
+    const source = make();
     const adapter = new Adapter(source, 1);
     const expected = `${hash("{}")}-${hash("abc")}`;
     expect(await adapter.version(signal)).toBe(expected);
     expect(await versionOf([adapter, adapter], signal)).toBe(`${expected} ${expected}`);
     const { config, tensors, name, weight } = await adapter.files(signal);
     expect([config, new TextDecoder().decode(tensors), name, weight]).toEqual(["{}", "abc", source.id, 1]);
-    expect(opened).toHaveLength(2);
-    expect(opened.every(([, { reload }]) => reload)).toBe(true);
+    expect(source.opened.map(({ reload }) => reload)).toEqual([true, true]);
   });
 
   it("the version of an adapter is the Hub's commit, if there is one", async () => {
     const version = vi.fn(async (): Promise<string | undefined> => "c1");
-    const adapter = new Adapter({ ...source, version }, 1);
+    const source = make({ version });
+    const adapter = new Adapter(source, 1);
     expect(await adapter.version(signal)).toBe("c1");
-    expect(opened).toEqual([]);
+    expect(source.opened).toEqual([]);
     version.mockResolvedValue(undefined);
-    expect(await versionOf([adapter, new Adapter(source, 1)], signal)).toBeUndefined();
+    expect(await versionOf([adapter, new Adapter(make(), 1)], signal)).toBeUndefined();
   });
 });
 

@@ -35,11 +35,8 @@ class ConvertedHost extends Host {
       return version !== commit;
     };
     const version = () => this.version();
-    const source = new CachedSource(await storeFor(), this, "hf:a/b@main", {
-      patienceMs: 1000,
-      hasChanged,
-      version,
-    });
+    const revalidation = { patienceMs: 1000, hasChanged, version };
+    const source = new CachedSource(await storeFor(), this, "hf:a/b@main", revalidation);
     const names = ["config.json", "weights.json", "model.safetensors"];
     const opened = await Promise.all(
       names.map(async (name) => source.open(name, { signal }).catch(() => undefined)),

@@ -6,12 +6,6 @@ import type { ModelRecord } from "../../web/src/cache/records.js";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 
-interface Made {
-  store: unknown;
-  source: ModelSource;
-  id: string;
-  revalidation: Revalidation | undefined;
-}
 const opened = vi.hoisted((): { store: unknown; refusal: string | null } => ({
   store: { kind: "opfs" },
   refusal: null,
@@ -19,10 +13,8 @@ const opened = vi.hoisted((): { store: unknown; refusal: string | null } => ({
 const openStoreFor = vi.hoisted(() => vi.fn(async () => opened));
 vi.mock("../../web/src/cache/open-store.js", () => ({ openStoreFor }));
 vi.mock("../../web/src/cache/cached-source.js", () => ({
-  CachedSource: class {
-    constructor(store: unknown, source: unknown, id: unknown, revalidation: unknown) {
-      Object.assign(this, { store, source, id, revalidation });
-    }
+  CachedSource: function (...given: unknown[]) {
+    return { given };
   },
 }));
 const { cached } = await import("../../web/src/cache/index.js");
@@ -47,7 +39,11 @@ const url = "https://host.example/m/";
 const request = (more: object = {}, source: object = {}) =>
   ({ source: { kind: "folder", url, ...source }, headers: [], ...more }) as unknown as LoadRequest;
 const sourceOf = (more: object = {}) => ({ id: url, open: vi.fn(), ...more }) as unknown as ModelSource;
-const make = async (source: ModelSource, of: LoadRequest) => (await cached(source, of)) as unknown as Made;
+type Given = [store: unknown, source: ModelSource, id: string, revalidation: Revalidation | undefined];
+const make = async (of: ModelSource, by: LoadRequest) => {
+  const [store, source, id, revalidation] = ((await cached(of, by)) as unknown as { given: Given }).given;
+  return { store, source, id, revalidation };
+};
 const record = (more: object) => ({ files: [], ...more }) as unknown as ModelRecord;
 const { signal } = new AbortController();
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");

@@ -118,18 +118,6 @@ function counting() {
   return { fed, converter: { feed } as unknown as Converter };
 }
 
-it("zeros for skipped bytes are fed in portions, and their output is counted", async () => {
-  const { fed, converter } = counting();
-  const { signal } = new AbortController();
-  expect(await feedZeros(converter, 0, signal)).toBe(0);
-  expect(fed).toEqual([]);
-  expect(await feedZeros(converter, 6000, signal)).toBe(6);
-  expect(await feedZeros(converter, 2 * portion + 2000, signal)).toBe(
-    2 * (Math.floor(portion / 2000) + Math.ceil(portion / 2000)) + 2,
-  );
-  expect(fed).toEqual([6000, portion, portion, 2000]);
-});
-
 it("an abort is handled between two portions of zeros", async () => {
   const { fed, converter } = counting();
   const controller = new AbortController();

@@ -49,10 +49,8 @@ const vocabulary: Vocabulary = {
 
 /** A file whose matrices are of `type`, with any codes. */
 function fileOf(type: BlockType, metadata = ggufMetadata(config, vocabulary), tensors = hubTensors): Buffer {
-  return writeGguf(
-    metadata,
-    ggufTensors(tensors, () => type),
-  );
+  const blocks = ggufTensors(tensors, () => type);
+  return writeGguf(metadata, blocks);
 }
 
 /**

@@ -21,14 +21,7 @@ describe("ghost text", () => {
     field.value = text;
     const show = (more: string) =>
       ghost.show(ControlField.of(field) as NonNullable<ReturnType<typeof ControlField.of>>, more);
-    return {
-      ghost,
-      field,
-      show,
-      overlay: find(".overlay"),
-      lines: find(".overlay > div"),
-      letters: find(".ghost"),
-    };
+    return { ghost, field, show, overlay: find(".overlay"), lines: find("div div"), letters: find(".ghost") };
   }
 
   it("ghost text follows its field's text in the same font, and is laid out again only if the field scrolls", () => {

@@ -62,13 +62,8 @@ it("a file that is read as a whole may have the largest allowed size", async () 
 });
 
 const piece = { path: "f", size: 1, sha256: createHash("sha256").update("f").digest("hex") };
-const record = (more: Partial<ModelRecord>): ModelRecord => ({
-  id: "a",
-  files: [],
-  missing: [],
-  pieces: [],
-  ...more,
-});
+const none = { id: "a", files: [], missing: [], pieces: [] };
+const record = (more: Partial<ModelRecord>): ModelRecord => ({ ...none, ...more });
 const isRead = async (what: ModelRecord, padding = 0) => {
   const store = new MemoryStore();
   store.put("models", await keyOf(what), `${JSON.stringify(what)}\n${" ".repeat(padding)}`);

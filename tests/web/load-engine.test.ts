@@ -4,22 +4,13 @@ import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 import { MemorySource, type Files } from "./support/memory-source.js";
-import {
-  config,
-  firstThread,
-  hub,
-  indexed,
-  load,
-  piece,
-  RecordedEngine,
-  weights,
-} from "./support/recorded-load.js";
+import { config, hub, indexed, load, piece, RecordedEngine, weights } from "./support/recorded-load.js";
 
 it("loadEngine streams a folder with an index", async () => {
   const { engine, progress, fetched, loaded } = load({ request: { kv: "f32" } });
   const { info, measure, engine: made } = await loaded;
   expect(fetched).toEqual(["threads-relaxed"]);
-  expect(engine.threads).toEqual([["threads-relaxed.js", firstThread]]);
+  expect(engine.threads).toEqual([["threads-relaxed.js", { helper: 1 }]]);
   expect(engine.texts).toEqual([config, "{}", "m", '{"kv":"f32"}']);
   expect(engine.weights).toEqual([...weights]);
   expect(engine.calls).toEqual(["create 4", "drop", "load_end"]);

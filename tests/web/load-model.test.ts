@@ -6,19 +6,13 @@ import type { LoadResult } from "../../web/src/shared/protocol.js";
 import { connect } from "./support/fake-worker.js";
 import { loadRequest } from "./support/load-request.js";
 
-class Storage {
-  readonly items = new Map<string, string>();
-  getItem(key: string) {
-    return this.items.get(key) ?? null;
-  }
-  setItem(key: string, value: string) {
-    this.items.set(key, value);
-  }
-}
-let storage: Storage;
+const items = new Map<string, string>();
 beforeEach(() => {
-  storage = new Storage();
-  vi.stubGlobal("localStorage", storage);
+  items.clear();
+  vi.stubGlobal("localStorage", {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+  });
   vi.stubGlobal("navigator", { userAgent: "Browser/1" });
   vi.stubGlobal("document", { baseURI: "http://host/page/index.html" });
 });
@@ -80,7 +74,7 @@ it("loadModel stores the measured thread count, and reports changes to the model
   const { worker, model } = load("m");
   worker.say({ type: "done", id: 1, result: { info: { ...info } } });
   await model;
-  expect(storage.items.size).toBe(0);
+  expect(items.size).toBe(0);
   const changed = { threads: 5, notice: null };
   worker.say({ type: "info", info: changed, threadChoice: { key: "k", threads: 5 } });
   expect((await model).info).toMatchObject(changed);
@@ -93,7 +87,7 @@ it("loadModel stores the measured thread count, and reports changes to the model
 });
 
 it("a new thread choice is added to the stored ones, of which invalid ones are ignored", () => {
-  storage.items.set("gpt2-wasm:threads", '{"browser":"Browser/1","a":{"threads":2},"c":{"threads":-1}}');
+  items.set("gpt2-wasm:threads", '{"browser":"Browser/1","a":{"threads":2},"c":{"threads":-1}}');
   rememberThreads({ key: "b", threads: 3 });
   rememberThreads({ key: "a", threads: 4, speed: 1e9 });
   expect(readThreadChoices()).toEqual({ a: { threads: 4, speed: 1e9 }, b: { threads: 3 } });
@@ -108,7 +102,7 @@ it.each([
     '{"a":{"threads":2,"speed":"fast"}}',
   ],
 ])("stored thread choices ignore %s", (stored) => {
-  storage.items.set("gpt2-wasm:threads", stored.replace("{", '{"browser":"Browser/1",'));
+  items.set("gpt2-wasm:threads", stored.replace("{", '{"browser":"Browser/1",'));
   expect(readThreadChoices()).toEqual({});
 });
 
@@ -120,7 +114,7 @@ it("another version of the browser measures thread choices again, and removes th
   expect(readThreadChoices()).toEqual({ b: { threads: 3 } });
   vi.stubGlobal("navigator", { userAgent: "Browser/1" });
   expect(readThreadChoices()).toEqual({});
-  storage.items.set("gpt2-wasm:threads", '{"a":{"threads":1}}'); // as older pages stored it
+  items.set("gpt2-wasm:threads", '{"a":{"threads":1}}'); // as older pages stored it
   expect(readThreadChoices()).toEqual({});
 });
 

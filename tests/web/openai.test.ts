@@ -14,16 +14,20 @@ import {
 function fakeModel(texts = [[" b", " c"], [" d"]]) {
   const vocabulary = texts.flat();
   const tokensOf = (call: GenerateCall): Token[][] =>
-    texts.slice(0, call.n ?? 1).map((words, index) =>
-      words.slice(0, call.maxNewTokens ?? 64).map((text) => ({
-        index,
-        id: vocabulary.indexOf(text),
-        text,
-        logprob: -1 - index,
-        rank: 1,
-        ...(call.logprobs ? { top: [{ id: 9, text: " z", logprob: -0.5 }] } : {}),
-      })),
-    );
+    texts
+      .slice(0, call.n ?? 1)
+      .map((words, index) =>
+        words
+          .slice(0, call.maxNewTokens ?? 64)
+          .map((text) => ({
+            index,
+            id: vocabulary.indexOf(text),
+            text,
+            logprob: -1 - index,
+            rank: 1,
+            ...(call.logprobs ? { top: [{ id: 9, text: " z", logprob: -0.5 }] } : {}),
+          })),
+      );
   const complete = vi.fn(async (prompt: string | number[], call: GenerateCall) => {
     const continuations = tokensOf(call).map((tokens, index) => ({
       text: tokens.map(({ text }) => text).join(""),
@@ -54,11 +58,8 @@ function fakeModel(texts = [[" b", " c"], [" d"]]) {
       tokens: ids.map((id, i) => ({ id, text: `<${id}>`, logprob: i === 0 ? null : -i })),
     }),
   };
-  return {
-    model,
-    client: completions(model as unknown as Model),
-    fetch: completionsFetch(model as unknown as Model),
-  };
+  const given = model as unknown as Model;
+  return { model, client: completions(given), fetch: completionsFetch(given) };
 }
 
 it("completions.create has the API's shape and defaults", async () => {

@@ -6,13 +6,7 @@ import type { FilesRequest } from "../../web/src/shared/protocol.js";
 beforeEach(() => void vi.stubGlobal("document", { baseURI: "http://host/page/index.html" }));
 
 const usual = "https://huggingface.co/";
-const hub = (id: string, revision = "main", more = {}) => ({
-  kind: "hub",
-  hub: usual,
-  id,
-  revision,
-  ...more,
-});
+const hub = (id: string, revision = "main", own = {}) => ({ kind: "hub", hub: usual, id, revision, ...own });
 const refusal = (message: string | RegExp) =>
   expect.objectContaining({ code: "invalid-argument", message: expect.stringMatching(message) });
 

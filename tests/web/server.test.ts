@@ -267,13 +267,15 @@ it("an invalid message does not end the running request with the same id", async
 const prompt = { prompt: "p", allowSpecial: false };
 const stepsOf = (engine: FakeEngine) => engine.calls.filter((name) => name === "_gpt2_prefill_step").length;
 
-it("prefill runs all tokens but the last, and reports progress", async () => {
+it("prefill runs all tokens but the last, and reports progress; an empty text has none", async () => {
   const { engine, sent, reply } = await loaded();
   const result = { promptTokens: 5, reusedTokens: 2, cachedTokens: 4 };
   expect(await reply("prefill", prompt)).toMatchObject({ type: "done", result });
   const events = sent.flatMap((message) => (message.type === "event" ? [message.event] : []));
   expect(events).toEqual([3, 4].map((done) => ({ done, total: 5 })));
   const options = { maxNewTokens: 0, n: 1, strict: false, allowSpecial: false };
+  const none = { promptTokens: 0, reusedTokens: 0, cachedTokens: 0 };
+  expect(await reply("prefill", { ...prompt, prompt: "" })).toMatchObject({ result: none });
   expect(engine.requests).toEqual([{ prompt: "p", options }]);
 });
 
@@ -290,13 +292,6 @@ it.each(Object.entries(overtaking))("a %s that arrives during a prefill ends it"
   expect(await answer(first)).toMatchObject({ result: { cachedTokens: 3 } }); // after the step under way
   expect(await answer(next)).toMatchObject({ type: "done" });
   expect(endedIds(sent).slice(1)).toEqual([first, next]);
-});
-
-it("prefill does nothing for an empty text", async () => {
-  const { engine, reply } = await loaded();
-  const result = { promptTokens: 0, reusedTokens: 0, cachedTokens: 0 };
-  expect(await reply("prefill", { ...prompt, prompt: "" })).toMatchObject({ result });
-  expect(engine.calls).toEqual([]);
 });
 
 it("prefill runs no token if a request already waits, nor after its abort", async () => {

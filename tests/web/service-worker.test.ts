@@ -47,13 +47,8 @@ beforeEach(() => {
   skipWaiting.mockReset();
   caches = new FakeCaches();
   registration.active = null;
-  scope = Object.assign(new EventTarget(), {
-    location: new URL(here),
-    registration,
-    clients: { claim },
-    skipWaiting,
-    caches,
-  });
+  const own = { location: new URL(here), registration, clients: { claim }, skipWaiting, caches };
+  scope = Object.assign(new EventTarget(), own);
   vi.stubGlobal("self", scope);
   vi.stubGlobal("registration", registration);
   vi.stubGlobal("location", new URL(here));

@@ -20,14 +20,6 @@ beforeEach(() => {
 const load = (options?: LoadOptions, folder = "m") => loadThrough(start, folder, options);
 const info = { threads: 2, notice: null } as LoadResult["info"];
 const finishLoad = (worker = workers[0]) => worker?.say({ type: "done", id: 1, result: { info } });
-const begun: LoadProgress = {
-  stage: "download",
-  loadedBytes: 0,
-  totalBytes: 9,
-  bytesPerSecond: 0,
-  secondsLeft: null,
-  source: "network",
-};
 const disposed = { name: "WorkerError", code: "disposed" };
 
 it("two loads of the same model share one worker", async () => {
@@ -67,7 +59,7 @@ it("two loads both report progress, and an error thrown by onProgress fails only
   });
   const whole = load({ onProgress: ({ loadedBytes }) => reports.push(loadedBytes) });
   const say = (loadedBytes: number) =>
-    workers[0]?.say({ type: "event", id: 1, event: { ...begun, loadedBytes } });
+    workers[0]?.say({ type: "event", id: 1, event: { loadedBytes } as LoadProgress });
   say(1);
   await expect(thrown).rejects.toBe(mine);
   const late = new Error("late");

@@ -1,15 +1,7 @@
 import { expect, it, vi } from "vitest";
 import type { ThreadChoices } from "../../web/src/shared/protocol.js";
 import { chooseThreads, chooseVariant, detectFeatures } from "../../web/src/worker/variants.js";
-
-const all = {
-  webAssembly: true,
-  simd: true,
-  relaxedSimd: true,
-  threads: true,
-  isIsolated: true,
-  isSecure: true,
-};
+import { everything as all } from "./support/recorded-load.js";
 
 const isolated = (crossOriginIsolated: boolean) =>
   vi.stubGlobal("self", { crossOriginIsolated, isSecureContext: true });

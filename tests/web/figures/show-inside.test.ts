@@ -23,19 +23,19 @@ function attentionOf(layer: number, tokens: number): Float32Array {
 }
 
 function makeModel({ hasTokenizer = true } = {}) {
-  const asked: { ids: number[]; layer: number }[] = [];
+  const asked: { ids: number[]; layer: number; top: number }[] = [];
   return {
     asked,
     info: { config, hasTokenizer } as ModelInfo,
     detokenize: vi.fn(async ([id]: Iterable<number | bigint>) => `t${id}`),
-    inspect: vi.fn(async (ids: unknown, { layer, top, signal, onProgress }: InspectOptions = {}) => {
+    inspect: vi.fn(async (ids: unknown, { layer = 0, top = 0, signal, onProgress }: InspectOptions = {}) => {
       signal?.throwIfAborted();
-      asked.push({ ids: ids as number[], layer: layer ?? 0 });
+      asked.push({ ids: ids as number[], layer, top });
       const { length } = ids as number[];
       onProgress?.({ done: length, total: length });
       const guess = { id: 7, text: " red", logprob: Math.log(0.5) };
       const guesses = Array.from({ length: config.nLayer + 1 }, () => (top ? [guess] : []));
-      return { guesses, attention: attentionOf(layer ?? 0, length) } as unknown as Inspection;
+      return { guesses, attention: attentionOf(layer, length) } as unknown as Inspection;
     }),
   };
 }
@@ -59,7 +59,13 @@ beforeEach(() => {
 it("showInside draws the guess after each layer, one head's attention, and a symbol for each head", async () => {
   const { view, part, texts } = mount();
   const onProgress = vi.fn();
-  await view.update({ model: makeModel(), ids: [3, 4, 5], onProgress });
+  const model = makeModel();
+  await view.update({ model, ids: [3, 4, 5], onProgress });
+  // The layer of the shown head comes first, and the guesses come once.
+  expect(model.asked.map(({ layer, top }) => `layer ${layer}, top ${top}`)).toEqual([
+    "layer 1, top 5",
+    "layer 0, top 0",
+  ]);
   expect(texts(".lens .stage")).toEqual(["Embedding", "Layer 1", "Layer 2"]);
   expect(texts(".lens .guess")).toEqual(["␣red", "␣red", "␣red"]);
   expect(part("figure:nth-of-type(2) .finding").textContent).toBe(

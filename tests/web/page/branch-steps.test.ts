@@ -1,6 +1,6 @@
 // Branches as steps of the text's history: undo and redo bring back which one is the current one, and no text is lost.
 import { history, isolateHistory, redo, undo, undoDepth } from "@codemirror/commands";
-import { EditorState } from "@codemirror/state";
+import { EditorState, type StateEffect } from "@codemirror/state";
 import { beforeEach, expect, it } from "vitest";
 import {
   alternativeOf,
@@ -43,13 +43,9 @@ class Surface {
     return [this.text, tree?.current, all];
   }
 
-  private put(insert: string, effects: readonly ReturnType<typeof goToBranch.of>[] = []) {
+  put(insert: string, effects: readonly StateEffect<unknown>[] = []) {
     const changes = { from: 0, to: this.text.length, insert };
     this.state = this.state.update({ changes, effects, annotations: isolateHistory.of("full") }).state;
-  }
-
-  edit(text: string) {
-    this.put(text);
   }
 
   cut(from: number, to: number) {
@@ -67,10 +63,7 @@ class Surface {
   }
 
   showOther(text: string) {
-    if (!this.tree) return this.put(text);
-    const changes = { from: 0, to: this.text.length, insert: text };
-    const effects = changeTree.of({ kind: "replace" });
-    this.state = this.state.update({ changes, effects, annotations: isolateHistory.of("full") }).state;
+    this.put(text, this.tree ? [changeTree.of({ kind: "replace" })] : []);
   }
 
   change(change: TreeChange) {
@@ -158,7 +151,7 @@ it("each undo shows the state before, and each redo the state after", () => {
     for (let step = 0; step < 30; step += 1) {
       const before = surface.state;
       const action = below(6);
-      if (action === 0) surface.edit(`text ${round} ${step}`);
+      if (action === 0) surface.put(`text ${round} ${step}`);
       if (action === 1) surface.make(`branch ${round} ${step}`);
       if (action === 2) surface.walk(below(step + 1));
       if (action === 5) surface.showOther(`other ${round} ${step}`);

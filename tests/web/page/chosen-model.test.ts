@@ -84,12 +84,9 @@ it("an address of the page is on another host if the page's <base> points there"
 
 const hubIds = ["hf:user/tale", "HF:user/tale@refs/pr/1", "hf:gpt2", "hf:user/tale/q/x.gguf@v1"];
 it.each(hubIds)("%s is a Hub id", (text) => {
+  const source = `hf:${text.slice(3)}`;
   for (const model of [folderModel(text, "q4"), namedModel(text.slice(3), "q4")])
-    expect(model).toMatchObject({
-      elsewhere: "huggingface.co",
-      weights: "q4",
-      source: `hf:${text.slice(3)}`,
-    });
+    expect(model).toMatchObject({ elsewhere: "huggingface.co", weights: "q4", source });
 });
 
 const noIds = ["hf:openai-community/gpt2/https://evil.example/gpt2.gguf", "hf://evil.example/m", "hf:../x"];

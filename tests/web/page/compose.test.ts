@@ -159,13 +159,8 @@ describe("the prompt", () => {
 describe("writing with fields", () => {
   const fields = { remember: "Max talks.", note: "It is dark." };
 
-  async function write(
-    nPositions: number,
-    maxNewTokens: number,
-    answer?: readonly string[],
-    more: Pick<GenerateCall, "seed" | "stop" | "noRepeatNgramSize"> = {},
-  ) {
-    const { model, asked } = make(nPositions, answer);
+  async function write(maxNewTokens: number, answer?: readonly string[], more: Partial<GenerateCall> = {}) {
+    const { model, asked } = make(64, answer);
     const summaries: GenerateSummary[] = [];
     const onSummary = (summary: GenerateSummary) => summaries.push(summary);
     const call = { maxNewTokens, seed: 7, onSummary, ...more };
@@ -179,7 +174,7 @@ describe("writing with fields", () => {
   it("composes the context anew whenever it is full, and keeps both fields in it", async () => {
     const options = { noRepeatNgramSize: 3 }; // which the engine applies to the prompt
     const answer = [" go", " on", ".", " He", " ran"];
-    const { asked, tokens, summaries } = await write(64, 200, answer, options);
+    const { asked, tokens, summaries } = await write(200, answer, options);
     expect(tokens).toHaveLength(200);
     expect(asked.length).toBeGreaterThan(3);
     let written = 0;
@@ -194,12 +189,12 @@ describe("writing with fields", () => {
     }
     expect(summaries).toHaveLength(1);
     expect(summaries[0]?.droppedTokens).toBeGreaterThan(100);
-    const once = await write(64, 20);
+    const once = await write(20);
     expect([once.asked.length, once.summaries[0]?.droppedTokens]).toEqual([1, 0]);
   });
 
   it("after the largest seed comes 0", async () => {
-    const { asked } = await write(64, 100, [" go"], { seed: Number.MAX_SAFE_INTEGER });
+    const { asked } = await write(100, [" go"], { seed: Number.MAX_SAFE_INTEGER });
     expect(asked.slice(0, 2).map(({ call }) => call.seed)).toEqual([Number.MAX_SAFE_INTEGER, 0]);
   });
 
@@ -208,12 +203,12 @@ describe("writing with fields", () => {
     Array.from({ length: 100 }, (_, index) => others[index - place] ?? " so");
 
   /** The number of tokens that the first window takes. */
-  const seam = async () => (await write(64, 100)).asked[0]?.call.maxNewTokens ?? 0;
+  const seam = async () => (await write(100)).asked[0]?.call.maxNewTokens ?? 0;
 
   it.each([1, 2, 3])("ends at a stop string whose first %i of 4 tokens end a window", async (before) => {
     const place = (await seam()) - before;
     const answer = answerWith(place, [" a", " EN", "D", "S"]);
-    const { asked, tokens, summaries } = await write(64, 100, answer, { stop: [" a ENDS"] });
+    const { asked, tokens, summaries } = await write(100, answer, { stop: [" a ENDS"] });
     expect(asked).toHaveLength(2);
     expect(tokens.join("")).toBe(" so".repeat(place));
     expect(tokens).toHaveLength(place + 4); // as in one window, the tokens of the stop string count
@@ -223,7 +218,7 @@ describe("writing with fields", () => {
   it("loses no text if a stop string begins at the end of a window but does not go on", async () => {
     const place = (await seam()) - 2;
     const answer = answerWith(place, [" a", " EN", "D"]);
-    const { tokens, summaries } = await write(64, 100, answer, { stop: [" a ENDS"] });
+    const { tokens, summaries } = await write(100, answer, { stop: [" a ENDS"] });
     expect(tokens.join("")).toBe(answer.join(""));
     expect(tokens).toHaveLength(100);
     expect(summaries.map(({ finishReason }) => finishReason)).toEqual(["length"]);
@@ -231,17 +226,17 @@ describe("writing with fields", () => {
 
   it("ends at a stop string within a window, and at none that the prompt begins", async () => {
     const answer = answerWith(5, [" EN", "D"]);
-    const { asked, tokens, summaries } = await write(64, 100, answer, { stop: ["END"] });
+    const { asked, tokens, summaries } = await write(100, answer, { stop: ["END"] });
     expect(asked).toHaveLength(1);
     expect(tokens.join("")).toBe(`${" so".repeat(5)} `);
     expect(summaries[0]?.finishReason).toBe("stop");
-    const other = await write(64, 10, [" so"], { stop: ["day so"] });
+    const other = await write(10, [" so"], { stop: ["day so"] });
     expect(other.tokens.join("")).toBe(" so".repeat(10));
   });
 
   it("leaves half a character at the end of a window to the next one", async () => {
     const place = (await seam()) - 1;
-    const { tokens } = await write(64, 100, answerWith(place, ["\ufffd", " é"]));
+    const { tokens } = await write(100, answerWith(place, ["\ufffd", " é"]));
     expect(tokens.join("")).toBe(answerWith(place, ["", " é"]).join(""));
   });
 });

@@ -15,11 +15,8 @@ function ask(id: string, body: unknown, weights: "q8" | "q4" = "q8", status = 20
 const file = (rfilename: string, size?: number) => ({ rfilename, size });
 
 it("the download size of a converted model is the sum of its pieces", async () => {
-  const siblings = [
-    file("model.safetensors", 500),
-    file("model.safetensors.000", 7),
-    file("model.safetensors.001", 5),
-  ];
+  const name = "model.safetensors";
+  const siblings = [file(name, 500), file(`${name}.000`, 7), file(`${name}.001`, 5)];
   expect(await ask("user/tale", { siblings })).toEqual({ bytes: 12, weightBytes: 12 });
 });
 

@@ -4,6 +4,9 @@ import type { GenerateCall, Model, Token } from "../../../web/src/client/index.j
 import { textOf } from "../../../web/page/document/pieces.js";
 import { askForSuggestions } from "../../../web/page/assistant/suggest.js";
 
+/** The tokens of each continuation, which | divides. */
+const tokens = (...continuations: string[]) => continuations.map((text) => text.split("|"));
+
 /** Writes `passes[i]` at the i-th call: the tokens of each continuation, and how each ended. */
 function makeModel(...passes: { texts: string[][]; ends?: ("length" | "eos")[] }[]) {
   const calls: GenerateCall[] = [];
@@ -30,21 +33,9 @@ async function ask(model: Model, options: { seed?: number } = {}) {
 }
 
 it("suggestions are shown once each has a whole word, grow by words, and end with whole words", async () => {
-  const { model } = makeModel({
-    texts: [
-      [" a", " big", " red"],
-      [" st", "rawb", "erry"],
-      [" the", " end", ".\n"],
-    ],
-  });
+  const { model } = makeModel({ texts: tokens(" a| big| red", " st|rawb|erry", " the| end|.\n") });
   expect(await ask(model)).toEqual([" a big| strawberry| the end."]); // the second had no end before
-  const early = makeModel({
-    texts: [
-      [" a", " big", " red", " dog"],
-      [" st", "raw", " and", " hay"],
-      [" the", " end", ".", "\n"],
-    ],
-  });
+  const early = makeModel({ texts: tokens(" a| big| red| dog", " st|raw| and| hay", " the| end|.|\n") });
   expect(await ask(early.model)).toEqual([
     " a big| straw| the…",
     " a big| straw| the end…",
@@ -57,14 +48,8 @@ it("suggestions are shown once each has a whole word, grow by words, and end wit
 
 it("if two suggestions are the same, new ones are requested, which arrive complete", async () => {
   const { model, calls } = makeModel(
-    { texts: [[" a", " dog"], [" a", " dog"], [" the"]], ends: ["eos", "eos", "eos"] },
-    {
-      texts: [
-        [" one", " day", "."],
-        [" a", " dog", " ran"],
-        [" at", " last", " he"],
-      ],
-    },
+    { texts: tokens(" a| dog", " a| dog", " the"), ends: ["eos", "eos", "eos"] },
+    { texts: tokens(" one| day|.", " a| dog| ran", " at| last| he") },
   );
   const shown = await ask(model, { seed: 7 });
   expect(shown.filter((each) => !each.endsWith("…"))).toEqual([" a dog| the", " a dog| the| one day"]);

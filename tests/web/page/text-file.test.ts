@@ -11,13 +11,9 @@ const tree = {
   ],
   current: 1,
 };
-const alternatives = {
-  all: [
-    { text: "Once", written: [] },
-    { text: "Then", written: [[0, 4]] },
-  ],
-  shown: 0,
-};
+const once = { text: "Once", written: [] };
+const then = { text: "Then", written: [[0, 4]] };
+const alternatives = { all: [once, then], shown: 0 };
 const whole: FiledText = {
   name: "A name",
   changed: Date.UTC(2026, 0, 31),

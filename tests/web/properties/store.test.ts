@@ -103,6 +103,10 @@ const damage = fc.record({
   modified: fc.option(fc.constantFrom(0, -1e12, 1e13, 8.64e15)),
 });
 
+const faults = ["QuotaExceeded", "NotReadable", "NoModificationAllowed", "InvalidState"].map(
+  (name) => `${name}Error`,
+);
+
 async function checkListed(disk: FakeDisk): Promise<void> {
   const blobs = [...(await disk.folder("blobs")).files.values()];
   const stored = blobs.reduce((sum, { bytes: content }) => sum + content.length, 0);
@@ -126,22 +130,11 @@ property(
   fc.record({
     damages: fc.array(damage, { maxLength: 4 }),
     /** The operations of the file system that fail, counted from the first, each with its error. */
-    faults: fc.array(
-      fc.record({
-        at: fc.nat(120),
-        name: fc.constantFrom(
-          "QuotaExceededError",
-          "NotReadableError",
-          "NoModificationAllowedError",
-          "InvalidStateError",
-        ),
-      }),
-      { maxLength: 2 },
-    ),
+    faults: fc.array(fc.record({ at: fc.nat(120), name: fc.constantFrom(...faults) }), { maxLength: 2 }),
     quota: fc.constantFrom(Infinity, 0, 300, 900),
     act: fc.constantFrom("load", "remove", "keep"),
   }),
-  async ({ damages, faults, quota, act }) => {
+  async ({ damages, faults: failing, quota, act }) => {
     const disk = new FakeDisk();
     vi.stubGlobal("navigator", disk.navigator);
     await load(makeHost());
@@ -158,7 +151,7 @@ property(
     disk.quota = quota;
     disk.before = disk.beforeSync = () => {
       operations += 1;
-      const fault = faults.find((each) => each.at === operations);
+      const fault = failing.find((each) => each.at === operations);
       if (fault) throw new DOMException("fault", fault.name);
     };
     await unlessRefused(Gpt2Error, storage);

@@ -18,10 +18,8 @@ const tensorOf = (shape: number[], values: Float32Array): Tensor => ({
 
 export function randomTensor(shape: number[], next: () => number): Tensor {
   const values = new Float32Array(shape.reduce((count, size) => count * size, 1));
-  return tensorOf(
-    shape,
-    values.map(() => next() - 0.5),
-  );
+  const random = values.map(() => next() - 0.5);
+  return tensorOf(shape, random);
 }
 
 /** An adapter of rank 2 and alpha 3 for c_attn in each layer of a model with `tensors`. */

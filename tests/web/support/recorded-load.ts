@@ -11,7 +11,7 @@ import { loadRequest } from "./load-request.js";
 import { MemorySource, type Files } from "./memory-source.js";
 
 const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
-const everything: Features = {
+export const everything: Features = {
   webAssembly: true,
   simd: true,
   relaxedSimd: true,
@@ -19,7 +19,7 @@ const everything: Features = {
   isIsolated: true,
   isSecure: true,
 };
-export const firstThread = { helper: 1 } as ThreadStart;
+const firstThread = { helper: 1 } as ThreadStart;
 
 /** The calls of the engine, and its answers. */
 export class RecordedEngine {

@@ -56,13 +56,8 @@ function mount() {
   editor.view.dispatch(closeRun(run));
   const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
   const writing = { stop: vi.fn(() => Promise.resolve()), goOn: vi.fn(), say: vi.fn() };
-  return {
-    ui,
-    editor,
-    run,
-    writing,
-    branching: new Branching(editor, ui.branches, ui.branchList, notes, writing),
-  };
+  const branching = new Branching(editor, ui.branches, ui.branchList, notes, writing);
+  return { ui, editor, run, writing, branching };
 }
 
 it("a new branch has no last run, and Undo brings back that of the text before", async () => {

@@ -73,18 +73,8 @@ async function open(memoryBytes?: number) {
   await vi.waitUntil(() => asked.length === 1);
   const demo = await arrive(0, memoryBytes);
   await first;
-  return {
-    ui,
-    state,
-    loading,
-    placed,
-    change,
-    begin,
-    stop,
-    startWriting,
-    demo,
-    current: () => state.loaded.peek(),
-  };
+  const current = () => state.loaded.peek();
+  return { ui, state, loading, placed, change, begin, stop, startWriting, demo, current };
 }
 
 beforeEach(() => {
