@@ -6,10 +6,7 @@ import type { ModelRecord } from "../../web/src/cache/records.js";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 
-const opened = vi.hoisted((): { store: unknown; refusal: string | null } => ({
-  store: { kind: "opfs" },
-  refusal: null,
-}));
+const opened = vi.hoisted(() => ({ store: { kind: "opfs" } as unknown, refusal: null as string | null }));
 const openStoreFor = vi.hoisted(() => vi.fn(async () => opened));
 vi.mock("../../web/src/cache/open-store.js", () => ({ openStoreFor }));
 vi.mock("../../web/src/cache/cached-source.js", () => ({
@@ -73,20 +70,17 @@ it.each(localIds)("a source with the id %s is not stored", async (id) => {
   expect(openStoreFor).not.toHaveBeenCalled();
 });
 
-it("a model with a local adapter is not stored, and the source says why", async () => {
+it("a model with a local adapter, or without a store, is not stored, and the source says why", async () => {
   const source = sourceOf({ id: undefined });
   expect(await cached(source, request())).toBe(source);
   expect(await source.notStored?.()).toBe("an adapter from local files is not stored");
   const files = sourceOf({ id: undefined });
   await cached(files, request({}, { kind: "files" }));
   expect(typeof files.notStored).toBe("undefined");
-});
-
-it("nothing is stored without a store, and the source says why", async () => {
   Object.assign(opened, { store: undefined, refusal: "a private window" });
-  const source = sourceOf();
-  expect(await cached(source, request())).toBe(source);
-  expect(await source.notStored?.()).toBe("a private window");
+  const refused = sourceOf();
+  expect(await cached(refused, request())).toBe(refused);
+  expect(await refused.notStored?.()).toBe("a private window");
 });
 
 it("no host is asked if the page's own fetch answers, or if the hub has no versions", async () => {

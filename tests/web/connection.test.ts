@@ -7,11 +7,8 @@ import { connect, type FakeWorker } from "./support/fake-worker.js";
 
 beforeEach(() => void vi.useFakeTimers());
 
-const failed = (id: number, code: string): FromWorker => ({
-  type: "failed",
-  id,
-  error: { code, message: "why" },
-});
+const failed = (id: number, code: string) =>
+  ({ type: "failed", id, error: { code, message: "why" } }) as const;
 const done = (id: number, result: string): FromWorker => ({ type: "done", id, result });
 /** A connection with an unanswered request. */
 function ask(options: { signal?: AbortSignal } = {}) {

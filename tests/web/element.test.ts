@@ -20,10 +20,8 @@ it("attributes set options, and an invalid number is reported", () => {
   expect(
     readCall(withAttributes({ "max-new-tokens": "5", "top-k": "0", temperature: "warm", stop: "\n" })),
   ).toEqual({ maxNewTokens: 5, topK: 0, temperature: NaN, stop: "\n" });
-  expect(readLoadOptions(withAttributes({ threads: "2", "base-url": "x/" }))).toEqual({
-    threads: 2,
-    baseUrl: "x/",
-  });
+  const loading = withAttributes({ threads: "2", "base-url": "x/" });
+  expect(readLoadOptions(loading)).toEqual({ threads: 2, baseUrl: "x/" });
   expect(readCall(withAttributes({ "max-new-tokens": "", temperature: " " }))).toEqual({ stop: null });
 });
 

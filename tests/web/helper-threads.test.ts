@@ -32,10 +32,8 @@ class NativeWorker extends EventTarget {
 function startFrom(...scripts: string[]): { workers: NativeWorker[]; failures: () => number } {
   NativeWorker.made = [];
   let failures = 0;
-  const threads = new HelperThreads(
-    { Worker: NativeWorker } as unknown as WorkerScope,
-    () => (failures += 1),
-  );
+  const scope = { Worker: NativeWorker } as unknown as WorkerScope;
+  const threads = new HelperThreads(scope, () => (failures += 1));
   for (const script of scripts) threads.start(script, start);
   return { workers: NativeWorker.made, failures: () => failures };
 }

@@ -5,6 +5,7 @@ import type { FilesRequest } from "../../web/src/shared/protocol.js";
 
 beforeEach(() => void vi.stubGlobal("document", { baseURI: "http://host/page/index.html" }));
 
+const read = (source: unknown) => readSource(source, undefined);
 const usual = "https://huggingface.co/";
 const hub = (id: string, revision = "main", own = {}) => ({ kind: "hub", hub: usual, id, revision, ...own });
 const refusal = (message: string | RegExp) =>
@@ -63,7 +64,7 @@ it.each([
   ["https://hf.co/a/b/resolve/v1/a%20b.gguf", { url: "https://hf.co/a/b/resolve/v1/", file: "a%20b.gguf" }],
   ["https://huggingface.co/datasets/user/tale", { url: "https://huggingface.co/datasets/user/tale/" }],
 ])("%s is a folder's address, or an id if it can be none", async (source, request) => {
-  expect(await readSource(source, undefined)).toEqual({ kind: "folder", ...request });
+  expect(await read(source)).toEqual({ kind: "folder", ...request });
 });
 
 it.each([
@@ -74,20 +75,20 @@ it.each([
   ["http://user@host/m/", /^the model's address has a user name or a password, which fetch refuses/],
   ["//user:secret@host/x.gguf", /^(?!.*secret).*has a user name or a password/],
 ])("%s is refused", async (source, message) => {
-  await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
+  await expect(read(source)).rejects.toEqual(refusal(message));
 });
 
 it("an address is relative to the page's, without the password in the page's address", async () => {
   vi.stubGlobal("document", { baseURI: "https://user:secret@host/page/a@b.html" });
-  expect(await readSource("models/demo/", undefined)).toMatchObject({
+  expect(await read("models/demo/")).toMatchObject({
     url: "https://host/page/models/demo/",
   });
   vi.stubGlobal("document", { baseURI: "https://host/a@b/page.html" });
-  expect(await readSource("m/", undefined)).toMatchObject({ url: "https://host/a@b/m/" });
+  expect(await read("m/")).toMatchObject({ url: "https://host/a@b/m/" });
 });
 
 const namesOf = async (source: object) => {
-  const request = (await readSource(source, undefined)) as FilesRequest;
+  const request = (await read(source)) as FilesRequest;
   return { names: request.files.map(({ name }) => name), file: request.file };
 };
 
@@ -111,7 +112,7 @@ it("a GGUF file is used by itself or among other files", async () => {
 
 it("the same local files give the same id, in any kind of list", async () => {
   const files = [file("config.json"), file("weights.json")];
-  const keyOf = async (source: object) => ((await readSource(source, undefined)) as FilesRequest).key;
+  const keyOf = async (source: object) => ((await read(source)) as FilesRequest).key;
   expect(await keyOf([...files])).toBe(await keyOf(files));
   expect(await keyOf([file("config.json"), file("weights.json")])).not.toBe(await keyOf(files));
 });
@@ -131,7 +132,7 @@ it.each([
     /two files are named "config\.json", expected the files of one model/,
   ],
 ])("local files are refused: %s", async (source, message) => {
-  await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
+  await expect(read(source)).rejects.toEqual(refusal(message));
 });
 
 const handle = (kind: "file" | "directory", permission?: PermissionState, answer?: PermissionState) => ({
@@ -151,20 +152,18 @@ const handle = (kind: "file" | "directory", permission?: PermissionState, answer
 });
 
 it("a directory handle gives its files once the page may read them", async () => {
-  expect(await readSource(handle("directory"), undefined)).toMatchObject({
+  expect(await read(handle("directory"))).toMatchObject({
     files: [{ name: "config.json" }, { name: "weights.json" }],
   });
-  expect(await readSource(handle("directory", "prompt", "granted"), undefined)).toMatchObject({
-    kind: "files",
-  });
-  expect(await readSource(handle("file", "granted"), undefined)).toMatchObject({ file: "gpt2.gguf" });
+  expect(await read(handle("directory", "prompt", "granted"))).toMatchObject({ kind: "files" });
+  expect(await read(handle("file", "granted"))).toMatchObject({ file: "gpt2.gguf" });
 });
 
 it.each([
   ["denied", undefined],
   ["prompt", "denied"],
 ] as const)("a handle without permission is an error that names it: %s", async (permission, answer) => {
-  await expect(readSource(handle("directory", permission, answer), undefined)).rejects.toMatchObject({
+  await expect(read(handle("directory", permission, answer))).rejects.toMatchObject({
     code: "not-found",
     message: expect.stringContaining('this page may not read "gpt2"'),
   });

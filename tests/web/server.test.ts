@@ -140,15 +140,9 @@ it("the server refuses all requests before a model is loaded, and after a failed
   expect(await reply("tokenize", text)).toMatchObject({ error });
 });
 
-it("the server loads only one model", async () => {
-  const { reply } = serve();
+it("the server answers each kind of request, and loads only one model", async () => {
+  const { engine, sent, reply } = serve();
   expect(await reply("load")).toMatchObject({ type: "done", result: { info: { threads: 4 } } });
-  const error = { code: "invalid-argument", message: "this worker already has a model" };
-  expect(await reply("load")).toMatchObject({ error });
-});
-
-it("the server answers each kind of request", async () => {
-  const { engine, sent, reply } = await loaded();
   expect(await reply("tokenize", text)).toMatchObject({ result: [97, 98] });
   expect(await reply("detokenize", [1])).toMatchObject({ result: "text of [1]" });
   const tokens = [
@@ -164,6 +158,8 @@ it("the server answers each kind of request", async () => {
     sent.flatMap((each) => (each.type === "event" && each.id === id ? [each.event] : []));
   expect(eventsOf(4)).toEqual(tokens.map((token, i) => ({ done: i + 1, total: 2, tokens: [token] })));
   expect(eventsOf(5)).toHaveLength(2);
+  const error = { code: "invalid-argument", message: "this worker already has a model" };
+  expect(await reply("load")).toMatchObject({ error });
 });
 
 it("the server drops a request that was cancelled while it waited", async () => {

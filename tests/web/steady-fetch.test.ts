@@ -199,16 +199,6 @@ it.each([
   expect(asked).toHaveLength(times);
 });
 
-it("steadyFetch ends the connection that was silent", async () => {
-  const signals: (AbortSignal | null | undefined)[] = [];
-  const { read } = host(
-    (_, { signal }) => (signals.push(signal), silent()),
-    () => whole(),
-  );
-  await inTime(read());
-  expect(signals[0]?.aborted).toBe(true);
-});
-
 it.each([
   ["with ranges", (from: number) => part(from, 20, "breaks"), (from: number) => part(from)],
   ["without", () => whole(60, "breaks"), () => whole()],
@@ -299,10 +289,17 @@ it("steadyFetch keeps its request's options, and adds a range", async () => {
   ]);
 });
 
-it("steadyFetch stops reading when its reader does", async () => {
-  let signal: AbortSignal | null | undefined;
-  const { fetchSteadily } = host((_, init) => ((signal = init.signal), whole(30, "stalls")));
+it("steadyFetch ends a connection that was silent, or whose reader stops", async () => {
+  const signals: (AbortSignal | null | undefined)[] = [];
+  const keep =
+    (answer: () => Response | Promise<Response>): Answer =>
+    (_, init) => (signals.push(init.signal), answer());
+  const { fetchSteadily } = host(
+    keep(silent),
+    keep(() => whole(30, "stalls")),
+  );
   const response = await inTime(fetchSteadily("http://host/f"));
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, false]);
   await response.body?.cancel();
-  expect(signal?.aborted).toBe(true);
+  expect(signals[1]?.aborted).toBe(true);
 });

@@ -116,11 +116,8 @@ it("records are distinguished by model, format and weights.json, and sorted by l
     store.now += 1;
     keys.push(await writeRecord(store, record));
   }
-  const expected = [
-    `${hash("a")}-as-is-${hash("weights.json").slice(0, 16)}`,
-    `${hash("a")}-q4-`,
-    `${hash("b")}-as-is-`,
-  ];
+  const [a, b] = [hash("a"), hash("b")];
+  const expected = [`${a}-as-is-${hash("weights.json").slice(0, 16)}`, `${a}-q4-`, `${b}-as-is-`];
   expect(keys).toEqual(expected);
   expect((await readRecords(store)).map(({ key }) => key)).toEqual(expected.reverse());
   expect(await readRecords(store, "a")).toEqual([

@@ -66,11 +66,8 @@ it("words are taken from the element, the page, the general language, the built-
   const { words, around } = make("fr-CA");
   setWords("fr", { write: "Écrire", stop: "Arrêter" });
   setWords("fr-ca", { stop: "Stopper" });
-  expect(["write", "stop", "writing"].map((name) => words.get(name as "write"))).toEqual([
-    "Écrire",
-    "Stopper",
-    "Writing…",
-  ]);
+  const names = ["write", "stop", "writing"] as const;
+  expect(names.map((name) => words.get(name))).toEqual(["Écrire", "Stopper", "Writing…"]);
   words.overrides = { stop: "Assez" };
   expect(words.get("stop")).toBe("Assez");
   expect(words.overrides).toEqual({ stop: "Assez" });

@@ -88,13 +88,18 @@ describe("writing", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("a writer shows that it writes once the model is ready, and its button stops it", async () => {
+  it("a writer shows the load, then only that it writes, and its button stops it", async () => {
     const { writer, button, status, done, errors } = make({ prompt: "A", loading: "use" });
+    let isLoaded = (_: ScriptedModel) => {};
+    load.mockReturnValue(new Promise((resolve) => (isLoaded = resolve)));
     model.texts = [" b"];
     model.waits = true;
-
     button.click();
+    progress({ loadedBytes: 1, totalBytes: 10e6 });
+    expect(status.textContent).toBe("Loading the model, 10 MB");
+    isLoaded(model);
     await vi.waitFor(() => expect(writer.value).toBe("A b"));
+    progress({ stage: "ready", loadedBytes: 1, totalBytes: 1 });
     expect(status.textContent).toBe("Writing…");
     void writer.write(); // is under way
     button.click();
@@ -264,21 +269,6 @@ describe("loading", () => {
     expect(pace.textContent).toBe("");
     expect(bar.classList.contains("busy")).toBe(false);
     expect(events).toHaveLength(4);
-  });
-
-  it("a loading writer shows only the writing state while it writes", async () => {
-    const { writer, status } = make({ loading: "use" });
-    let isLoaded = (_: ScriptedModel) => {};
-    load.mockReturnValue(new Promise((resolve) => (isLoaded = resolve)));
-    model.waits = true;
-    void writer.write();
-    progress({ loadedBytes: 1, totalBytes: 10e6 });
-    expect(status.textContent).toBe("Loading the model, 10 MB");
-    isLoaded(model);
-    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
-    progress({ stage: "ready", loadedBytes: 1, totalBytes: 1 });
-    expect(status.textContent).toBe("Writing…");
-    writer.stop();
   });
 
   it("a writer starts to load when it becomes visible", () => {

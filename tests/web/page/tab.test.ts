@@ -12,17 +12,8 @@ async function openTab() {
   const request = (name: string, _: object, hold: (lock: object) => Promise<void>) =>
     Promise.resolve(hold({})).then(() => void released.push(name));
   vi.stubGlobal("navigator", { locks: { request } });
-  const shown = { text: "Once upon a time" };
-  const kept = () => ({ text: shown.text, caret: 0, written: [] });
-  const surface = {
-    get kept() {
-      return kept();
-    },
-    get keptWithHistory() {
-      return kept();
-    },
-    restore: () => Promise.resolve(),
-  } as unknown as Surface;
+  const shown = { text: "Once upon a time", caret: 0, written: [] };
+  const surface = { kept: shown, keptWithHistory: shown, restore: async () => {} } as unknown as Surface;
   const showFailure = vi.fn();
   const showStored = vi.fn();
   const field = Object.assign(document.createElement("textarea"), { defaultValue: shown.text });

@@ -20,11 +20,8 @@ beforeEach(() => {
   vi.stubGlobal("indexedDB", new IDBFactory());
   localStorage.clear();
   held = new Set();
-  const request = async (
-    name: string,
-    _: object,
-    then: (lock: object | null) => Promise<void> | undefined,
-  ) => {
+  type Then = (lock: object | null) => Promise<void> | undefined;
+  const request = async (name: string, _: object, then: Then) => {
     if (held.has(name)) return then(null);
     held.add(name);
     await then({});

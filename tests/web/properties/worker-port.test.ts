@@ -45,9 +45,8 @@ const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 /** Refuses an invalid length, as the engine does; FakeEngine would never end. */
 class PickyEngine extends FakeEngine {
   override start(name: string, given: unknown, wanted: { maxNewTokens?: number }): unknown {
-    const { maxNewTokens = 0 } = wanted;
-    if (!(Number.isInteger(maxNewTokens) && maxNewTokens >= 0 && maxNewTokens < 100))
-      throw new Error("refused");
+    const { maxNewTokens: most = 0 } = wanted;
+    if (!Number.isInteger(most) || most < 0 || most >= 100) throw new Error("refused");
     return super.start(name, given, wanted);
   }
 }

@@ -25,11 +25,7 @@ export class Host implements ModelSource {
     const paths = pieces.map((_, number) => `w.00${number}`);
     const index = {
       size: pieces.reduce((sum, { length }) => sum + length, 0),
-      pieces: pieces.map((piece, number) => ({
-        path: paths[number],
-        size: piece.length,
-        sha256: hash(piece),
-      })),
+      pieces: pieces.map((piece, i) => ({ path: paths[i], size: piece.length, sha256: hash(piece) })),
     };
     const text = (value: string) => new TextEncoder().encode(value);
     this.files = new Map([

@@ -145,10 +145,7 @@ it("the result of a search is announced also if the texts are read again before 
 });
 
 it("a search pauses between short texts, too", async () => {
-  const many = Array.from(
-    { length: 40 },
-    (_, i) => ({ ...all[2], id: String(i), text: "dogs" }) as ListedText,
-  );
+  const many = Array.from({ length: 40 }, (_, i) => ({ ...all[2], id: `${i}`, text: "dogs" }) as ListedText);
   const { library } = await mount({ list: () => Promise.resolve(many) });
   spendTime(5);
   const pauses = vi.spyOn(globalThis, "setTimeout");

@@ -46,11 +46,9 @@ it("the share of the scoring is shown but not announced, and its end is announce
   const ui = mountMarkup("scored");
   const tell = scoringStatus(ui.scored);
   const live = ui.scored.querySelector("[role=status]");
+  const reading = () => "Reading";
   for (const share of [" 0.1", " 0.5"]) {
-    tell(
-      () => "Reading",
-      () => share,
-    );
+    tell(reading, () => share);
     expect([live?.textContent, ui.scored.textContent]).toEqual(["Reading", `Reading${share}`]);
   }
   tell(() => "9 tokens");
