@@ -13,7 +13,7 @@ beforeEach(() => document.body.replaceChildren());
 describe("ghost text", () => {
   /** A field with a text, and a ghost that can be shown at its end. */
   function draw(text = "I went") {
-    const root = document.createElement("div").attachShadow({ mode: "open" });
+    const root = document.createElement("section").attachShadow({ mode: "open" });
     const ghost = new GhostText(root, () => {});
     const find = (selector: string) => root.querySelector(selector) as HTMLElement;
     const field = document.createElement("textarea");
