@@ -23,7 +23,7 @@ function attentionOf(layer: number, tokens: number): Float32Array {
 }
 
 function makeModel({ hasTokenizer = true } = {}) {
-  const asked: { ids: number[]; layer: number; top: number }[] = [];
+  const asked: { ids: number[]; layer: number | null; top: number | null }[] = [];
   return {
     asked,
     info: { config, hasTokenizer } as ModelInfo,
@@ -35,7 +35,7 @@ function makeModel({ hasTokenizer = true } = {}) {
       onProgress?.({ done: length, total: length });
       const guess = { id: 7, text: " red", logprob: Math.log(0.5) };
       const guesses = Array.from({ length: config.nLayer + 1 }, () => (top ? [guess] : []));
-      return { guesses, attention: attentionOf(layer, length) } as unknown as Inspection;
+      return { guesses, attention: attentionOf(layer ?? 0, length) } as unknown as Inspection;
     }),
   };
 }
