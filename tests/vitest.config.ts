@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 /** No test leaves its spies, globals or clock to the next one. */
-export const isolation = {
+export const eachTest = {
+  testTimeout: 60_000,
   setupFiles: [join(import.meta.dirname, "support/real-timers.ts")],
   restoreMocks: true,
   unstubGlobals: true,
@@ -20,8 +21,7 @@ export default defineConfig({
       "text/**/*.test.ts",
       "toolchain/**/*.test.ts",
     ],
-    testTimeout: 60_000,
-    ...isolation,
+    ...eachTest,
     maxWorkers: Math.max(2, availableParallelism() - 1), // with two cores, Vitest alone would start one
     coverage: {
       allowExternal: true, // of tests/; only what a test loads is counted

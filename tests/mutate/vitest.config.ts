@@ -1,12 +1,7 @@
 // The tests of web/src, as StrykerJS runs them in its copy of the tree.
 import { defineConfig } from "vitest/config";
-import { isolation } from "../vitest.config.js";
+import { eachTest } from "../vitest.config.js";
 
 export default defineConfig({
-  test: {
-    ...isolation,
-    include: ["tests/web/**/*.test.ts"],
-    exclude: ["tests/web/page/**"],
-    testTimeout: 60_000,
-  },
+  test: { ...eachTest, include: ["tests/web/**/*.test.ts"], exclude: ["tests/web/page/**"] },
 });

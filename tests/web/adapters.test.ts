@@ -1,10 +1,11 @@
 // LoRA adapters: the accepted arguments, the files that the worker opens, and the id of a stored merged model.
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { servePageFetch } from "../../web/src/client/page-fetch.js";
 import { readAdapters } from "../../web/src/client/read-adapters.js";
 import { isPartOf, withAdapters, withFile } from "../../web/src/loader/model-id.js";
 import { readText } from "../../web/src/loader/read-text.js";
-import type { AdapterRequest, FilesRequest, LoadRequest } from "../../web/src/shared/protocol.js";
+import type { AdapterRequest, FetchPort, FilesRequest, LoadRequest } from "../../web/src/shared/protocol.js";
 import { readToWorker } from "../../web/src/worker/read-message.js";
 import { Adapter, versionOf } from "../../web/src/sources/adapter.js";
 import { openSource } from "../../web/src/sources/open-source.js";
@@ -164,17 +165,25 @@ it.each([
   ["http://host/l/", model, "k include"],
   ["http://other/l/", model, "null undefined"],
   ["http://other/l/", local, "k include"],
-])("an adapter at %s with the model %j gets the key %s", async (url, of, key) => {
-  answer(() => "{}");
-  const source = await opened([lora(url)], {
-    source: of,
-    headers: [["authorization", "k"]],
-    credentials: "include",
-  });
-  expect(source.id).toBe(of === local ? undefined : `${model.url} + ${url}`);
-  await source.adapterVersion?.(signal);
-  const addresses = ["adapter_config.json", "adapter_model.safetensors"].map((name) => url + name);
-  expect(sent.sort()).toEqual(addresses.map((address) => [address, key]));
+])("an adapter at %s with the model %j gets the key %s, also by the page's fetch", async (url, of, key) => {
+  const closed = new AbortController();
+  for (const isByPage of [false, true]) {
+    answer(() => "{}");
+    const fetchPort = isByPage ? (servePageFetch(fetch, closed.signal) as FetchPort) : undefined;
+    const request = {
+      source: of,
+      headers: [["authorization", "k"]],
+      credentials: "include",
+      fetchPort,
+    } as const;
+    const source = await opened([lora(url)], request);
+    expect(source.id).toBe(of === local ? undefined : `${model.url} + ${url}`);
+    await source.adapterVersion?.(signal);
+    fetchPort?.close();
+    const addresses = ["adapter_config.json", "adapter_model.safetensors"].map((name) => url + name);
+    expect(sent.sort()).toEqual(addresses.map((address) => [address, key]));
+  }
+  closed.abort();
 });
 
 it("an adapter's folder is found by its adapter_config.json", async () => {

@@ -6,7 +6,7 @@ import type { ModelRecord } from "../../web/src/cache/records.js";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 
-const opened = vi.hoisted(() => ({ store: { kind: "opfs" } as unknown, refusal: null as string | null }));
+const opened = vi.hoisted(() => ({ store: { kind: "opfs" }, refusal: null as string | null }));
 const openStoreFor = vi.hoisted(() => vi.fn(async () => opened));
 vi.mock("../../web/src/cache/open-store.js", () => ({ openStoreFor }));
 vi.mock("../../web/src/cache/cached-source.js", () => ({

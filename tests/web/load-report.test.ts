@@ -131,7 +131,10 @@ it("the error names the GGUF files to choose from", async () => {
   ]);
 });
 
-const lists: [string[] | undefined][] = [[["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]];
+const lists: [string[] | undefined][] = [
+  [["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]],
+  [undefined],
+];
 it.each(lists)("a model of %j is not found", async (files) => {
   expect(await of(files, "hf:a/b")).toBe(missing);
   expect(await withoutWeights({ open: vi.fn() }, missing, signal)).toBe(missing);

@@ -14,10 +14,8 @@ async function read(source: ModelSource, size: number, sha256: string) {
   const room = new Uint8Array(size);
   let counted = 0;
   const onBytes = (count: number) => void (counted += count);
-  const reading = new NetworkPieces(source, hash).read({ path: "a", size, sha256 }, Promise.resolve(room), {
-    signal,
-    onBytes,
-  });
+  const piece = { path: "a", size, sha256 };
+  const reading = new NetworkPieces(source, hash).read(piece, Promise.resolve(room), { signal, onBytes });
   const error = await reading.then(() => undefined).catch((reason: unknown) => reason);
   return { error, counted, bytes: [...room] };
 }

@@ -44,10 +44,8 @@ describe("the best thread count", () => {
 
   it("thread counts are measured once after a text while the model is idle, and reported", async () => {
     const engine = new FakeEngine();
-    const { server, sent, ask, answer, reply } = await loaded(
-      engine,
-      loadsAtOnce(engine, { measureAs: "k" }),
-    );
+    const load = loadsAtOnce(engine, { measureAs: "k" });
+    const { server, sent, ask, answer, reply } = await loaded(engine, load);
     await reply("tokenize", text);
     await idle();
     expect(engine.measurements).toBe(0); // a measurement would delay the first token

@@ -54,6 +54,7 @@ describe("a hub", () => {
   it("a hub states its version and its files, and no files if it does not list them", async () => {
     const source = open(request());
     expect(source.id).toBe(`${origin}/user/tale@main`);
+    expect(open({ ...request("v1"), hub: "https://huggingface.co/" }).id).toBe("hf:user/tale@v1"); // the default
     expect(await source.version?.(signal)).toBe(commit);
     expect(await source.list?.(signal)).toEqual(["config.json", "model.safetensors"]);
     hub.status = 500;
@@ -126,11 +127,6 @@ describe("a hub", () => {
       message: `cannot load user/tale from ${new URL(origin).host}: there is no model of this name; there is no folder http://host/user/tale/ either`,
     });
   });
-});
-
-it("a model of the default hub has the id that the user wrote", () => {
-  const source = open({ kind: "hub", hub: "https://huggingface.co/", id: "user/tale", revision: "v1" });
-  expect(source.id).toBe("hf:user/tale@v1");
 });
 
 const orHub = { kind: "hub", hub: "http://hub/", id: "user/tale", revision: "main" } as const;

@@ -108,10 +108,7 @@ const plan = { initial: 1, maximum: 2 };
 const nothing = async () => Promise.reject(new Error("fetched another"));
 const noThread = () => {};
 
-const first = (variant: Variant, isExact: boolean, log: string[]) => ({
-  build: build(variant, isExact, log),
-  notice: null,
-});
+const first = (...of: Parameters<typeof build>) => ({ build: build(...of), notice: null });
 
 it("startEngine starts the build that was found, with its notice", async () => {
   const log: string[] = [];
