@@ -169,7 +169,8 @@ it.each([
   const closed = new AbortController();
   for (const isByPage of [false, true]) {
     answer(() => "{}");
-    const fetchPort = isByPage ? (servePageFetch(fetch, closed.signal) as FetchPort) : undefined;
+    const fetchFile = vi.fn((...asked: Parameters<typeof fetch>) => fetch(...asked));
+    const fetchPort = isByPage ? (servePageFetch(fetchFile, closed.signal) as FetchPort) : undefined;
     const request = {
       source: of,
       headers: [["authorization", "k"]],
@@ -180,6 +181,7 @@ it.each([
     expect(source.id).toBe(of === local ? undefined : `${model.url} + ${url}`);
     await source.adapterVersion?.(signal);
     fetchPort?.close();
+    expect(fetchFile).toHaveBeenCalledTimes(isByPage ? 2 : 0);
     const addresses = ["adapter_config.json", "adapter_model.safetensors"].map((name) => url + name);
     expect(sent.sort()).toEqual(addresses.map((address) => [address, key]));
   }
