@@ -58,7 +58,7 @@ const editors = { prompt: "a\nb\nc\n", after: "\n", fields: { remember: "a\nb", 
 
 it.each<[string, object, object]>([
   ["of an earlier release has no text after the run", { prompt: "a", hash }, { prompt: "a", hash }],
-  ["has only right options", { options: { ...unknown, ...wrong, topK: 5 } }, { options: { topK: 5 } }],
+  ["has only valid options", { options: { ...unknown, ...wrong, topK: 5 } }, { options: { topK: 5 } }],
   ["has line ends like the editor", windows, editors],
 ])("a link's fragment %s", async (_, sent, found) => {
   const read = await fromFragment(pack({ prompt: "", options: {}, ...sent }));
