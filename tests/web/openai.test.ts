@@ -14,20 +14,16 @@ import {
 function fakeModel(texts = [[" b", " c"], [" d"]]) {
   const vocabulary = texts.flat();
   const tokensOf = (call: GenerateCall): Token[][] =>
-    texts
-      .slice(0, call.n ?? 1)
-      .map((words, index) =>
-        words
-          .slice(0, call.maxNewTokens ?? 64)
-          .map((text) => ({
-            index,
-            id: vocabulary.indexOf(text),
-            text,
-            logprob: -1 - index,
-            rank: 1,
-            ...(call.logprobs ? { top: [{ id: 9, text: " z", logprob: -0.5 }] } : {}),
-          })),
-      );
+    texts.slice(0, call.n ?? 1).map((words, index) =>
+      words.slice(0, call.maxNewTokens ?? 64).map((text) => ({
+        index,
+        id: vocabulary.indexOf(text),
+        text,
+        logprob: -1 - index,
+        rank: 1,
+        ...(call.logprobs ? { top: [{ id: 9, text: " z", logprob: -0.5 }] } : {}),
+      })),
+    );
   const complete = vi.fn(async (prompt: string | number[], call: GenerateCall) => {
     const continuations = tokensOf(call).map((tokens, index) => ({
       text: tokens.map(({ text }) => text).join(""),
