@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
@@ -35,50 +37,50 @@ const Json kOurs = {{"maxNewTokens", 64},
                     {"noRepeatNgramSize", 0},
                     {"repetitionPenalty", 1}};
 
-TEST(GenerationConfig, AnEmptyFileKeepsTheDefaults) {
-  EXPECT_EQ(DefaultsOf("{}"), kOurs);
-  // This is GPT-2's own file on the Hub.
-  EXPECT_EQ(DefaultsOf(R"({"_from_model_config": true, "bos_token_id": 50256,
-                          "eos_token_id": 50256, "transformers_version": "4.26.0.dev0"})"),
-            kOurs);
-}
-
+// What each file changes in the defaults.
 TEST(GenerationConfig, EachKeySetsItsOption) {
-  EXPECT_EQ(DefaultsOf(R"({"max_new_tokens": 7, "temperature": 0.5, "top_k": 0, "top_p": 0.9,
-                          "min_p": 0.05, "typical_p": 0.6, "no_repeat_ngram_size": 3,
-                          "repetition_penalty": 1.2, "do_sample": true})"),
-            Json({{"maxNewTokens", 7},
-                  {"temperature", 0.5},
-                  {"topK", 0},
-                  {"topP", 0.9},
-                  {"minP", 0.05},
-                  {"typicalP", 0.6},
-                  {"noRepeatNgramSize", 3},
-                  {"repetitionPenalty", 1.2}}));
-}
-
-TEST(GenerationConfig, NullValuesAndUnknownKeysAreIgnored) {
-  EXPECT_EQ(DefaultsOf(R"({"temperature": null, "top_k": null, "do_sample": null, "num_beams": 4,
-                          "seed": -1, "n": 99, "logprobs": "x", "": -1})"),
-            kOurs);
-}
-
-TEST(GenerationConfig, EosTokenIdIsANumberOrAList) {
-  EXPECT_EQ(ReadGenerationConfig(R"({"eos_token_id": 7})").value().eos_token_ids,
-            std::vector<std::int32_t>{7});
-  EXPECT_EQ(ReadGenerationConfig(R"({"eos_token_id": [7, 9]})").value().eos_token_ids,
-            (std::vector<std::int32_t>{7, 9}));
-  EXPECT_TRUE(Has(ErrorOf(R"({"eos_token_id": "x"})"), "eos_token_id"));
-}
-
-TEST(GenerationConfig, ANegativeEosTokenIdMeansThatThereIsNone) {
-  for (const char* const text : {R"({"eos_token_id": -1})", R"({"eos_token_id": [-1]})"}) {
-    const auto options = ReadGenerationConfig(text);
-    ASSERT_TRUE(options.ok()) << options.error().message;
-    EXPECT_TRUE(options.value().eos_token_ids.empty());
+  const std::pair<const char*, Json> files[] = {
+      {"{}", Json::object()},
+      // GPT-2's own file on the Hub.
+      {R"({"_from_model_config": true, "bos_token_id": 50256, "eos_token_id": 50256,
+           "transformers_version": "4.26.0.dev0"})",
+       Json::object()},
+      {R"({"max_new_tokens": 7, "temperature": 0.5, "top_k": 0, "top_p": 0.9, "min_p": 0.05,
+           "typical_p": 0.6, "no_repeat_ngram_size": 3, "repetition_penalty": 1.2,
+           "do_sample": true})",
+       {{"maxNewTokens", 7},
+        {"temperature", 0.5},
+        {"topK", 0},
+        {"topP", 0.9},
+        {"minP", 0.05},
+        {"typicalP", 0.6},
+        {"noRepeatNgramSize", 3},
+        {"repetitionPenalty", 1.2}}},
+      // Null values and unknown keys are ignored.
+      {R"({"temperature": null, "top_k": null, "do_sample": null, "num_beams": 4, "seed": -1,
+           "n": 99, "logprobs": "x", "": -1})",
+       Json::object()},
+      {R"({"do_sample": false})", {{"temperature", 0}}},
+      {R"({"temperature": 0.7, "do_sample": false})", {{"temperature", 0}}},
+      {R"({"max_length": 50})", {{"maxNewTokens", 50}}},
+      {R"({"max_length": 50, "max_new_tokens": 20})", {{"maxNewTokens", 20}}},
+      {R"({"max_length": 50, "max_new_tokens": null})", {{"maxNewTokens", 50}}}};
+  for (const auto& [file, changes] : files) {
+    Json expected = kOurs;
+    expected.update(changes);
+    EXPECT_EQ(DefaultsOf(file), expected) << file;
   }
-  EXPECT_EQ(ReadGenerationConfig(R"({"eos_token_id": [-1, 9]})").value().eos_token_ids,
-            std::vector<std::int32_t>{9});
+}
+
+TEST(GenerationConfig, EosTokenIdIsANumberOrAListAndNegativeIdsMeanNone) {
+  const std::pair<const char*, std::vector<std::int32_t>> files[] = {
+      {"7", {7}}, {"[7, 9]", {7, 9}}, {"-1", {}}, {"[-1]", {}}, {"[-1, 9]", {9}}};
+  for (const auto& [ids, expected] : files) {
+    const auto options = ReadGenerationConfig(std::string(R"({"eos_token_id": )") + ids + "}");
+    ASSERT_TRUE(options.ok()) << options.error().message;
+    EXPECT_EQ(options.value().eos_token_ids, expected) << ids;
+  }
+  EXPECT_TRUE(Has(ErrorOf(R"({"eos_token_id": "x"})"), "eos_token_id"));
   EXPECT_TRUE(Has(ErrorOf(R"({"eos_token_id": -1.5})"), "token id -1.5"));
 }
 
@@ -91,17 +93,6 @@ TEST(GenerationConfig, IgnoredSettingsAreNamedInWarnings) {
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[0], "generation_config.json: \"num_beams\" is 4, which is ignored");
   EXPECT_TRUE(Has(warnings[1], "forced_eos_token_id"));
-}
-
-TEST(GenerationConfig, DoSampleFalseSetsTemperatureZero) {
-  EXPECT_EQ(DefaultsOf(R"({"do_sample": false})")["temperature"], 0);
-  EXPECT_EQ(DefaultsOf(R"({"temperature": 0.7, "do_sample": false})")["temperature"], 0);
-}
-
-TEST(GenerationConfig, MaxNewTokensOverridesMaxLength) {
-  EXPECT_EQ(DefaultsOf(R"({"max_length": 50})")["maxNewTokens"], 50);
-  EXPECT_EQ(DefaultsOf(R"({"max_length": 50, "max_new_tokens": 20})")["maxNewTokens"], 20);
-  EXPECT_EQ(DefaultsOf(R"({"max_length": 50, "max_new_tokens": null})")["maxNewTokens"], 50);
 }
 
 TEST(GenerationConfig, SettingMaxNewTokensClearsMaxLength) {

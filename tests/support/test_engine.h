@@ -34,9 +34,11 @@ class TestEngine {
   TestEngine(const TestEngine&) = delete;
   TestEngine& operator=(const TestEngine&) = delete;
 
-  [[nodiscard]] Json LoadBegin(const std::string& config, const std::string& options = "{}") {
-    return ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0,
-                                     options.data(), options.size()));
+  [[nodiscard]] Json LoadBegin(const std::string& config, const std::string& options = "{}",
+                               const std::string& vocab = "", const std::string& merges = "") {
+    return ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), vocab.data(),
+                                     vocab.size(), merges.data(), merges.size(), options.data(),
+                                     options.size()));
   }
   [[nodiscard]] Json Feed(std::string_view bytes) {
     return ReplyJson(
@@ -49,8 +51,9 @@ class TestEngine {
     return end.value("result", Json());
   }
   Json LoadModel(const std::string& config, const std::string& file,
-                 const std::string& options = "{}") {
-    EXPECT_EQ(ErrorOf(LoadBegin(config, options)), "");
+                 const std::string& options = "{}", const std::string& vocab = "",
+                 const std::string& merges = "") {
+    EXPECT_EQ(ErrorOf(LoadBegin(config, options, vocab, merges)), "");
     EXPECT_EQ(ErrorOf(Feed(file)), "");
     return LoadEnd();
   }
