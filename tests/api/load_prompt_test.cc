@@ -1,8 +1,6 @@
 // Tests a prompt that is passed while a model loads.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -211,12 +209,7 @@ TEST_P(LoadPrompt, InvalidIdsAndCallsInTheWrongOrderReturnErrors) {
   EXPECT_EQ(Write(prompt)["reused"], 0);  // the model is unchanged
 }
 
-INSTANTIATE_TEST_SUITE_P(TinyModels, LoadPrompt, ::testing::ValuesIn(TinyModelNames()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(TinyModels, LoadPrompt, ::testing::ValuesIn(TinyModelNames()), TestNameOf);
 
 }  // namespace
 }  // namespace gpt2::testing

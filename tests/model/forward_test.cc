@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/generate/session.h"
+#include "tests/support/reference_model.h"
 #include "tests/support/session_steps.h"
 #include "tests/support/test_model.h"
 #include "tests/support/threads.h"
@@ -17,9 +18,6 @@
 namespace gpt2::testing {
 namespace {
 
-// The bound of float32 against float64 over at most 3 layers of width 96. Sums of some hundred
-// products of order 1, each rounded to 2^-24, stay far below it.
-constexpr float kF32Tolerance = 1e-4f;
 constexpr double kMostQ8Divergence = 0.002;  // nats
 
 class TinyModel : public ::testing::TestWithParam<std::string> {
@@ -27,12 +25,7 @@ class TinyModel : public ::testing::TestWithParam<std::string> {
   std::string folder() const { return TinyModelFolder(GetParam()); }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, TinyModel, ::testing::ValuesIn(TinyModelNames()),
-                         [](const auto& variant) {
-                           std::string name = variant.param;
-                           for (char& c : name) c = c == '-' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(All, TinyModel, ::testing::ValuesIn(TinyModelNames()), TestNameOf);
 
 double KlDivergence(const std::vector<float>& expected, const std::vector<float>& found) {
   const auto log_sum = [](const std::vector<float>& logits) {
@@ -58,13 +51,18 @@ TEST(KlDivergence, MatchesKnownValues) {
 TEST_P(TinyModel, FloatLogitsMatchTheReference) {
   const Golden golden(folder());
   TestModel model(folder(), WeightFormat::kF32, KvFormat::kF32);
-  const auto logits = model.Logits(golden.ids, 16);
-  ASSERT_EQ(logits.size(), golden.logits.size());
-  for (std::size_t row = 0; row < logits.size(); ++row) {
-    for (std::size_t i = 0; i < logits[row].size(); ++i) {
-      ASSERT_NEAR(logits[row][i], golden.logits[row][i], kF32Tolerance) << "row " << row;
-    }
-  }
+  ExpectNear(model.Logits(golden.ids, 16), golden.logits);
+}
+
+TEST_P(TinyModel, AllLayerNormsUseTheEpsilonOfTheConfig) {
+  const ModelFiles files(GetParam());
+  Config config = files.parsed();
+  config.layer_norm_epsilon = 0.5f;  // as large as the variances, so that it changes the result
+  TestModel model(folder(), WeightFormat::kF32, KvFormat::kF32);
+  model.weights->config.layer_norm_epsilon = config.layer_norm_epsilon;
+  const std::vector<std::int32_t> ids = {5, 6, 7};
+  ExpectNear(model.Logits(ids, 3),
+             ReferenceLogits(config, Widen(ReadFileTensors(files.file)), ids));
 }
 
 TEST_P(TinyModel, ResidualStreamMatchesTheReferenceAtEveryStage) {

@@ -9,12 +9,26 @@
 namespace gpt2::testing {
 namespace {
 
-using Row = std::vector<double>;
+using Row = ReferenceRow;
 
 class ReferencePass {
  public:
   ReferencePass(const Config& config, const ReferenceWeights& weights)
-      : c_(config), weights_(weights) {}
+      : c_(config),
+        weights_(weights),
+        attention_(config.n_layer, std::vector<std::vector<Row>>(config.n_head)) {}
+
+  const ReferenceAttention& attention() const { return attention_; }
+
+  Row Head(const Row& x) const {
+    const std::string head = weights_.contains("lm_head.weight") ? "lm_head.weight" : "wte.weight";
+    const Row normed = Norm("ln_f", x);
+    Row logits = BiasOf("lm_head.bias", c_.vocab_size);
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      logits[i] += Dot(normed, RowOf(head, i, c_.n_embd));
+    }
+    return logits;
+  }
 
   std::vector<Row> Logits(std::span<const std::int32_t> ids) {
     std::vector<Row> x;
@@ -35,16 +49,7 @@ class ReferencePass {
       }
     }
     prefix_.clear();
-    const std::string head = weights_.contains("lm_head.weight") ? "lm_head.weight" : "wte.weight";
-    const Row bias = BiasOf("lm_head.bias", c_.vocab_size);
-    for (Row& row : x) {
-      const Row normed = Norm("ln_f", row);
-      Row logits = bias;
-      for (std::size_t i = 0; i < logits.size(); ++i) {
-        logits[i] += Dot(normed, RowOf(head, i, c_.n_embd));
-      }
-      row = logits;
-    }
+    for (Row& row : x) row = Head(row);
     return x;
   }
 
@@ -101,7 +106,7 @@ class ReferencePass {
     if (c_.multi_query) return which == 0 ? head * width : c_.n_embd + (which - 1) * width;
     return c_.is_bigcode ? (3 * head + which) * width : which * c_.n_embd + head * width;
   }
-  Row Attention(const std::vector<Row>& qkv, std::size_t t, std::size_t layer) const {
+  Row Attention(const std::vector<Row>& qkv, std::size_t t, std::size_t layer) {
     const std::size_t width = c_.head_dim();
     Row mixed(c_.n_embd);
     for (std::size_t head = 0; head < c_.n_head; ++head) {
@@ -116,11 +121,12 @@ class ReferencePass {
       double sum = 0;
       const double most = *std::max_element(scores.begin(), scores.end());
       for (double& score : scores) sum += score = std::exp(score - most);
+      for (double& score : scores) score /= sum;
       for (std::size_t s = 0; s <= t; ++s) {
         const Row value = part(s, 2);
-        for (std::size_t i = 0; i < width; ++i)
-          mixed[head * width + i] += scores[s] / sum * value[i];
+        for (std::size_t i = 0; i < width; ++i) mixed[head * width + i] += scores[s] * value[i];
       }
+      attention_[layer][head].push_back(scores);
     }
     return mixed;
   }
@@ -143,6 +149,7 @@ class ReferencePass {
 
   const Config& c_;
   const ReferenceWeights& weights_;
+  ReferenceAttention attention_;
   std::string prefix_;  // of the layer under way
 };
 
@@ -156,10 +163,16 @@ ReferenceWeights Widen(const FileTensors& tensors) {
   return weights;
 }
 
-std::vector<std::vector<double>> ReferenceLogits(const Config& config,
-                                                 const ReferenceWeights& weights,
-                                                 std::span<const std::int32_t> ids) {
-  return ReferencePass(config, weights).Logits(ids);
+std::vector<Row> ReferenceLogits(const Config& config, const ReferenceWeights& weights,
+                                 std::span<const std::int32_t> ids, ReferenceAttention* attention) {
+  ReferencePass pass(config, weights);
+  std::vector<Row> logits = pass.Logits(ids);
+  if (attention != nullptr) *attention = pass.attention();
+  return logits;
+}
+
+Row ReferenceHead(const Config& config, const ReferenceWeights& weights, const Row& x) {
+  return ReferencePass(config, weights).Head(x);
 }
 
 }  // namespace gpt2::testing

@@ -2,6 +2,8 @@
 // changes a model's weights.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <map>
 #include <span>
@@ -19,9 +21,34 @@ using ReferenceWeights = std::map<std::string, std::vector<double>>;
 
 ReferenceWeights Widen(const FileTensors& tensors);
 
-// Logits [ids, vocab_size].
-std::vector<std::vector<double>> ReferenceLogits(const Config& config,
-                                                 const ReferenceWeights& weights,
-                                                 std::span<const std::int32_t> ids);
+using ReferenceRow = std::vector<double>;
+// The weights [n_layer, n_head, ids] that each token gives to the tokens up to itself.
+using ReferenceAttention = std::vector<std::vector<std::vector<ReferenceRow>>>;
+
+// The bound of float32 against float64 over at most 3 layers of width 96. Sums of some hundred
+// products of order 1, each rounded to 2^-24, stay far below it.
+inline constexpr double kF32Tolerance = 1e-4;
+
+// Fails unless each value is within kF32Tolerance of the expected one.
+template <typename Expected>
+void ExpectNear(const std::vector<std::vector<float>>& found,
+                const std::vector<std::vector<Expected>>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t row = 0; row < found.size(); ++row) {
+    ASSERT_EQ(found[row].size(), expected[row].size());
+    for (std::size_t i = 0; i < found[row].size(); ++i) {
+      ASSERT_NEAR(found[row][i], expected[row][i], kF32Tolerance) << "row " << row;
+    }
+  }
+}
+
+// Logits [ids, vocab_size]; also sets `attention`, unless it is null.
+std::vector<ReferenceRow> ReferenceLogits(const Config& config, const ReferenceWeights& weights,
+                                          std::span<const std::int32_t> ids,
+                                          ReferenceAttention* attention = nullptr);
+
+// The logits of a residual stream `x`, as if it came from the last layer.
+ReferenceRow ReferenceHead(const Config& config, const ReferenceWeights& weights,
+                           const ReferenceRow& x);
 
 }  // namespace gpt2::testing

@@ -1,7 +1,5 @@
 #include "tests/support/test_model.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <fstream>
 
@@ -16,6 +14,12 @@ std::vector<std::string> TinyModelNames() {
 
 std::string TinyModelFolder(const std::string& name) {
   return std::string(GPT2_TEST_DATA) + "/tiny-models/" + name;
+}
+
+std::string TestNameOf(const ::testing::TestParamInfo<std::string>& model) {
+  std::string name = model.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 std::string ReadTestFile(const std::string& path) {

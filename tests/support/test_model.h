@@ -1,6 +1,8 @@
 // Loaded model folders of tests/data, and the results of a float64 reference for them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -19,6 +21,8 @@ namespace gpt2::testing {
 // The variants of tests/data/tiny-models.
 std::vector<std::string> TinyModelNames();
 std::string TinyModelFolder(const std::string& name);
+// The name of a test for one of them, with "_" for each "-".
+std::string TestNameOf(const ::testing::TestParamInfo<std::string>& model);
 
 // The two files of such a folder.
 struct ModelFiles {
