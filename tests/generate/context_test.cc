@@ -2,37 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include "tests/support/test_model.h"
 
 namespace gpt2::testing {
 namespace {
-
-std::vector<float> RowOf(const Pass& pass, std::size_t row) {
-  const auto logits = pass.Logits(row, 1).value().Row(0);
-  return {logits.begin(), logits.end()};
-}
-
-TEST(Context, ADraftIsVerifiedInOnePassAndLeavesTheWindowUnchanged) {
-  const std::string folder = TinyModelFolder("tied");
-  TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
-  const std::vector<std::int32_t> text = {5, 17, 40, 3, 99};
-  const auto expected = model.Logits(text, 1);
-  Sequence& sequence = model.context->sequence();
-  sequence.ClearCache();
-  sequence.SetWindow(std::span(text).first(2));
-  model.context->Prefill(sequence, 1);
-  const Pass pass = model.context->Verify(sequence, std::span(text).subspan(2));
-  ASSERT_EQ(pass.tokens(), 4u);
-  for (std::size_t row = 0; row < 4; ++row) EXPECT_EQ(RowOf(pass, row), expected[1 + row]);
-  EXPECT_EQ(sequence.window().size(), 2u);
-  EXPECT_TRUE(sequence.is_current());
-  // Accepted tokens stay in the cache; the others are overwritten.
-  sequence.Accept(std::span(text).subspan(2, 1));
-  sequence.Push(3);
-  EXPECT_EQ(RowOf(model.context->Verify(sequence, {}), 0), expected[3]);
-}
 
 TEST(Context, BytesIncludeEverySequence) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
@@ -42,10 +15,19 @@ TEST(Context, BytesIncludeEverySequence) {
   EXPECT_EQ(alone, scratch + logits + model.context->sequence().bytes());
   ASSERT_TRUE(model.context->SetSequences(3).ok());
   EXPECT_EQ(model.context->bytes(), alone + 2 * model.context->sequence().bytes());
-  // Two layers of four heads, keys and values, 64 positions (whole blocks) of 16 floats.
-  EXPECT_EQ(model.context->sequence().bytes(), 2u * 4 * 2 * 64 * 16 * sizeof(float));
   ASSERT_TRUE(model.context->SetSequences(1).ok());
   EXPECT_EQ(model.context->bytes(), alone);
+}
+
+TEST(Context, ASequenceTakesWholeBlocksOfEachKeyHead) {
+  const auto bytes = [](const char* name, KvFormat kv) {
+    return TestModel(TinyModelFolder(name), WeightFormat::kF32, kv).context->sequence().bytes();
+  };
+  // Two layers of four heads, keys and values, 64 positions (whole blocks) of 16 values.
+  EXPECT_EQ(bytes("tied", KvFormat::kF32), 2u * 4 * 2 * 64 * 16 * sizeof(float));
+  EXPECT_EQ(bytes("tied", KvFormat::kQ8), 2u * 4 * 2 * 64 * (16 + sizeof(float)));
+  // Three heads share keys and values, for 32 positions.
+  EXPECT_EQ(bytes("bigcode-one-key-head", KvFormat::kF32), 2u * 1 * 2 * 32 * 16 * sizeof(float));
 }
 
 }  // namespace

@@ -243,7 +243,11 @@ TEST_F(SessionTest, LogprobsIgnoreTheSamplingOptions) {
 TEST_F(SessionTest, EachContinuationEqualsAGenerationWithItsSeed) {
   // 100 tokens reach past the end of the context, where each continuation is cut and prefilled
   // again separately.
-  for (const std::size_t length : {5, 100}) {
+  for (const auto& [length, kv] : {std::pair{5u, KvFormat::kF32},
+                                   {5u, KvFormat::kQ8},
+                                   {100u, KvFormat::kF32},
+                                   {100u, KvFormat::kQ8}}) {
+    model = TestModel(TinyModelFolder("tied"), WeightFormat::kF32, kv);
     GenerateOptions options{.max_new_tokens = length, .temperature = 2};
     options.repetition_penalty = 1.3;
     options.seed = 7;

@@ -116,14 +116,6 @@ TEST_F(SessionTextTest, AnIncompleteLastCharacterIsReplaced) {
   EXPECT_EQ(Write({1, 2, 3}, options).text, "\xef\xbf\xbd");
 }
 
-TEST_F(SessionTextTest, StopStringsWithoutATokenizerAreRefused) {
-  options.stop = {"x"};
-  const std::vector<std::int32_t> prompt = {1};
-  const auto refused = Session::Begin(*model.context, nullptr, prompt, options);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
-}
-
 TEST_F(SessionTextTest, LogprobsReturnsThatManyAlternativesMostProbableFirst) {
   options.logprobs = 3;
   Session session =

@@ -52,20 +52,5 @@ TEST(StopMatcher, TheLongestPartialMatchIsHeldBack) {
   }
 }
 
-TEST(StopMatcher, ARepetitiveStopStringIsMatched) {
-  StopMatcher matcher({"aaa"});
-  EXPECT_EQ(matcher.Push("aa"), "");
-  EXPECT_EQ(matcher.Push("b"), "aab");
-  EXPECT_EQ(matcher.Push("aaab"), "");
-  EXPECT_TRUE(matcher.stopped());
-}
-
-TEST(StopMatcher, WithoutStopStringsAllTextIsReturnedImmediately) {
-  StopMatcher matcher({});
-  EXPECT_EQ(matcher.Push("text"), "text");
-  EXPECT_EQ(matcher.Flush(), "");
-  EXPECT_FALSE(matcher.stopped());
-}
-
 }  // namespace
 }  // namespace gpt2
