@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/has.h"
-#include "tests/support/least_seconds.h"
-#include "tests/support/slow_builds.h"
 
 namespace gpt2 {
 namespace {
@@ -57,16 +55,11 @@ TEST(ParseJson, AnErrorStatesTheByteWhereParsingStopped) {
   EXPECT_TRUE(Has(ErrorOf("[1e999]"), "a number too large at byte 6"));
 }
 
-// An object with 16 times the keys takes about as long as 16 objects, not 16 times as long.
-TEST(ParseJson, TimeGrowsLinearlyWithTheNumberOfKeys) {
-  const auto seconds = [](int times, std::size_t keys) {
-    std::string text = "{";
-    for (std::size_t i = 0; i < keys; ++i) text += "\"key " + std::to_string(i) + "\": 1, ";
-    text += "\"last\": 1}";
-    return testing::LeastSeconds(times, [&] { EXPECT_EQ(ErrorOf(text), ""); });
-  };
-  constexpr std::size_t kKeys = testing::kHasSanitizers ? 16'000 : 64'000;
-  EXPECT_LT(seconds(1, kKeys), 8 * seconds(16, kKeys / 16));
+// If time grew with the square of the number of keys, this would exceed the program's time limit.
+TEST(ParseJson, AnObjectMayHaveManyKeys) {
+  std::string text = "{";
+  for (int i = 0; i < 500'000; ++i) text += "\"key " + std::to_string(i) + "\": 1, ";
+  EXPECT_EQ(ErrorOf(text + "\"last\": 1}"), "");
 }
 
 TEST(ForMembers, VisitsMembersInOrderAndStopsAtAnError) {

@@ -77,16 +77,41 @@ TEST_F(WeightReaderTest, FinishReturnsTheWeightsOnlyOnce) {
   EXPECT_FALSE(reader.Feed(std::as_bytes(std::span(file))).ok());
 }
 
-TEST(WeightReader, AHubFileMayOmitBiases) {
-  const auto tensors = SmallModel("hub");
-  EXPECT_EQ(ReadError(SmallConfig("hub").dump(), HeaderOf(tensors) + DataOf(tensors)), "");
-}
-
-TEST(WeightReader, ScalesInAHubFileAreRefused) {
-  auto tensors = SmallModel("hub");
-  tensors.push_back({"wte.weight_scale", "BF16", {64, 1}, 128});
-  EXPECT_TRUE(Has(ReadError(SmallConfig("hub").dump(), HeaderOf(tensors) + DataOf(tensors)),
-                  "\"wte.weight_scale\" does not belong"));
+// One more tensor, or one in place of the first, the embedding.
+TEST(WeightReader, TensorsThatTheModelDoesNotHaveAreRefusedByName) {
+  struct Row {
+    NamedTensor tensor;
+    ErrorCode code;
+    const char* part;
+  };
+  const Row rows[] = {
+      {{"transformer.h.0.crossattention.c_attn.weight", "F32", {2}, 8},
+       ErrorCode::kUnsupported,
+       "cross-attention"},
+      {{"h.0.crossattention.q_attn.bias", "F32", {2}, 8},
+       ErrorCode::kUnsupported,
+       "cross-attention"},
+      {{"h.0.ln_cross_attn.weight", "F32", {2}, 8}, ErrorCode::kUnsupported, "cross-attention"},
+      {{"scores.weight", "F32", {2}, 8}, ErrorCode::kCorrupt, "does not belong"},
+      {{"wte.weight_scale", "BF16", {64, 1}, 128},
+       ErrorCode::kCorrupt,
+       "\"wte.weight_scale\" does not belong"},
+      // Doubles from a hub are unsupported; a shape that differs from config.json is damage.
+      {{"wte.weight", "F64", {64, 32}, 16384},
+       ErrorCode::kUnsupported,
+       "requires F32, F16 or BF16"},
+      {{"wte.weight", "F64", {32, 64}, 16384}, ErrorCode::kCorrupt, "is F64 [32, 64]"}};
+  for (const Row& row : rows) {
+    auto tensors = SmallModel("hub");
+    if (row.tensor.name == tensors[0].name) tensors.erase(tensors.begin());
+    tensors.push_back(row.tensor);
+    const std::string header = HeaderOf(tensors);
+    WeightReader reader(ReadConfigJson(SmallConfig("hub").dump()).value(), WeightFormat::kF32);
+    const Status status = reader.Feed(std::as_bytes(std::span(header)));
+    ASSERT_FALSE(status.ok()) << row.tensor.name;
+    EXPECT_EQ(status.error().code, row.code) << status.error().message;
+    EXPECT_TRUE(Has(status.error().message, row.part));
+  }
 }
 
 TEST(WeightReader, AFileMustMatchTheWeightFormatOfItsConfig) {
@@ -102,6 +127,8 @@ TEST(WeightReader, AFileMustMatchTheWeightFormatOfItsConfig) {
   EXPECT_TRUE(Has(error("f16", q8, metadata), "is I8 [64, 32], config.json requires F16"));
   EXPECT_TRUE(Has(error("f16", f32, metadata), "requires F16"));
   EXPECT_TRUE(Has(error("q8", f16, metadata), "requires I8"));
+  EXPECT_TRUE(Has(error("q8", q8, Json::object()), "different models"));
+  EXPECT_TRUE(Has(error("hub", f32, metadata), "config.json has no quantization_config"));
   EXPECT_TRUE(Has(error("q4", q8, metadata), "version 1, but config.json says \"q4\""));
   const Json second = SmallMetadata("q4");
   EXPECT_TRUE(Has(error("q8", q8, second), "version 2, but config.json says \"q8\""));
@@ -119,6 +146,41 @@ TEST(WeightReader, AHeaderLargerThanItsModelNeedsIsRefused) {
   for (int i = 0; i < 100; ++i)
     tensors.push_back({"h." + std::to_string(i) + ".attn.bias", "U8", {1}, 1});
   EXPECT_TRUE(Has(ReadError(SmallConfig("hub").dump(), HeaderOf(tensors)), "more than"));
+}
+
+TEST(WeightReader, ScalesAndCodesOutsideTheirRangeAreRefusedByName) {
+  // The error of a model of zeros, except for `bytes` in `tensor`, from `first` on.
+  const auto error = [](const char* weights, const char* tensor, std::size_t first,
+                        const std::string& bytes) {
+    const auto tensors = SmallModel(weights);
+    return ReadError(SmallConfig(weights).dump(),
+                     HeaderOf(tensors, SmallMetadata(weights)) +
+                         DataOf(tensors, tensor, std::string(first, '\0') + bytes));
+  };
+  const auto scale_error = [&](const char* weights, const char* tensor, std::size_t index,
+                               float scale) {
+    const auto bits = std::bit_cast<std::uint32_t>(scale);  // bfloat16 is the upper half
+    return error(weights, tensor, 2 * index,
+                 {static_cast<char>(bits >> 16 & 0xff), static_cast<char>(bits >> 24)});
+  };
+  constexpr const char* kScales = "h.0.mlp.c_proj.weight_scale";  // [32, 4]
+  EXPECT_EQ(scale_error("q8", kScales, 0, 1.0f), "");
+  for (const std::size_t index : {0, 1, 63, 127}) {
+    EXPECT_TRUE(Has(scale_error("q8", kScales, index, -0.5f), "negative")) << index;
+    for (const float scale : {INFINITY, -INFINITY, NAN}) {
+      const std::string refusal = scale_error("q8", kScales, index, scale);
+      EXPECT_TRUE(Has(refusal, "not finite"));
+      EXPECT_TRUE(Has(refusal, kScales));
+    }
+  }
+  // Only 4-bit scales may be negative. The embedding of a 4-bit model is an 8-bit matrix.
+  EXPECT_EQ(scale_error("q4", kScales, 5, -0.5f), "");
+  EXPECT_TRUE(Has(scale_error("q4", kScales, 5, -INFINITY), "not finite"));
+  EXPECT_TRUE(Has(scale_error("q4", "wte.weight_scale", 5, -0.5f), "negative"));
+  for (std::size_t at = 0; at < 32; ++at) {
+    EXPECT_TRUE(Has(error("q8", "wte.weight", 32 * 5 + at, "\x80"), "row 5: code -128")) << at;
+  }
+  EXPECT_EQ(error("q8", "wte.weight", 32, "\x81\x7f\x01\xff\x7f\x81\x81\x01"), "");
 }
 
 std::string_view BytesOf(const float& value) {
@@ -179,15 +241,19 @@ TEST(WeightReader, AHeadReplacesAMissingEmbedding) {
   EXPECT_EQ(outcome.first_of_head, 3);
 }
 
-TEST(WeightReader, UnusedHeadsAreNamedInOneWarning) {
+TEST(WeightReader, MasksAreSkippedAndUnusedHeadsAreNamedInOneWarning) {
   auto tensors = SmallModel("hub");
-  tensors.push_back({"score.weight", "F32", {2, 32}, 256});
-  tensors.push_back({"v_head.summary.bias", "F32", {1}, 4});
-  tensors.push_back({"v_head.summary.weight", "F64", {1, 32}, 256});
+  for (const char* name : {"score.weight", "v_head.summary.bias", "v_head.summary.weight",
+                           "transformer.h.0.attn.bias", "h.0.attn.masked_bias", "classifier.bias",
+                           "qa_outputs.weight", "multiple_choice_head.summary.weight"}) {
+    tensors.push_back({name, "F64", {1, 32}, 256});
+  }
   const TiedOutcome outcome = ReadTied(tensors, 2, 2, WeightFormat::kF32);
   EXPECT_EQ(outcome.warnings,
-            std::vector<std::string>{"model.safetensors: not used, because the language model "
-                                     "does not need it: \"score.*\", \"v_head.*\""});
+            std::vector<std::string>{
+                "model.safetensors: not used, because the language model does not need it: "
+                "\"score.*\", \"v_head.*\", \"classifier.*\", \"qa_outputs.*\", "
+                "\"multiple_choice_head.*\""});
 }
 
 // 1 + 2^-12 is not a float16. A folder of floats gives the same bits as its converted form.
@@ -249,12 +315,6 @@ TEST_F(WeightReaderTest, ValuesThatAreNotFiniteAreRefused) {
   const float nan = NAN;
   std::memcpy(file.data() + file.size() - sizeof nan, &nan, sizeof nan);
   EXPECT_TRUE(Has(ReadError(config, file), "not finite"));
-}
-
-TEST_F(WeightReaderTest, AConfigOfAnotherFormatIsRefused) {
-  Json converted = Json::parse(config);
-  converted["quantization_config"] = {{"quant_method", "gpt2-wasm"}, {"weights", "q8"}};
-  EXPECT_TRUE(Has(ReadError(converted.dump(), file), "different models"));
 }
 
 TEST_F(WeightReaderTest, BFloat16IsReadAsTheUpperHalfOfAFloat) {
