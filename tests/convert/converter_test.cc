@@ -14,21 +14,18 @@
 #include "tests/support/has.h"
 #include "tests/support/test_model.h"
 
-namespace gpt2 {
+namespace gpt2::testing {
 namespace {
-
-using testing::Converted;
-using testing::ConvertFile;
 
 Result<Converted> Convert(const std::string& model, StoredWeights weights,
                           std::size_t most = 1 << 20) {
-  const testing::ModelFiles files(model);
+  const ModelFiles files(model);
   GPT2_ASSIGN(const auto converter, Converter::OfSafetensors(files.config, {}, weights));
   return ConvertFile(*converter, files.file, most);
 }
 
 std::unique_ptr<Weights> Load(const Converted& converted) {
-  return testing::ReadWeights(converted.folder.config, converted.file, WeightFormat::kF32);
+  return ReadWeights(converted.folder.config, converted.file, WeightFormat::kF32);
 }
 
 // Every value, as the engine stores it in memory.
@@ -50,12 +47,12 @@ std::vector<float> ValuesOf(const Weights& weights) {
 }
 
 TEST(Converter, AConvertedModelHoldsTheWeightsThatTheEngineLoadsFromTheOriginal) {
-  for (const std::string& model : testing::TinyModelNames()) {
+  for (const std::string& model : TinyModelNames()) {
     for (const auto& [stored, format] : {std::pair(StoredWeights::kF32, WeightFormat::kF32),
                                          std::pair(StoredWeights::kQ8, WeightFormat::kQ8)}) {
       const auto converted = Convert(model, stored, 4000);
       ASSERT_TRUE(converted.ok()) << converted.error().message;
-      const auto expected = testing::LoadWeights(testing::TinyModelFolder(model), format);
+      const auto expected = LoadWeights(TinyModelFolder(model), format);
       EXPECT_EQ(ValuesOf(*Load(converted.value())), ValuesOf(*expected)) << model;
     }
   }
@@ -64,7 +61,7 @@ TEST(Converter, AConvertedModelHoldsTheWeightsThatTheEngineLoadsFromTheOriginal)
 // The header of a safetensors file of one more tensor than `file` has: a copy of the embedding, or
 // two values of another head.
 std::string WithTensor(const std::string& file, const std::string& name, const char* like) {
-  auto [header, data] = testing::SplitFile(file);
+  auto [header, data] = SplitFile(file);
   std::string bytes(8, '\1');
   Json tensor = {{"dtype", "F32"}, {"shape", {2}}};
   if (like != nullptr) {
@@ -74,13 +71,13 @@ std::string WithTensor(const std::string& file, const std::string& name, const c
   }
   tensor["data_offsets"] = {data.size(), data.size() + bytes.size()};
   header[name] = tensor;
-  return testing::JoinFile(header, data + bytes);
+  return JoinFile(header, data + bytes);
 }
 
 TEST(Converter, AConvertedModelRepeatsTheWarningsOfItsOriginal) {
-  const std::string folder = testing::TinyModelFolder("tied");
-  const std::string config = testing::ReadTestFile(folder + "/config.json");
-  const std::string file = testing::ReadTestFile(folder + "/model.safetensors");
+  const std::string folder = TinyModelFolder("tied");
+  const std::string config = ReadTestFile(folder + "/config.json");
+  const std::string file = ReadTestFile(folder + "/model.safetensors");
   const auto convert = [&](const std::string& original) {
     const auto converter =
         std::move(Converter::OfSafetensors(config, {}, StoredWeights::kQ8).value());
@@ -104,11 +101,10 @@ TEST(Converter, AConvertedModelRepeatsTheWarningsOfItsOriginal) {
 }
 
 TEST(Converter, LaterCallsRepeatTheFirstError) {
-  const std::string folder = testing::TinyModelFolder("tied");
-  const auto converter =
-      std::move(Converter::OfSafetensors(testing::ReadTestFile(folder + "/config.json"), {},
-                                         StoredWeights::kQ8)
-                    .value());
+  const std::string folder = TinyModelFolder("tied");
+  const auto converter = std::move(
+      Converter::OfSafetensors(ReadTestFile(folder + "/config.json"), {}, StoredWeights::kQ8)
+          .value());
   const std::string page = "<!doctype html>";
   std::span<const std::byte> bytes = std::as_bytes(std::span(page));
   const auto first = converter->Take(bytes);
@@ -140,4 +136,4 @@ TEST(WidenBlocks, EachTypeReadsExactlyItsBlockSize) {
 }
 
 }  // namespace
-}  // namespace gpt2
+}  // namespace gpt2::testing

@@ -11,14 +11,9 @@
 #include "tests/support/has.h"
 #include "tests/support/torch_writer.h"
 
-namespace gpt2 {
+namespace gpt2::testing {
 namespace {
 
-using testing::AsPickle;
-using testing::LittleEndianBytes;
-using testing::PickledName;
-using testing::PickledText;
-using testing::PickledTuple;
 using Kind = PickleValue::Kind;
 
 std::string FromHex(std::string_view hex) {
@@ -148,4 +143,4 @@ TEST(Pickle, AnOversizedPickleIsRefused) {
 }
 
 }  // namespace
-}  // namespace gpt2
+}  // namespace gpt2::testing

@@ -20,28 +20,11 @@
 #include "tests/support/test_model.h"
 #include "tests/support/torch_writer.h"
 
-namespace gpt2 {
+namespace gpt2::testing {
 namespace {
 
-using testing::AsPickle;
-using testing::Converted;
-using testing::ConvertFile;
-using testing::Fed;
-using testing::LittleEndianBytes;
-using testing::PickledDict;
-using testing::PickledName;
-using testing::PickledTensor;
-using testing::PickledText;
-using testing::PickledTuple;
-using testing::PickledWhole;
-using testing::ReadTorchFile;
-using testing::TensorsOf;
-using testing::TorchZip;
-using testing::ZipOf;
-using testing::ZipPart;
-
 std::string TestFile(const std::string& name) {
-  return testing::ReadTestFile(std::string(GPT2_TEST_DATA) + "/torch/" + name);
+  return ReadTestFile(std::string(GPT2_TEST_DATA) + "/torch/" + name);
 }
 
 // The safetensors file that `files` are converted to.
@@ -106,14 +89,14 @@ TEST(TorchFile, EveryFileFormatGivesTheSameModelAsSafetensors) {
 // The Hub stores GPT-BigCode's matrices as [out, in]; those of GPT-2 are transposed.
 TEST(TorchFile, AGptBigCodeFileGivesTheSameModelAsSafetensors) {
   for (const char* name : {"bigcode-one-key-head", "bigcode-interleaved"}) {
-    const std::string folder = testing::TinyModelFolder(name);
-    const std::string config = testing::ReadTestFile(folder + "/config.json");
-    const std::string safetensors = testing::ReadTestFile(folder + "/model.safetensors");
+    const std::string folder = TinyModelFolder(name);
+    const std::string config = ReadTestFile(folder + "/config.json");
+    const std::string safetensors = ReadTestFile(folder + "/model.safetensors");
     std::vector<std::pair<std::string, std::string>> dict;
     std::vector<std::string> storages;
-    for (const auto& [tensor_name, tensor] : testing::ReadFileTensors(safetensors)) {
-      testing::TensorView view{.key = std::to_string(storages.size()),
-                               .values = static_cast<std::int64_t>(tensor.values.size())};
+    for (const auto& [tensor_name, tensor] : ReadFileTensors(safetensors)) {
+      TensorView view{.key = std::to_string(storages.size()),
+                      .values = static_cast<std::int64_t>(tensor.values.size())};
       for (const std::uint64_t size : tensor.shape) {
         view.shape.push_back(static_cast<std::int64_t>(size));
       }
@@ -169,10 +152,10 @@ TEST(TorchFile, AnErrorNamesTheTruncatedFile) {
 }
 
 // Views of one storage with the values 0, 1, 2, ...
-std::string ViewsOf(const std::vector<testing::TensorView>& views, std::size_t values,
+std::string ViewsOf(const std::vector<TensorView>& views, std::size_t values,
                     const std::string& type = "FloatStorage", std::size_t bytes = 4) {
   std::vector<std::pair<std::string, std::string>> items;
-  for (testing::TensorView view : views) {
+  for (TensorView view : views) {
     view.type = type;
     view.values = static_cast<std::int64_t>(values);
     items.emplace_back("t" + std::to_string(items.size()), PickledTensor(view));
@@ -236,7 +219,7 @@ TEST(TorchFile, EveryTypeGetsItsSafetensorsName) {
 
 TEST(TorchFile, AViewOutsideItsStorageIsRefused) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  for (const testing::TensorView& view : std::vector<testing::TensorView>{
+  for (const TensorView& view : std::vector<TensorView>{
            {.shape = {13}, .strides = {1}},
            {.offset = 1, .shape = {12}, .strides = {1}},
            {.offset = 12, .shape = {}, .strides = {}},
@@ -258,7 +241,7 @@ TEST(TorchFile, AViewOutsideItsStorageIsRefused) {
 }
 
 TEST(TorchFile, TooManyViewsOfOneStorageAreRefused) {
-  const testing::TensorView view{.shape = {12}, .strides = {1}};
+  const TensorView view{.shape = {12}, .strides = {1}};
   EXPECT_EQ(TorchError(ViewsOf({view, view}, 12)), "");
   EXPECT_TRUE(Has(TorchError(ViewsOf({view, view, view}, 12)), "more than 2 times"));
 }
@@ -277,7 +260,7 @@ TEST(TorchFile, AFileWithoutAStateDictIsRefused) {
   refused(PickledDict({{"a", rebuild + "(NNNNtR"}}), "tensor \"a\" has no storage");
   refused(PickledDict({{"a", PickledName("torch._utils", "_rebuild_parameter") + ")R"}}),
           "tensor \"a\" is a parameter without a tensor");
-  testing::TensorView view{.values = 1, .shape = {1}, .strides = {1}};
+  TensorView view{.values = 1, .shape = {1}, .strides = {1}};
   const std::string one = PickledTensor(view);
   view.values = 2;
   refused(PickledDict({{"a", one}, {"b", PickledTensor(view)}}), "another type or size");
@@ -309,7 +292,7 @@ TEST(TorchFile, TensorsAndStoragesHaveShortNamesThatDiffer) {
 }
 
 TEST(TorchFile, OnlyZipFilesAsTorchSaveWritesThemAreRead) {
-  const testing::TensorView view{.values = 2, .shape = {2}, .strides = {1}};
+  const TensorView view{.values = 2, .shape = {2}, .strides = {1}};
   const std::string pickle = AsPickle(PickledDict({{"a", PickledTensor(view)}}));
   const std::vector<ZipPart> parts = {{"m/data.pkl", pickle}, {"m/data/0", "abcdefgh"}};
   const auto with = [&](std::size_t i, auto change) {
@@ -342,7 +325,7 @@ TEST(TorchFile, OnlyZipFilesAsTorchSaveWritesThemAreRead) {
           "its pickle has 8388");
 
   // Two storages that share bytes: the second's place is that of the first.
-  testing::TensorView other = view;
+  TensorView other = view;
   other.key = "1";
   const std::string two =
       AsPickle(PickledDict({{"a", PickledTensor(view)}, {"b", PickledTensor(other)}}));
@@ -400,4 +383,4 @@ TEST(TorchFile, AModelOfUnsupportedTypeIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace gpt2
+}  // namespace gpt2::testing

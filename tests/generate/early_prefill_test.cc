@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -27,33 +26,17 @@ Config LongConfig() {
   return config;
 }
 
-// Weights of -0.5 to 0.5, as 4-bit codes of one scale.
-void SetRowQ4(Matrix& matrix, std::size_t row, const std::vector<float>& weights) {
-  constexpr BFloat16 kSixteenth = 0x3d80;
-  for (std::size_t first = 0; first < weights.size(); first += kGroup) {
-    std::vector<std::int8_t> codes;
-    for (std::size_t i = first; i < std::min(first + kGroup, weights.size()); ++i) {
-      codes.push_back(static_cast<std::int8_t>(std::floor(weights[i] * 16)));
-    }
-    matrix.SetGroup(row, first / kGroup, codes, kSixteenth);
-  }
-}
-
+// Weights of -0.5 to 0.5.
 std::unique_ptr<Weights> RandomWeights(const Config& config, WeightFormat format) {
   auto weights = std::make_unique<Weights>(config);
   Random random(7);
-  const auto value = [&] { return static_cast<float>(random.NextUnit() - 0.5); };
   for (const TensorSpec& spec : TensorSpecs(config)) {
-    const bool is_q4 = format == WeightFormat::kQ4 && spec.is_conv1d();
-    const WeightFormat other = format == WeightFormat::kQ4 ? WeightFormat::kQ8 : format;
-    EXPECT_TRUE(Allocate(spec, is_q4 ? format : other, *weights).ok());
+    EXPECT_TRUE(Allocate(spec, format, *weights).ok());
     const TensorRef tensor = Bind(spec, *weights);
     std::vector<float> row(spec.cols);
     for (std::size_t r = 0; r < spec.rows; ++r) {
-      for (float& x : row) x = value();
-      if (is_q4) {
-        SetRowQ4(*tensor.matrix, r, row);
-      } else if (spec.is_matrix()) {
+      for (float& x : row) x = static_cast<float>(random.NextUnit() - 0.5);
+      if (spec.is_matrix()) {
         tensor.matrix->SetRow(r, row);
       } else {
         std::copy(row.begin(), row.end(), tensor.floats->data() + r * spec.cols);
@@ -94,7 +77,7 @@ TEST(EarlyPrefill, IsBitIdenticalToAPrefill) {
   const Config config = LongConfig();
   ThreadPool pool(kHasThreads ? 3 : 1);
   const Compute compute{&BestKernels(), &pool};
-  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8, WeightFormat::kQ4}) {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
     const auto weights = RandomWeights(config, format);
     for (const KvFormat kv : {KvFormat::kF32, KvFormat::kQ8}) {
       for (const std::size_t length : {1u, 2u, 63u, 64u, 65u, 128u, 129u, 150u}) {

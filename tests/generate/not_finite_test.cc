@@ -30,64 +30,13 @@ std::string WithTensor(const std::string& file, const std::string& name, float v
 
 const std::vector<std::int32_t> kIds = {5, 17, 40, 3};
 
-std::string ErrorOfGenerating(Context& context) {
-  Session session =
-      std::move(Session::Begin(context, nullptr, std::span(kIds), GenerateOptions{}).value());
-  while (!session.is_done()) {
-    const auto tokens = session.Step();
-    if (!tokens.ok()) return tokens.error().message;
-  }
-  return "";
-}
-
-std::string ErrorOfScoring(Context& context) {
-  Scorer scorer = std::move(Scorer::Begin(context, kIds, 4).value());
-  while (!scorer.is_done()) {
-    const auto scores = scorer.Step();
-    if (!scores.ok()) return scores.error().message;
-  }
-  return "";
-}
-
-TEST(NotFinite, AnErrorNamesThePositionAndTheTensor) {
-  const std::pair<const char*, const char*> tensors[] = {
-      {"h.0.attn.c_attn.weight", "h.0.attn.c_attn.weight"},
-      {"h.1.attn.c_proj.weight", "h.1.attn.c_proj.weight"},
-      {"h.1.mlp.c_fc.weight", "h.1.mlp.c_fc.weight"},
-      {"h.0.mlp.c_proj.weight", "h.0.mlp.c_proj.weight"},
-      {"ln_f.weight", "ln_f.weight"},
-  };
-  const ModelFiles tied("tied");
-  for (const auto& [huge, named] : tensors) {
-    for (const KernelTable* kernels : KernelTables()) {
-      for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
-        TestModel model(ReadWeights(tied.config, WithTensor(tied.file, huge, 3e38f), format),
-                        DefaultKvFormat(format), /*threads=*/1, *kernels);
-        const std::string expected =
-            std::string(") are not finite; the likely cause is tensor \"") + named +
-            "\": the first numbers that are not finite come from it";
-        EXPECT_EQ(ErrorOfGenerating(*model.context),
-                  "the logits after position 3 (token id 3" + expected)
-            << kernels->name << " " << WeightFormatName(format);
-        model.context->sequence().ClearCache();
-        EXPECT_EQ(ErrorOfScoring(*model.context),
-                  "the logits after position 0 (token id 5" + expected)
-            << kernels->name << " " << WeightFormatName(format);
-      }
-    }
-  }
-}
-
 struct Generated {
   std::vector<std::int32_t> ids;
   std::string error;
   std::size_t drafted = 0;
-  bool operator==(const Generated& other) const { return ids == other.ids && error == other.error; }
 };
-
-Generated Generate(Context& context, const GenerateOptions& options) {
-  std::vector<std::int32_t> prompt;
-  for (std::int32_t i = 0; i < 24; ++i) prompt.push_back(20 + i % 7);
+Generated Generate(Context& context, std::span<const std::int32_t> prompt,
+                   const GenerateOptions& options) {
   context.sequence().ClearCache();
   Session session = std::move(Session::Begin(context, nullptr, prompt, options).value());
   Generated generated;
@@ -103,9 +52,43 @@ Generated Generate(Context& context, const GenerateOptions& options) {
   return generated;
 }
 
+std::string ErrorOfScoring(Context& context) {
+  Scorer scorer = std::move(Scorer::Begin(context, kIds, 4).value());
+  while (!scorer.is_done()) {
+    const auto scores = scorer.Step();
+    if (!scores.ok()) return scores.error().message;
+  }
+  return "";
+}
+
+TEST(NotFinite, AnErrorNamesThePositionAndTheTensor) {
+  const ModelFiles tied("tied");
+  for (const std::string huge : {"h.0.attn.c_attn.weight", "h.1.attn.c_proj.weight",
+                                 "h.1.mlp.c_fc.weight", "h.0.mlp.c_proj.weight", "ln_f.weight"}) {
+    for (const KernelTable* kernels : KernelTables()) {
+      for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
+        TestModel model(ReadWeights(tied.config, WithTensor(tied.file, huge, 3e38f), format),
+                        DefaultKvFormat(format), /*threads=*/1, *kernels);
+        const std::string expected =
+            std::string(") are not finite; the likely cause is tensor \"") + huge +
+            "\": the first numbers that are not finite come from it";
+        EXPECT_EQ(Generate(*model.context, kIds, {}).error,
+                  "the logits after position 3 (token id 3" + expected)
+            << kernels->name << " " << WeightFormatName(format);
+        model.context->sequence().ClearCache();
+        EXPECT_EQ(ErrorOfScoring(*model.context),
+                  "the logits after position 0 (token id 5" + expected)
+            << kernels->name << " " << WeightFormatName(format);
+      }
+    }
+  }
+}
+
 // A draft reaches beyond the tokens that are generated, as far as a position of such numbers.
 TEST(NotFinite, LookupFailsAfterTheSameTokensAsWithoutIt) {
   const ModelFiles tied("tied");
+  std::vector<std::int32_t> prompt;
+  for (std::int32_t i = 0; i < 24; ++i) prompt.push_back(20 + i % 7);
   std::size_t drafted = 0, failed = 0;
   for (std::size_t position = 24; position < 44; ++position) {
     FileTensors tensors = ReadFileTensors(tied.file);
@@ -115,12 +98,12 @@ TEST(NotFinite, LookupFailsAfterTheSameTokensAsWithoutIt) {
     TestModel model(ReadWeights(tied.config, SafetensorsFile(tensors), WeightFormat::kF32),
                     KvFormat::kF32, /*threads=*/1, BestKernels());
     GenerateOptions options{.max_new_tokens = 20, .temperature = 0, .lookup = false};
-    const Generated plain = Generate(*model.context, options);
+    const Generated plain = Generate(*model.context, prompt, options);
     // A generation that ends earlier does not fail.
     if (position % 2 == 0 && !plain.ids.empty()) options.eos_token_ids = {plain.ids.back()};
-    const Generated expected = Generate(*model.context, options);
+    const Generated expected = Generate(*model.context, prompt, options);
     options.lookup = true;
-    const Generated found = Generate(*model.context, options);
+    const Generated found = Generate(*model.context, prompt, options);
     EXPECT_EQ(found.ids, expected.ids) << position;
     EXPECT_EQ(found.error, expected.error) << position;
     drafted += found.drafted;

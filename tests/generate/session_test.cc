@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/format/vocabulary_files.h"
 #include "tests/support/has.h"
 #include "tests/support/session_steps.h"
 #include "tests/support/test_model.h"
@@ -43,18 +42,6 @@ class SessionTest : public ::testing::Test {
     return Finish(session);
   }
 };
-
-// A vocabulary of the 128 ASCII bytes and some multi-byte leftovers for the 160 ids.
-Tokenizer ByteTokenizer() {
-  Json vocab;
-  for (int byte = 0; byte < 160; ++byte) {
-    // Printable ASCII spells itself; the rest gets a spelling outside the alphabet.
-    const std::string name = byte > 32 && byte < 127 ? std::string(1, static_cast<char>(byte))
-                                                     : "<" + std::to_string(byte) + "\n>";
-    vocab[name] = byte;
-  }
-  return std::move(ReadTokenizer(vocab.dump(), "#version: 0.2\n", 160).value());
-}
 
 TEST_F(SessionTest, MaxLengthIncludesThePrompt) {
   GenerateOptions options{.max_new_tokens = 20, .max_length = 20};
@@ -273,27 +260,6 @@ TEST_F(SessionTest, EachContinuationRunsEachTokenOnce) {
   }
 }
 
-TEST_F(SessionTest, ContinuationsEndIndependently) {
-  const Tokenizer tokenizer = ByteTokenizer();
-  GenerateOptions options{.max_new_tokens = 40, .temperature = 3, .seed = 5, .n = 4};
-  options.stop = {"a", "e", "7"};
-  Session session = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), options).value());
-  std::vector<std::string> texts(4);
-  while (!session.is_done()) {
-    for (const GeneratedToken& token : NextTokens(session)) texts[token.continuation] += token.text;
-  }
-  options.n = 1;
-  for (std::size_t i = 0; i < texts.size(); ++i, ++options.seed) {
-    Session alone = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), options).value());
-    std::string text;
-    while (!alone.is_done()) {
-      for (const GeneratedToken& token : NextTokens(alone)) text += token.text;
-    }
-    EXPECT_EQ(texts[i], text);
-    EXPECT_EQ(session.finish(i), alone.finish());
-  }
-}
-
 // A prompt that repeats itself, so that the drafter can guess.
 std::vector<std::int32_t> Refrain(std::size_t length) {
   std::vector<std::int32_t> ids(length);
@@ -339,28 +305,6 @@ TEST_F(SessionTest, TheNextPromptReusesTheCacheAfterLookup) {
 TEST_F(SessionTest, ZeroNewTokensFinishAtOnce) {
   const Session session = Begin(Ids(3), {.max_new_tokens = 0});
   EXPECT_EQ(session.finish(), FinishReason::kLength);
-}
-
-TEST_F(SessionTest, TheTextEndsBeforeAStopString) {
-  const Tokenizer tokenizer = ByteTokenizer();
-  GenerateOptions options{.max_new_tokens = 30, .temperature = 3, .seed = 5};
-  const auto text_of = [&](const GenerateOptions& with, FinishReason& reason) {
-    Session session = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), with).value());
-    std::string text;
-    while (!session.is_done()) {
-      for (const GeneratedToken& token : NextTokens(session)) text += token.text;
-    }
-    reason = session.finish();
-    return text;
-  };
-  FinishReason reason;
-  const std::string whole = text_of(options, reason);
-  EXPECT_EQ(reason, FinishReason::kLength);
-  ASSERT_GT(whole.size(), 10u);
-  const std::string stop = whole.substr(whole.size() / 2, 3);  // crosses the border of tokens
-  options.stop = {stop};
-  EXPECT_EQ(text_of(options, reason), whole.substr(0, whole.find(stop)));
-  EXPECT_EQ(reason, FinishReason::kStop);
 }
 
 }  // namespace

@@ -48,6 +48,36 @@ class SessionTextTest : public ::testing::Test {
   GenerateOptions options{.max_new_tokens = 12, .temperature = 2, .seed = 4};
 };
 
+TEST_F(SessionTextTest, TheTextEndsBeforeAStopString) {
+  const WrittenText whole = Write({1, 2, 3}, options);
+  EXPECT_EQ(whole.finish, FinishReason::kLength);
+  ASSERT_GT(whole.text.size(), 10u);
+  // It crosses the border of tokens.
+  const std::string stop = whole.text.substr(whole.text.size() / 2, 4);
+  options.stop = {stop};
+  const WrittenText ended = Write({1, 2, 3}, options);
+  EXPECT_EQ(ended.text, whole.text.substr(0, whole.text.find(stop)));
+  EXPECT_EQ(ended.finish, FinishReason::kStop);
+}
+
+TEST_F(SessionTextTest, ContinuationsEndIndependently) {
+  options.max_new_tokens = 40;
+  options.n = 4;
+  options.stop = {"a", "e", "7"};
+  const std::vector<std::int32_t> prompt = {1, 2, 3, 4};
+  Session session = std::move(Session::Begin(*model.context, &tokenizer, prompt, options).value());
+  std::vector<std::string> texts(4);
+  while (!session.is_done()) {
+    for (const GeneratedToken& token : NextTokens(session)) texts[token.continuation] += token.text;
+  }
+  options.n = 1;
+  for (std::size_t i = 0; i < texts.size(); ++i, ++options.seed) {
+    const WrittenText alone = Write(prompt, options);
+    EXPECT_EQ(texts[i], alone.text);
+    EXPECT_EQ(session.finish(i), alone.finish);
+  }
+}
+
 TEST_F(SessionTextTest, HeldBackTextIsReturnedAtTheEnd) {
   const std::string whole = Write({1, 2, 3}, options).text;
   ASSERT_FALSE(whole.empty());

@@ -222,29 +222,28 @@ TEST(LanguageJson, StepsThatMultiplyTheLengthOfTheTextAreRefused) {
 }
 
 TEST(LanguageJson, AnErrorNamesTheUnsupportedField) {
-  Json file = WordLevel();
-  file["normalizer"] = {{"type", "Nmt"}};
-  EXPECT_TRUE(Has(ErrorOf(file), "\"normalizer.type\" is \"Nmt\""));
-  file = WordLevel();
-  file["pre_tokenizer"] = {{"type", "UnicodeScripts"}};
-  EXPECT_TRUE(Has(ErrorOf(file), "\"pre_tokenizer.type\""));
-  file = WordLevel();
-  file["model"]["type"] = "Other";
-  EXPECT_TRUE(Has(ErrorOf(file), "\"model.type\" is \"Other\""));
-  file = WordLevel();
-  file["model"]["cache"] = 1;
-  EXPECT_TRUE(Has(ErrorOf(file), "unknown member \"cache\""));
-  file = WordLevel();
-  file["pre_tokenizer"] = {
-      {"type", "Split"}, {"pattern", {{"Regex", "\\d"}}}, {"behavior", "Isolated"}};
-  EXPECT_TRUE(Has(ErrorOf(file), "an unknown escape before \"d\""));
-  file["pre_tokenizer"]["pattern"] = {{"Regex", "(a*)*b"}};
-  EXPECT_TRUE(Has(ErrorOf(file), "the operator \"(\""));
-  file["pre_tokenizer"]["pattern"] = {{"Regex", "a"}, {"String", "b"}};
-  EXPECT_TRUE(Has(ErrorOf(file), "\"pre_tokenizer.pattern\""));
-  file = WordLevel();
-  file["decoder"] = {{"type", "CTC"}};
-  EXPECT_TRUE(Has(ErrorOf(file), "\"decoder.type\""));
+  const auto split = [](const Json& pattern) {
+    return Json{{"type", "Split"}, {"pattern", pattern}, {"behavior", "Isolated"}};
+  };
+  struct Row {
+    const char* place;
+    Json value;
+    const char* why;
+  };
+  const Row rows[] = {
+      {"/normalizer", {{"type", "Nmt"}}, "\"normalizer.type\" is \"Nmt\""},
+      {"/pre_tokenizer", {{"type", "UnicodeScripts"}}, "\"pre_tokenizer.type\""},
+      {"/model/type", "Other", "\"model.type\" is \"Other\""},
+      {"/model/cache", 1, "unknown member \"cache\""},
+      {"/pre_tokenizer", split({{"Regex", "\\d"}}), "an unknown escape before \"d\""},
+      {"/pre_tokenizer", split({{"Regex", "(a*)*b"}}), "the operator \"(\""},
+      {"/pre_tokenizer", split({{"Regex", "a"}, {"String", "b"}}), "\"pre_tokenizer.pattern\""},
+      {"/decoder", {{"type", "CTC"}}, "\"decoder.type\""}};
+  for (const Row& row : rows) {
+    Json file = WordLevel();
+    file[Json::json_pointer(row.place)] = row.value;
+    EXPECT_TRUE(Has(ErrorOf(file), row.why));
+  }
 }
 
 // The text of a token would depend on the tokens after it, which a generation does not know.

@@ -23,19 +23,24 @@ class ModelWriterTest : public ::testing::Test {
   }
   ~ModelWriterTest() override { fs::remove_all(folder); }
 
-  // Writes the tiny model "tied" in `format` and loads it again.
+  // Writes `weights`, with the config of the tiny model "tied".
+  auto Write(StoredWeights format) {
+    return WriteModel(
+        folder, {.weights = weights.get(),
+                 .only = nullptr,
+                 .format = format,
+                 .config = testing::ReadTestJson(testing::TinyModelFolder("tied") + "/config.json"),
+                 .vocabulary = nullptr,
+                 .inputs = {},
+                 .force = true});
+  }
+
+  // Writes the tiny model in `format` and loads it again.
   LoadedModel WriteAndLoad(StoredWeights format) {
-    const std::string source = testing::TinyModelFolder("tied");
-    weights = testing::LoadWeights(
-        source, format == StoredWeights::kQ8 ? WeightFormat::kQ8 : WeightFormat::kF32);
-    const auto report =
-        WriteModel(folder, {.weights = weights.get(),
-                            .only = nullptr,
-                            .format = format,
-                            .config = testing::ReadTestJson(source + "/config.json"),
-                            .vocabulary = nullptr,
-                            .inputs = {},
-                            .force = true});
+    weights =
+        testing::LoadWeights(testing::TinyModelFolder("tied"),
+                             format == StoredWeights::kQ8 ? WeightFormat::kQ8 : WeightFormat::kF32);
+    const auto report = Write(format);
     EXPECT_TRUE(report.ok()) << report.error().message;
     auto model = LoadModel(folder, WeightFormat::kF32);
     EXPECT_TRUE(model.ok()) << model.error().message;
@@ -84,13 +89,7 @@ TEST_F(ModelWriterTest, ValuesTooLargeForF16AreNamedAndNoFolderRemains) {
   weights = testing::LoadWeights(testing::TinyModelFolder("tied"), WeightFormat::kF32);
   std::vector<float> row(64, 70000.0f);
   weights->blocks[1].mlp_up.weight.SetRow(3, row);
-  const auto report = WriteModel(folder, {.weights = weights.get(),
-                                          .only = nullptr,
-                                          .format = StoredWeights::kF16,
-                                          .config = Json::object(),
-                                          .vocabulary = nullptr,
-                                          .inputs = {},
-                                          .force = false});
+  const auto report = Write(StoredWeights::kF16);
   ASSERT_FALSE(report.ok());
   EXPECT_TRUE(Has(report.error().message, "h.1.mlp.c_fc.weight"));
   EXPECT_FALSE(fs::exists(folder));
@@ -104,13 +103,7 @@ TEST_F(ModelWriterTest, ValuesTooLargeForAScaleAreNamed) {
   Matrix& matrix = weights->blocks[0].mlp_up.weight;
   std::vector<BFloat16> scales(matrix.groups(), BFloat16{0x7f80});  // infinity
   SetScales(matrix, 5, scales);
-  const auto report = WriteModel(folder, {.weights = weights.get(),
-                                          .only = nullptr,
-                                          .format = StoredWeights::kQ8,
-                                          .config = Json::object(),
-                                          .vocabulary = nullptr,
-                                          .inputs = {},
-                                          .force = false});
+  const auto report = Write(StoredWeights::kQ8);
   ASSERT_FALSE(report.ok());
   EXPECT_TRUE(Has(report.error().message, "h.0.mlp.c_fc.weight\" row 5"));
 }

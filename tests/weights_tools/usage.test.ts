@@ -50,13 +50,6 @@ describe("numbers", () => {
   const ranges = {
     threads: "a whole number from 0 to 64",
     seed: "a whole number from 0 to 9007199254740991",
-    "max-new-tokens": "a whole number from 0 to 16777216",
-    temperature: "a number from 0 to 100",
-    "top-k": "a whole number from 0 to 16777216",
-    "top-p": "a number from 0 to 1",
-    "min-p": "a number from 0 to 1",
-    "typical-p": "a number from 0 to 1",
-    "no-repeat-ngram-size": "a whole number from 0 to 16777216",
     "repetition-penalty": "a number from 0.01 to 100",
     n: "a whole number from 1 to 16",
   };
