@@ -182,7 +182,7 @@ TEST_F(ApiTest, UnknownAndInvalidOptionsAreRefused) {
     const std::int32_t ids[] = {1, 2};
     const Json reply =
         ReplyJson(call(engine, ids, sizeof ids, /*is_ids=*/true, options.data(), options.size()));
-    if (reply.contains("error")) EXPECT_EQ(reply["error"]["code"], "invalid-argument") << reply;
+    EXPECT_TRUE(reply.contains("result") || reply["error"]["code"] == "invalid-argument") << reply;
     return ErrorOf(reply);
   };
   const auto generate = [&](const Json& options) { return refusal(gpt2_generate, options.dump()); };
