@@ -206,7 +206,7 @@ TEST_F(ApiTest, UnknownAndInvalidOptionsAreRefused) {
       {{{"stop", std::vector<std::string>(1000, "a")}}, "1000 strings, expected at most 256"},
       {{{"stop", std::string(100'000, 'a')}}, "100000 bytes, expected at most 1024"},
       {{{"stop", std::string(1024, 'a')}}, "needs a tokenizer"},
-      {Json::array(), "is an array of 0, expected an object"}};
+      {Json::array(), "are an array of 0, expected an object"}};
   for (const auto& [options, why] : refused) EXPECT_TRUE(Has(generate(options), why));
   EXPECT_TRUE(Has(refusal(gpt2_generate, "{"), "not valid JSON"));
   EXPECT_TRUE(Has(tokenize(R"({"special": true})"),

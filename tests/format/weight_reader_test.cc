@@ -100,7 +100,7 @@ TEST(WeightReader, TensorsThatTheModelDoesNotHaveAreRefusedByName) {
       {{"wte.weight", "F64", {64, 32}, 16384},
        ErrorCode::kUnsupported,
        "requires F32, F16 or BF16"},
-      {{"wte.weight", "F64", {32, 64}, 16384}, ErrorCode::kCorrupt, "is F64 [32, 64]"}};
+      {{"wte.weight", "F64", {32, 64}, 16384}, ErrorCode::kCorrupt, "is \"F64\" [32, 64]"}};
   for (const Row& row : rows) {
     auto tensors = SmallModel("hub");
     if (row.tensor.name == tensors[0].name) tensors.erase(tensors.begin());
