@@ -34,30 +34,27 @@ TEST(Sampler, EachFilterKeepsItsTokens) {
     GenerateOptions options;
     std::vector<float> logits = kLogits;
   };
-  const auto with = [](auto change) {
-    GenerateOptions options = Plain();
-    change(options);
-    return options;
-  };
   const Row rows[] = {
-      {"greedy", {1}, with([](auto& o) { o.temperature = 0; })},
-      {"greedy, the first of two", {1}, with([](auto& o) { o.temperature = 0; }), {1, 2, 2, 0}},
-      {"top-k", {1, 3}, with([](auto& o) { o.top_k = 2; })},
-      {"top-p: 0.5 + 0.25", {1, 3}, with([](auto& o) { o.top_p = 0.7; })},
-      {"top-p: 0.5 + 0.25 + 0.15", {0, 1, 3}, with([](auto& o) { o.top_p = 0.8; })},
-      {"top-p keeps one", {1}, with([](auto& o) { o.top_p = 0; })},
+      {"greedy", {1}, {.temperature = 0, .top_k = 0, .top_p = 1}},
+      {"greedy, the first of two", {1}, {.temperature = 0, .top_k = 0, .top_p = 1}, {1, 2, 2, 0}},
+      {"top-k", {1, 3}, {.temperature = 1, .top_k = 2, .top_p = 1}},
+      {"top-p: 0.5 + 0.25", {1, 3}, {.temperature = 1, .top_k = 0, .top_p = 0.7}},
+      {"top-p: 0.5 + 0.25 + 0.15", {0, 1, 3}, {.temperature = 1, .top_k = 0, .top_p = 0.8}},
+      {"top-p keeps one", {1}, {.temperature = 1, .top_k = 0, .top_p = 0}},
       // 0.5, 0.25 and 0.15 become 0.556, 0.278 and 0.167: the first two are enough.
-      {"top-p within top-k", {1, 3}, with([](auto& o) { o.top_k = 3, o.top_p = 0.82; })},
-      {"min-p: 0.145", {0, 1, 3}, with([](auto& o) { o.min_p = 0.29; })},
+      {"top-p within top-k", {1, 3}, {.temperature = 1, .top_k = 3, .top_p = 0.82}},
+      {"min-p: 0.145", {0, 1, 3}, {.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0.29}},
       // The temperature makes 0.725, 0.181, 0.065 and 0.029 of the probabilities.
-      {"top-p at 0.5", {1}, with([](auto& o) { o.temperature = 0.5, o.top_p = 0.7; })},
-      {"min-p at 0.5", {1, 3}, with([](auto& o) { o.temperature = 0.5, o.min_p = 0.2; })},
+      {"top-p at 0.5", {1}, {.temperature = 0.5, .top_k = 0, .top_p = 0.7}},
+      {"min-p at 0.5", {1, 3}, {.temperature = 0.5, .top_k = 0, .top_p = 1, .min_p = 0.2}},
       {"typical-p, all equal",
        {0, 1, 2, 3},
-       with([](auto& o) { o.typical_p = 0.1; }),
+       {.temperature = 1, .top_k = 0, .top_p = 1, .typical_p = 0.1},
        {1, 1, 1, 1}},
       // 0.667 and 0.333: the entropy is 0.637 nats, and 0.405 is closer than 1.099.
-      {"typical-p within top-k", {1}, with([](auto& o) { o.top_k = 2, o.typical_p = 0.5; })}};
+      {"typical-p within top-k",
+       {1},
+       {.temperature = 1, .top_k = 2, .top_p = 1, .typical_p = 0.5}}};
   for (const Row& row : rows) EXPECT_EQ(Reachable(row.options, row.logits), row.kept) << row.what;
 }
 
