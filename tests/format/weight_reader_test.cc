@@ -78,7 +78,7 @@ TEST_F(WeightReaderTest, FinishReturnsTheWeightsOnlyOnce) {
 }
 
 // One more tensor, or one in place of the first, the embedding.
-TEST(WeightReader, TensorsThatTheModelDoesNotHaveAreRefusedByName) {
+TEST(WeightReader, TensorsThatDoNotFitTheModelAreRefusedByName) {
   struct Row {
     NamedTensor tensor;
     ErrorCode code;
@@ -300,6 +300,10 @@ TEST_F(WeightReaderTest, BytesAfterTheEndAreRefused) {
 TEST_F(WeightReaderTest, MissingUnknownAndMisshapenTensorsAreNamed) {
   EXPECT_TRUE(
       Has(ReadError(config, WithHeaderEdit("\"ln_f.weight\"", "\"ln_f.wrong!\"")), "ln_f.wrong!"));
+  auto tensors = SmallModel("hub");
+  std::erase_if(tensors, [](const NamedTensor& tensor) { return tensor.name == "ln_f.weight"; });
+  EXPECT_TRUE(Has(ReadError(SmallConfig("hub").dump(), HeaderOf(tensors)),
+                  "\"ln_f.weight\" is missing, expected [32]"));
   Json other = Json::parse(config);
   other["n_layer"] = 4;
   EXPECT_TRUE(Has(ReadError(other.dump(), file), "h.3"));
