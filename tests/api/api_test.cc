@@ -208,7 +208,9 @@ TEST_F(ApiTest, UnknownAndInvalidOptionsAreRefused) {
       {{{"stop", std::string(1024, 'a')}}, "needs a tokenizer"},
       {Json::array(), "are an array of 0, expected an object"}};
   for (const auto& [options, why] : refused) EXPECT_TRUE(Has(generate(options), why));
-  EXPECT_TRUE(Has(refusal(gpt2_generate, "{"), "not valid JSON"));
+  for (const std::string& error : {refusal(gpt2_generate, "{"), score("{"), tokenize("{")}) {
+    EXPECT_TRUE(Has(error, "not valid JSON"));
+  }
   EXPECT_TRUE(Has(tokenize(R"({"special": true})"),
                   "unknown option \"special\", expected one of allowSpecial"));
   EXPECT_TRUE(Has(tokenize(R"({"allowSpecial": 1})"), "allowSpecial is 1"));
@@ -226,6 +228,7 @@ TEST_F(ApiTest, UnknownAndInvalidLoadOptionsAreRefused) {
   EXPECT_EQ(ErrorOf(LoadBegin(tied.config, R"({"kv": "f32"})")), "");
   EXPECT_EQ(ErrorOf(LoadBegin(tied.config, R"({"kv": null})")), "");
   const std::pair<const char*, const char*> refused[] = {
+      {"{", "not valid JSON"},
       {"[]", "the load options is an array of 0, expected an object"},
       {R"({"kv": 8})", "kv is 8"},
       {R"({"generationConfig": {}})", "generation_config.json"},
@@ -234,6 +237,10 @@ TEST_F(ApiTest, UnknownAndInvalidLoadOptionsAreRefused) {
   for (const auto& [options, why] : refused) {
     EXPECT_TRUE(Has(ErrorOf(LoadBegin(tied.config, options)), why)) << options;
   }
+}
+
+TEST_F(ApiTest, ADamagedVocabularyIsRefused) {
+  EXPECT_TRUE(Has(ErrorOf(LoadBegin(tied.config, "{}", "{", "a b")), "vocab.json"));
 }
 
 TEST_F(ApiTest, ScoringStepsReturnOneLogprobPerTokenFromAnyStart) {

@@ -44,6 +44,7 @@ TEST(ConfigJson, InvalidValuesAreRefusedByName) {
       EXPECT_TRUE(Has(error, "expected"));
     }
   }
+  EXPECT_TRUE(Has(ReadConfigJson("{}").error().message, "\"n_embd\" is missing"));
   EXPECT_TRUE(Has(ErrorWith("n_head", 7), "multiple"));
   EXPECT_TRUE(Has(ErrorWith("activation_function", "mish"), "\"mish\", expected one of"));
   EXPECT_TRUE(Has(ErrorWith("model_type", "llama"), "llama"));
