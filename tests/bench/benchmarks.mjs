@@ -1,11 +1,9 @@
 // The list of benchmarks. Each has contenders, whose runs are interleaved, so that all of them run under the same load.
-import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { root } from "../../engine/toolchain/build.mjs";
 import { downloadBytes } from "../support/download-size.mjs";
-import { fluency } from "./fluency.mjs";
 import { gpt2Sizes, made, makeGguf, makeHubModel, makeModel, makePrompt } from "./models.mjs";
 import { installPeers, llamaVersion, peersFolder, peerVersions } from "./peers/install.mjs";
 import { askLlama } from "./peers/llama.mjs";
@@ -19,7 +17,7 @@ import { inTab, makeProfile, removeProfile } from "./tab.mjs";
  * @typedef {{ about: string, rounds?: number, versions?: Record<string, string>, pairs?: string[][], contenders: (flags: Flags) => Contender[] }} Benchmark
  */
 
-/** The columns of speeds. `model_bench.cc` has the same. */
+/** The columns of speeds. */
 export const measures = {
   "prefill 64": { length: 64, tokens: 2, field: "prefill" },
   "prefill 512": { length: 512, tokens: 2, field: "prefill" },
@@ -193,12 +191,10 @@ export const benchmarks = {
     },
   },
   native: {
-    about: "124M's shapes in Chromium and natively, compared with llama.cpp on the same processor",
+    about: "124M's shapes in Chromium, compared with native llama.cpp on the same processor",
     rounds: 3,
     versions: { "node-llama-cpp": llamaVersion },
-    pairs: formats.flatMap(([weights, type]) =>
-      ["Chromium", "native"].map((where) => [`gpt2-wasm ${weights}, ${where}`, `llama.cpp ${type}, native`]),
-    ),
+    pairs: formats.map(([weights, type]) => [`gpt2-wasm ${weights}, Chromium`, `llama.cpp ${type}, native`]),
     contenders: (flags) =>
       formats.flatMap(([weights, type]) => [
         {
@@ -213,20 +209,7 @@ export const benchmarks = {
             }),
         },
         ours(flags, `gpt2-wasm ${weights}, Chromium`, () => makeModel(weights)),
-        {
-          name: `gpt2-wasm ${weights}, native`, // which emulates WebAssembly's instructions with SSE4.2
-          take: async () => {
-            const program = join(root, "build/native/tests/bench/model_bench");
-            return JSON.parse(
-              execFileSync(program, [makeModel(weights), `${flags.threads}`, `${turns}`]).toString(),
-            );
-          },
-        },
       ]),
-  },
-  fluency: {
-    about: "on the page: the time from a key to its frame, and the longest task of the main thread",
-    contenders: () => [fluency("alone", false), fluency("while the model writes", true)],
   },
   visits: {
     about: "the first visit at --rate, the second visit, and a conversion: times, and memory of the tab",

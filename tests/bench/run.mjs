@@ -85,7 +85,7 @@ const [threads, rounds] = [countOf("threads", 2), countOf("rounds", benchmark.ro
 if (!given["no-build"]) {
   aptInstall(benchPackages);
   buildWeb();
-  buildPreset("native", { targets: ["gpt2-weights", ...(name === "native" ? ["model_bench"] : [])] });
+  buildPreset("native", { targets: ["gpt2-weights"] });
 }
 const readers = [join(root, "web/page/models/readers.ts")]; // the page's code that measures what memory allows
 buildSync({ entryPoints: readers, outdir: floorFolder, bundle: true, format: "esm" });
