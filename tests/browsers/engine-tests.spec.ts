@@ -8,7 +8,7 @@ import { variants, type Variant } from "../../web/src/shared/types.js";
 import { root } from "../e2e/model.js";
 import { within } from "./browser.js";
 import { cases } from "./cases.js";
-import { serve, type StaticHost } from "./static-host.js";
+import { isolation, serve, type StaticHost } from "./static-host.js";
 import { inBrowsers, type Tab } from "./tab.js";
 
 const data = resolve(root, "tests/data");
@@ -43,7 +43,8 @@ interface TestResult {
 let host: StaticHost;
 test.beforeAll(async () => {
   const builds = resolve(root, "build/wasm/tests");
-  host = await serve(true, { "/build/": builds, "/browsers/": import.meta.dirname, "/data/": data });
+  const folders = { "/build/": builds, "/browsers/": import.meta.dirname, "/data/": data };
+  host = await serve(folders, isolation);
 });
 test.afterAll(() => host.close());
 

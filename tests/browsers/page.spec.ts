@@ -16,7 +16,7 @@ type Editor = HTMLElement & { view?: { state: { doc: { toString(): string } } } 
 
 const dist = { "/": resolve(root, "web/dist") };
 let plain: StaticHost;
-test.beforeAll(async () => void (plain = await serve(false, dist)));
+test.beforeAll(async () => void (plain = await serve(dist)));
 test.afterAll(() => plain.close());
 
 inBrowsers(cases, (tab, { name, page: { variant, notice } }) => {
@@ -93,7 +93,7 @@ inBrowsers(cases, (tab, { name, page: { variant, notice } }) => {
   });
 
   test("the page opens again after its host has gone", async () => {
-    const host = await serve(false, dist);
+    const host = await serve(dist);
     await tab.open(`${host.origin}/index.html?variant=simd`);
     await tab.until(() => document.getElementById("offline")?.checkVisibility()).finally(() => host.close());
     await expect(fetch(host.origin)).rejects.toThrow();

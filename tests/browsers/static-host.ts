@@ -1,55 +1,58 @@
-// A static host on its own port, with or without the headers of cross-origin isolation.
-import { createServer } from "node:http";
+// A static host on its own port, which sends the headers that a test wants.
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { extname } from "node:path";
 import sirv from "sirv";
 
-export interface StaticHost {
-  /** The origin, without a slash at the end. */
-  origin: string;
-  close(): Promise<void>;
-}
+type Headers = Readonly<Record<string, string>>;
+export const isolation: Headers = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+/** Those of a CDN: pages of every origin may read its files. */
+export const shared: Headers = {
+  "Access-Control-Allow-Origin": "*",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+};
 
 /**
- * Serves each folder of `folders` below the path that it is listed by, and an empty page at /blank.html. Pages of every
- * origin may read an `open` host, like a CDN.
+ * Serves each folder of `folders` below the path that it is listed by, and `html` at every other address that could be a
+ * page's. `page` and `files` are the headers of `html` and of the folders; both are `headers` at first.
  */
-export async function serve(
-  isolated: boolean,
-  folders: Readonly<Record<string, string>>,
-  { open = false } = {},
-): Promise<StaticHost> {
-  const setHeaders = (response: { setHeader(name: string, value: string): unknown }) => {
-    if (open) {
-      response.setHeader("Access-Control-Allow-Origin", "*");
-      response.setHeader("Cross-Origin-Resource-Policy", "cross-origin");
-    }
-    if (!isolated) return;
-    response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
-    response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+export async function serve(folders: Readonly<Record<string, string>>, headers: Headers = {}) {
+  const host = {
+    page: headers,
+    files: headers,
+    html: "<!doctype html><title>page</title>",
+    /** The paths of all requests. */
+    requests: [] as string[],
+  };
+  const send = (response: ServerResponse, all: Headers) => {
+    for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
   };
   // Read again for each request, because tests are rebuilt while a host runs.
-  const mounts = Object.entries(folders).map(
-    ([path, folder]) => [path, sirv(folder, { dev: true, setHeaders })] as const,
-  );
+  const options = { dev: true, setHeaders: (response: ServerResponse) => send(response, host.files) };
+  const mounts = Object.entries(folders).map(([path, folder]) => [path, sirv(folder, options)] as const);
   const server = createServer((request, response) => {
-    const url = request.url ?? "/";
-    if (url === "/blank.html") {
-      setHeaders(response);
-      response.setHeader("Content-Type", "text/html");
-      return void response.end("<!doctype html><title>blank</title>");
-    }
-    const mount = mounts.find(([path]) => url.startsWith(path));
-    if (!mount) return void response.writeHead(404).end();
-    request.url = url.slice(mount[0].length - 1);
-    mount[1](request, response, () => void response.writeHead(404).end());
+    const { pathname } = new URL(request.url ?? "/", "http://host");
+    host.requests.push(pathname);
+    const sendPage = () => {
+      if (!["", ".html"].includes(extname(pathname))) return void response.writeHead(404).end();
+      send(response, { "Content-Type": "text/html", ...host.page });
+      response.end(host.html);
+    };
+    const [path = "/", find] = mounts.find(([each]) => pathname.startsWith(each)) ?? [];
+    if (!find) return sendPage();
+    request.url = (request.url ?? "/").slice(path.length - 1);
+    find(request, response, sendPage);
   });
   await new Promise<void>((listening) => server.listen(0, "localhost", listening));
-  return {
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      }),
-  };
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+  return Object.assign(host, { port, origin: `http://localhost:${port}`, close });
 }
+export type StaticHost = Awaited<ReturnType<typeof serve>>;

@@ -3,9 +3,10 @@ import { test } from "@playwright/test";
 import type * as Gpt2 from "../../web/src/client/index.js";
 import { LateError, within, type Browser } from "./browser.js";
 import type { Case } from "./cases.js";
-import { until } from "./until.js";
 
 const patienceMs = 60_000;
+/** WebKitGTK sometimes never answers what was asked in a page that it leaves meanwhile: `until` asks again. */
+const answerMs = 10_000;
 
 const asJson = (value: unknown) => (value === undefined ? "undefined" : JSON.stringify(value));
 
@@ -52,8 +53,16 @@ export class Tab {
   }
 
   /** Waits until a condition holds in a page that may be reloaded meanwhile. */
-  until<A>(holds: (argument: A) => unknown, argument?: A): Promise<void> {
-    return until(this.browser, `Boolean((${holds.toString()})(${asJson(argument)}))`);
+  async until<A>(holds: (argument: A) => unknown, argument?: A): Promise<void> {
+    const condition = `(${holds.toString()})(${asJson(argument)})`;
+    const ask = (expression: string) => this.browser.evaluate(`Promise.resolve(String(${expression}))`);
+    for (const end = performance.now() + patienceMs; performance.now() < end;) {
+      const answer = within(answerMs, condition, ask(`Boolean(${condition})`)).catch(() => "reloaded");
+      if ((await answer) === "true") return;
+      await new Promise((later) => setTimeout(later, 100));
+    }
+    const text = await ask("document.body.innerText").catch(String);
+    throw new LateError(`never: ${condition} in a page that says: ${text}`);
   }
 
   /** The result of `attempt`, which includes a load; repeats it after a hang (see `mostHangs` in cases.ts). */

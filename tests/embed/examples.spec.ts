@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
-import { serve, type StaticHost } from "../browsers/static-host.js";
+import { isolation, serve, type StaticHost } from "../browsers/static-host.js";
 import { native } from "../e2e/model.js";
 import {
   addModels,
@@ -26,7 +26,7 @@ test("in React's StrictMode the element works after mounting twice, unmounting a
 }) => {
   const folder = makeApp("react", true);
   run(folder, "npm", "run", "build");
-  const host = await serve(true, { ...models, "/": join(folder, "dist") });
+  const host = await serve({ ...models, "/": join(folder, "dist") }, isolation);
   await expectStory(page, host.origin, "threads-relaxed");
   await host.close();
   // Effects run twice in development only.
@@ -86,7 +86,7 @@ test.describe("editors that are not text controls, through the adapters of examp
   test.beforeAll(async () => {
     const folder = makeApp("editors", true);
     run(folder, "npm", "run", "build");
-    host = await serve(false, { ...models, "/": join(folder, "dist") });
+    host = await serve({ ...models, "/": join(folder, "dist") });
   });
   test.afterAll(() => host.close());
 

@@ -3,19 +3,18 @@
 import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import type * as Gpt2 from "../../web/src/client/index.js";
-import { makeApp } from "./app.js";
-import { Host, isolation } from "./host.js";
+import { isolation, serve, shared, type StaticHost } from "../browsers/static-host.js";
+import { makeApp, root } from "./app.js";
 
-let packageFolder: string;
-let host: Host;
-let cdn: Host;
+let host: StaticHost;
+let cdn: StaticHost;
+let folders: Record<string, string>;
 test.beforeAll(() => {
-  packageFolder = join(makeApp("import-map"), "node_modules/gpt2-wasm/build/package");
+  const folder = join(makeApp("import-map"), "node_modules/gpt2-wasm/build/package");
+  folders = { "/gpt2/": folder, "/models/": join(root, "web/models"), "/": folder };
 });
-test.beforeEach(async () => {
-  [host, cdn] = await Promise.all([new Host(packageFolder).start(), new Host(packageFolder).start()]);
-});
-test.afterEach(() => [host, cdn].forEach((each) => each.stop()));
+test.beforeEach(async () => void ([host, cdn] = await Promise.all([serve(folders), serve(folders)])));
+test.afterEach(() => Promise.all([host.close(), cdn.close()]));
 
 interface Asked {
   module?: string;
@@ -47,7 +46,7 @@ const load = (
 const withThreads = /^3 tokens, threads-relaxed, 2, null$/;
 
 const share = { "Access-Control-Allow-Origin": "*" };
-const forFrames = { ...isolation, "Cross-Origin-Resource-Policy": "cross-origin" };
+const forFrames = { ...isolation, ...shared };
 const withPolicy = (text: string) => ({ ...isolation, "Content-Security-Policy": text });
 const typesPolicy = (names: string) =>
   withPolicy(`require-trusted-types-for 'script'; trusted-types ${names}`);
@@ -181,15 +180,13 @@ test("isolate.js enables threads, reloads once, and leaves pictures and frames o
   page,
 }) => {
   cdn.page = { "Content-Type": "image/svg+xml" };
-  cdn.replaced["picture.svg"] = `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>`;
-  cdn.replaced["frame.html"] = "<title>frame</title>";
+  cdn.html = `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><title>frame</title></svg>`;
   host.html = `<!doctype html><title>page</title>
-    <img src="${cdn.origin}/picture.svg"><iframe src="${cdn.origin}/gpt2/frame.html"></iframe>
+    <img src="${cdn.origin}"><iframe src="${cdn.origin}"></iframe>
     <script type="module">
       import { isolate } from "/gpt2/gpt2.js";
       globalThis.isIsolated = await isolate("/isolate.js");
     </script>`;
-  host.replaced["/isolate.js"] = host.read("isolate.js");
   let loads = 0;
   page.on("load", () => (loads += 1));
   await page.goto(host.origin);

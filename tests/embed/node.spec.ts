@@ -50,7 +50,7 @@ test("a Hub id and an address load the model, and the error for a missing one na
   const hub = new StandInHub();
   for (const name of readdirSync(demo)) hub.files[name] = readFileSync(join(demo, name));
   const origin = await hub.start();
-  const host = await serve(false, { "/models/": join(root, "web/models") });
+  const host = await serve({ "/models/": join(root, "web/models") });
   const models = ["user/tale@v1", `${host.origin}/models/demo`];
   const missing = ["user/none@v9", `${host.origin}/models/none`, "./models/none"];
   const said = await inApp(`

@@ -1,11 +1,11 @@
-// A model as large as GPT-2 in one HTML file: 178 MB. It opens from disk and writes. Part of `npm run test:embed`.
+// A model as large as GPT-2 in one HTML file: 178 MB. Part of `npm run test:embed`.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { test } from "@playwright/test";
-import { cases } from "../browsers/cases.js";
-import { until } from "../browsers/until.js";
+import { engines } from "../browsers/cases.js";
+import { inBrowsers } from "../browsers/tab.js";
 import { makeModel } from "../bench/models.mjs";
 import { root } from "./app.js";
 
@@ -21,22 +21,16 @@ test.beforeAll(() => {
   execFileSync("node", ["web/scripts/export.mjs", "--model", model, "-o", file, "--force"], { cwd: root });
 });
 
-for (const { name, launch } of cases.filter((each) => !each.name.includes("shared"))) {
-  test(`the page in one file opens and writes in ${name}`, async () => {
-    const browser = await launch();
-    try {
-      await browser.open(pathToFileURL(file).href);
-      await until(browser, `document.getElementById("model").textContent === "124 million parameters, q8"`);
-      // The text means nothing, because the weights are random.
-      const write = `(async () => {
-        document.getElementById("option-maxNewTokens").value = "16";
-        document.getElementById("generate").click();
-        return "";
-      })()`;
-      await browser.evaluate(write);
-      await until(browser, `/Finished/.test(document.getElementById("finish").textContent)`);
-    } finally {
-      await browser.close();
-    }
+inBrowsers(engines, (tab) => {
+  test("a page in one file with all weights of GPT-2 opens and writes", async () => {
+    await tab.open(pathToFileURL(file).href);
+    const isLoaded = () => document.getElementById("model")?.textContent === "124 million parameters, q8";
+    await tab.until(isLoaded);
+    // The text means nothing, because the weights are random.
+    await tab.run(() => {
+      (document.getElementById("option-maxNewTokens") as HTMLInputElement).value = "16";
+      document.getElementById("generate")?.click();
+    });
+    await tab.until(() => document.getElementById("finish")?.textContent.includes("Finished"));
   });
-}
+});

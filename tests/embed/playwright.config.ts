@@ -2,7 +2,7 @@ import { defineConfig } from "@playwright/test";
 import { headlessChromium } from "../support/headless-chromium.js";
 
 /** Tests that install what they need from the registry, which takes minutes. The light apps of tools.spec.ts are left out. */
-const weekly = /\b(browsers|examples|one-file)\.spec\.ts|@weekly/;
+const weekly = /\b(examples|one-file)\.spec\.ts|@weekly/;
 
 export default defineConfig({
   testDir: ".",

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
-import { serve } from "../browsers/static-host.js";
+import { isolation, serve } from "../browsers/static-host.js";
 import { startDemoHub } from "../e2e/demo-hub.js";
 import { readmeCode } from "../support/readme.js";
 import { expectStory, expectWriter, makeApp, root, run } from "./app.js";
@@ -36,7 +36,7 @@ for (const [name, path, build] of [
   ["the bundle works with esbuild without configuration", "/", bundledByEsbuild],
 ] as const) {
   test(name, async ({ page }) => {
-    const host = await serve(true, { [`${path}models/`]: models, [path]: build() });
+    const host = await serve({ [`${path}models/`]: models, [path]: build() }, isolation);
     await expectStory(page, `${host.origin}${path}`, "threads-relaxed");
     await host.close();
   });
@@ -56,7 +56,7 @@ test("README.md's snippet for the module writes 64 tokens of a model from the Hu
   page,
 }) => {
   const hub = await startDemoHub(page, () => {});
-  const host = await serve(true, { "/": folderOf(moduleSnippet) });
+  const host = await serve({ "/": folderOf(moduleSnippet) }, isolation);
   await page.goto(`${host.origin}/index.html`);
   await expect(page.locator("body")).toHaveText(/(\W+\w+){30}/, { timeout: 45_000 });
   expect(hub.asked.some(({ path }) => path.includes("openai-community/gpt2"))).toBe(true);
@@ -69,7 +69,7 @@ for (const [name, folder] of [
   ["examples/element", () => makeApp("element")],
 ] as const) {
   test(`${name} writes a story and suggests words in the text field`, async ({ page }) => {
-    const host = await serve(true, { "/models/demo/": join(models, "demo"), "/": folder() });
+    const host = await serve({ "/models/demo/": join(models, "demo"), "/": folder() }, isolation);
     await page.goto(`${host.origin}/index.html`);
     const writer = page.locator("gpt2-writer");
     await writer.getByRole("button").click();
@@ -97,7 +97,7 @@ test("the elements in one file work alone in a folder", async ({ page }) => {
     `<!doctype html><title>One file</title><script type="module" src="elements.js"></script>
      <gpt2-writer model="models/demo/" prompt="Once upon a time" max-new-tokens="24" seed="1"></gpt2-writer>`,
   );
-  const host = await serve(true, { "/models/": models, "/": alone });
+  const host = await serve({ "/models/": models, "/": alone }, isolation);
   const asked = new Set<string>();
   page.on("request", (request) => asked.add(request.url().replace(host.origin, "")));
   await expectWriter(page, `${host.origin}/index.html`);
@@ -109,7 +109,7 @@ test("the elements in one file work alone in a folder", async ({ page }) => {
 test("the classes of the elements can be imported without being defined, and exist once", async ({
   page,
 }) => {
-  const host = await serve(true, { "/": makeApp("import-map") });
+  const host = await serve({ "/": makeApp("import-map") }, isolation);
   await page.goto(`${host.origin}/blank.html`);
   const found = await page.evaluate(async () => {
     const folder = "/node_modules/gpt2-wasm/build/package/";

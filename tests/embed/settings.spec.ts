@@ -5,7 +5,7 @@ import { parseAllHeaders, type Header } from "@netlify/headers-parser";
 import { expect, test, type Page } from "@playwright/test";
 import { getTransformedRoutes } from "@vercel/routing-utils";
 import { addModels, expectStory, installApart, makeApp, startServer, type RunningServer } from "./app.js";
-import { isolation } from "./host.js";
+import { isolation } from "../browsers/static-host.js";
 import { settingFor, startApache, startCaddy, startNginx, startPython } from "./servers.js";
 
 function startApacheWithSetting(folder: string): Promise<RunningServer> {

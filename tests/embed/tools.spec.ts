@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type Page } from "@playwright/test";
-import { serve } from "../browsers/static-host.js";
+import { isolation, serve } from "../browsers/static-host.js";
 import { expectStory, expectWriter, makeApp, root, run, startServer } from "./app.js";
 import { watchDelivery, type Delivery } from "./delivery.js";
 import { settingFor } from "./servers.js";
@@ -62,7 +62,7 @@ async function tryBuild(page: Page, tool: Tool, folder: string): Promise<Deliver
   const html = join(folder, "public/index.html");
   const target = join(folder, built, "index.html");
   if (!existsSync(target) && existsSync(html)) copyFileSync(html, target); // webpack's and Rspack's page
-  const host = await serve(true, { "/": join(folder, built) });
+  const host = await serve({ "/": join(folder, built) }, isolation);
   return expectWritten(page, tool, folder, host.origin, "threads-relaxed").finally(() => host.close());
 }
 
