@@ -1,34 +1,19 @@
-// Every tool of tools.ts, in each of its versions: built and in development, from the packed tarball, in Chromium. Writes the
-// table of docs/how-to/bundlers.md. The step `embed` runs the light ones, and `npm run test:embed` all.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { test, type Page } from "@playwright/test";
+// Every tool of tools.ts, in each of its versions: built and in development, from the packed tarball, in Chromium. The step
+// `embed` runs the light ones, and `npm run test:embed` all.
+import { copyFileSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
 import { isolation, serve } from "../browsers/static-host.js";
 import { expectStory, expectWriter, makeApp, root, run, startServer } from "./app.js";
 import { watchDelivery, type Delivery } from "./delivery.js";
 import { settingFor } from "./servers.js";
-import { tools, type Tool, type Version } from "./tools.js";
+import { tools, type Tool, type TriedVersion } from "./tools.js";
 import { checkTable } from "./written-table.js";
 
 test.describe.configure({ timeout: 300_000 }); // they are installed first
 
 /** Apps that are tried after every change. */
 const light = ["Vite 5.4.21", "Vite 8.3.8", "webpack 5.112.2", "Next.js 16.4.6"];
-
-interface Found {
-  built: Delivery;
-  /** undefined for tools that have no server. */
-  development?: Delivery | undefined;
-}
-const foundFile = join(root, "build/embed/found.json");
-const readFound = (): Record<string, Found> =>
-  existsSync(foundFile) ? JSON.parse(readFileSync(foundFile, "utf8")) : {};
-
-/** Stores a result in a file, because after a failure Playwright runs the rest in another process. */
-function noteFound(name: string, found: Found): void {
-  mkdirSync(dirname(foundFile), { recursive: true });
-  writeFileSync(foundFile, JSON.stringify({ ...readFound(), [name]: found }, null, 2));
-}
 
 /** The app of `tool` at `origin` has written; returns how it got worker and engine. */
 async function expectWritten(page: Page, tool: Tool, folder: string, origin: string, engine: string) {
@@ -38,7 +23,7 @@ async function expectWritten(page: Page, tool: Tool, folder: string, origin: str
   return delivery();
 }
 
-function makeTool({ example, dependency, change, versions }: Tool, version: Version): string {
+function makeTool({ example, dependency, change, versions }: Tool, version: TriedVersion): string {
   const other = { ...(dependency && { [dependency]: version.version }), ...version.dependencies };
   const folder = makeApp(
     example,
@@ -66,10 +51,9 @@ async function tryBuild(page: Page, tool: Tool, folder: string): Promise<Deliver
   return expectWritten(page, tool, folder, host.origin, "threads-relaxed").finally(() => host.close());
 }
 
-async function tryDevelopment(page: Page, tool: Tool, folder: string): Promise<Delivery | undefined> {
-  if (!tool.dev) return undefined;
+async function tryDevelopment(page: Page, tool: Tool, folder: string): Promise<Delivery> {
   if (tool.folder === undefined) writeFileSync(join(folder, "next.config.mjs"), "export default {};\n");
-  const server = await startServer(folder, "npm", "run", "dev", "--", ...tool.dev);
+  const server = await startServer(folder, "npm", "run", "dev", "--", ...(tool.dev ?? []));
   return expectWritten(page, tool, folder, server.origin, "simd-relaxed").finally(() => server.stop());
 }
 
@@ -83,32 +67,24 @@ for (const tool of tools) {
         return route.fulfill({ path: join(root, "web", pathname.slice(pathname.indexOf("/models/"))) });
       });
       const folder = makeTool(tool, version);
-      const built = await tryBuild(page, tool, folder);
-      const development = await tryDevelopment(await context.newPage(), tool, folder);
-      noteFound(name, { built, development });
+      expect(await tryBuild(page, tool, folder)).toBe(version.built);
+      if (tool.dev)
+        expect(await tryDevelopment(await context.newPage(), tool, folder)).toBe(version.development);
     });
   }
 }
 
 /** One row for the versions of a tool that do the same. */
-function rowsOf(tool: Tool): string[][] {
-  const all = readFound();
-  const groups = new Map<string, { versions: string[]; found: Found }>();
-  for (const { version } of tool.versions) {
-    const found = all[`${tool.name} ${version}`];
-    if (!found) throw new Error(`${tool.name} ${version} has not passed: run the whole of tools.spec.ts`);
-    const group = groups.get(JSON.stringify(found)) ?? { versions: [], found };
-    groups.set(JSON.stringify(found), group);
-    group.versions.push(version);
+function rowsOf({ name, example, dev, configuration, versions }: Tool): string[][] {
+  const groups = new Map<string, string[]>();
+  for (const { version, built, development } of versions) {
+    const cells = `works, ${built} | ${dev ? `works, ${development}` : ""} | ${configuration}`;
+    groups.set(cells, [...(groups.get(cells) ?? []), version]);
   }
-  const link = `[${tool.name}](../../examples/${tool.example})`;
-  const works = (delivery?: Delivery) => (delivery ? `works, ${delivery}` : "");
-  return [...groups.values()].map(({ versions, found: { built, development } }) => [
-    ...[link, versions.join(", "), works(built), works(development), tool.configuration],
-  ]);
+  return [...groups].map(([cells, all]) => [`[${name}](../../examples/${example})`, all.join(", "), cells]);
 }
 
-test("the table of docs/how-to/bundlers.md agrees with these tests", { tag: "@weekly" }, () => {
+test("docs/how-to/bundlers.md says how each tool works", () => {
   const head = ["tool", "versions", "built", "in development", "what to configure"];
   checkTable("docs/how-to/bundlers.md", "tools", [head, ...tools.flatMap(rowsOf)]);
 });

@@ -1,9 +1,14 @@
-// The tools that tests/embed/tools.spec.ts tries. The tests write the table of docs/how-to/bundlers.md from these and from
-// what they find.
+// The tools that tests/embed/tools.spec.ts tries, and the table of docs/how-to/bundlers.md lists.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Delivery } from "./delivery.js";
 
-export interface Version {
+/** How the app gets worker and engine, built and in development; "as files" unless it says otherwise. */
+interface Deliveries {
+  built?: Delivery;
+  development?: Delivery;
+}
+interface Version extends Deliveries {
   version: string;
   /** Other dependencies that have to change with it. */
   dependencies?: Readonly<Record<string, string>>;
@@ -12,7 +17,7 @@ export interface Version {
   change?: (folder: string) => void;
 }
 
-interface Given {
+interface Given extends Deliveries {
   name: string;
   /** Folder of examples/. */
   example: string;
@@ -36,19 +41,16 @@ interface Given {
 
 const own = ["--port={port}"];
 const local = [...own, "--host=localhost"];
-const tool = (given: Given) => ({
-  ...{
-    dependency: given.example,
-    folder: undefined,
-    shows: "story",
-    configuration: "",
-    script: "build",
-    dev: local,
-  },
-  ...given,
-  versions: given.versions.map((one): Version => (typeof one === "string" ? { version: one } : one)),
+const tool = ({ built = "as files", development = "as files", ...given }: Given) => ({
+  ...{ dependency: given.example, folder: undefined, shows: "story", configuration: "", script: "build" },
+  ...{ dev: local, ...given },
+  versions: given.versions.map((one): Version & Required<Deliveries> => ({
+    ...{ built, development },
+    ...(typeof one === "string" ? { version: one } : one),
+  })),
 });
 export type Tool = ReturnType<typeof tool>;
+export type TriedVersion = Tool["versions"][number];
 
 const write = (folder: string, name: string, text: string) => writeFileSync(join(folder, name), text);
 function edit(folder: string, name: string, before: string | RegExp, after: string): void {
@@ -98,7 +100,10 @@ const sveltekit2 = {
 };
 
 export const tools: readonly Tool[] = [
-  { name: "Vite", example: "vite", versions: ["5.4.21", "6.4.6", "7.3.8", "8.3.8"], folder: "dist" },
+  {
+    ...{ name: "Vite", example: "vite", folder: "dist", development: "as a chunk" },
+    versions: ["5.4.21", "6.4.6", "7.3.8", { version: "8.3.8", development: "as files" }],
+  },
   { name: "webpack", example: "webpack", versions: ["5.112.2"], folder: "dist" },
   {
     ...{ name: "Rspack", example: "rspack", dependency: "@rspack/core", folder: "dist" },
@@ -110,20 +115,22 @@ export const tools: readonly Tool[] = [
   },
   {
     ...{ name: "Rollup", example: "rollup", versions: ["4.68.7"], folder: ".", dev: null },
+    built: "as a chunk",
     configuration: "`@rollup/plugin-node-resolve`",
   },
-  { ...esbuild, name: "esbuild", change: aloneInOneFile },
-  { ...esbuild, name: "esbuild `--splitting`", change: alone },
+  { ...esbuild, name: "esbuild", built: "in the app", change: aloneInOneFile },
+  { ...esbuild, name: "esbuild `--splitting`", built: "as a chunk", change: alone },
   {
     ...{ ...esbuild, name: "esbuild with a copy" },
     configuration: "`--splitting`, a copy of `build/package`, `baseUrl`",
   },
   {
     ...{ name: "Parcel", example: "parcel", versions: ["2.16.4"], folder: "dist" },
-    dev: [...own, "--no-cache"],
+    ...{ dev: [...own, "--no-cache"], built: "in the app", development: "in the app" },
   },
   {
     ...{ name: "Angular", example: "angular", dependency: "@angular/core", folder: "dist" },
+    ...{ built: "as a chunk", development: "as a chunk" },
     versions: [
       { version: "20.3.35", dependencies: angular("20.3.35", "20.3.43", "20.3.41", "5.9.3") },
       { version: "22.2.6", node: 22 },
@@ -140,18 +147,21 @@ export const tools: readonly Tool[] = [
   {
     ...{ name: "SvelteKit", example: "sveltekit", dependency: "@sveltejs/kit", folder: "build" },
     versions: [
-      { version: "2.70.4", dependencies: sveltekit2, change: asSvelteKit2 },
+      { version: "2.70.4", dependencies: sveltekit2, change: asSvelteKit2, development: "as a chunk" },
       { version: "3.2.0", node: 22 },
     ],
   },
   { name: "Nuxt", example: "nuxt", versions: [{ version: "4.5.2", node: 22 }], folder: ".output/public" },
   {
     ...{ name: "Astro", example: "astro", folder: "dist", shows: "writer" },
-    versions: ["5.18.2", { version: "7.3.5", node: 22 }],
+    versions: [
+      { version: "5.18.2", development: "as a chunk" },
+      { version: "7.3.5", node: 22 },
+    ],
   },
   {
     ...{ name: "VitePress", example: "vitepress", versions: ["1.6.4"], folder: ".vitepress/dist" },
-    ...{ shows: "writer", configuration: "`isCustomElement` of Vue" },
+    ...{ shows: "writer", development: "as a chunk", configuration: "`isCustomElement` of Vue" },
   },
   {
     ...{ name: "Docusaurus", example: "docusaurus", dependency: "@docusaurus/core", versions: ["3.10.2"] },

@@ -1,27 +1,7 @@
-// The table of tools in docs/how-to/bundlers.md, which `npm run test:embed` writes: compared with what that tests.
+// Each folder of examples/ is tested, with the version that it names.
 import { expect, it } from "vitest";
 import { tools } from "../embed/tools.js";
-import { writtenTable } from "../embed/written-table.js";
 import { files, read } from "./files.js";
-
-const rows = writtenTable("docs/how-to/bundlers.md", "tools").slice(1);
-
-it.each(tools)("docs/how-to/bundlers.md describes how each version of $name works", (tool) => {
-  const own = rows.filter(([name]) => name === `[${tool.name}](../../examples/${tool.example})`);
-  expect(own.flatMap(([, versions = ""]) => versions.split(", ")).sort()).toEqual(
-    tool.versions.map(({ version }) => version).sort(),
-  );
-  for (const [, , built, development, configuration] of own) {
-    expect(built).toMatch(/^works, /);
-    if (tool.dev) expect(development).toMatch(/^works, /);
-    expect(configuration).toBe(tool.configuration);
-  }
-});
-
-it("docs/how-to/bundlers.md names no other tool", () => {
-  const names = new Set(rows.map(([name]) => name));
-  expect(names.size).toBe(tools.length);
-});
 
 it.each(tools)("examples/$example has the newest version of $name that is tested", (tool) => {
   const { dependencies, devDependencies } = JSON.parse(read(`examples/${tool.example}/package.json`));
