@@ -1,9 +1,7 @@
 // clang-tidy with the checks of .clang-tidy on what the native build compiles, as many files at once as there are
-// processors. A file that was clean is not read again before it changes, or a header that it includes, or the checks:
-// all files take minutes.
-import { execFileSync, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+// processors. All files take minutes.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { root } from "../../engine/toolchain/build.mjs";
@@ -12,11 +10,9 @@ const program = "clang-tidy-19";
 /** A build that is only configured, for the command that compiles each file separately. */
 export const preset = "clang-tidy";
 const build = join(root, "build", preset);
-/** One file for each clean source, named by the hash of all that was read. */
-const stamps = join(root, "build/lint");
 
-/** @param {string[]} args */
-const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();
+/** The output of git; "" if it fails. @param {string[]} args */
+const git = (...args) => spawnSync("git", args, { cwd: root, encoding: "utf8" }).stdout.trim();
 
 /**
  * The files of the project that `file` is compiled from: itself and what it includes, however indirectly.
@@ -40,29 +36,12 @@ const sourceWith = (file, sources) =>
   [file, file.replace(/\.h$/, ".cc")].find((one) => sources.includes(one)) ??
   sources.find((source) => sourcesOf(source).has(file));
 
-/** @param {{ file: string, command: string }} unit */
-function stampOf({ file, command }, version = "") {
-  const hash = createHash("sha256").update(version).update(command.replaceAll(root, ""));
-  for (const source of ["", ".clang-tidy", ...[...sourcesOf(file)].sort()])
-    hash.update(`\0${source}\0`).update(source ? readFileSync(join(root, source)) : "");
-  return join(stamps, hash.digest("hex").slice(0, 32));
-}
-
 /** The files that this branch changes; on main itself, those that differ from the previous commit. */
 function changedFiles() {
-  const main = ["origin/main", "main"].find((name) => {
-    try {
-      return git("rev-parse", "--verify", "--quiet", name) !== git("rev-parse", "HEAD");
-    } catch {
-      return false; // no such branch
-    }
-  });
-  let base = "HEAD";
-  try {
-    base = main ? git("merge-base", "HEAD", main) : git("rev-parse", "--verify", "--quiet", "HEAD~1");
-  } catch {
-    // A clone without history has only uncommitted changes to compare.
-  }
+  const commit = (/** @type {string} */ name) => git("rev-parse", "--verify", "--quiet", name);
+  const main = ["origin/main", "main"].find((name) => !["", commit("HEAD")].includes(commit(name)));
+  // A clone without history has only uncommitted changes to compare.
+  const base = (main ? git("merge-base", "HEAD", main) : commit("HEAD~1")) || "HEAD";
   return `${git("diff", "--name-only", base)}\n${git("ls-files", "-o", "--exclude-standard")}`.split("\n");
 }
 
@@ -91,28 +70,20 @@ const check = (file) =>
  * @param {{ changed?: boolean }} options
  */
 export async function clangTidy({ changed = false } = {}) {
-  const version = execFileSync(program, ["--version"], { encoding: "utf8" });
-  mkdirSync(stamps, { recursive: true });
-  /** @type {{ file: string, command: string }[]} */
+  /** @type {{ file: string }[]} */
   const commands = JSON.parse(readFileSync(join(build, "compile_commands.json"), "utf8"));
-  const units = new Map(commands.map(({ file, command }) => [relative(root, file), command]));
-  const sources = [...units.keys()];
-  const wanted = changed
-    ? new Set(changedFiles().flatMap((file) => sourceWith(file, sources) ?? []))
-    : undefined;
-  const waiting = [];
-  for (const [file, command] of units) {
-    if (!/^(engine|tests|weights_tools)\//.test(file) || (wanted && !wanted.has(file))) continue;
-    const stamp = stampOf({ file, command }, version);
-    if (!existsSync(stamp)) waiting.push({ file, stamp });
-  }
-  console.error(`clang-tidy: ${waiting.length} of ${units.size} files${changed ? " have changed" : ""}`);
+  const sources = commands
+    .map(({ file }) => relative(root, file))
+    .filter((file) => /^(engine|tests|weights_tools)\//.test(file));
+  const waiting = changed
+    ? [...new Set(changedFiles().flatMap((file) => sourceWith(file, sources) ?? []))]
+    : [...sources];
+  console.error(`clang-tidy: ${waiting.length} of ${sources.length} files${changed ? " have changed" : ""}`);
   const bad = [];
   const work = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const found = await check(next.file);
-      if (found === "") writeFileSync(next.stamp, next.file);
-      else bad.push(next.file);
+    for (let file = waiting.shift(); file; file = waiting.shift()) {
+      const found = await check(file);
+      if (found !== "") bad.push(file);
       process.stderr.write(found);
     }
   };
