@@ -1,10 +1,8 @@
 // Tokens that a fine-tune has added are read and written, stop a text and limit healing. Vocabularies may be smaller than
 // the matrix.
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { safetensorsFile, seededTensors } from "../compare/seeded-model.mjs";
-import { json, refusal, scratch, weights } from "./tool.js";
+import { folderOf, json, refusal, weights } from "./tool.js";
 
 const byte = (text: string) => text.charCodeAt(0);
 const start = 256;
@@ -13,23 +11,13 @@ const vocabSize = 260;
 const config = { n_embd: 32, n_head: 2, n_layer: 1, n_positions: 32, vocab_size: vocabSize };
 
 /** GPT-2's letter for each byte. */
-const letters = Array.from({ length: 256 }, (_, i) => i);
-const isShown = (i: number) => (i > 32 && i < 127) || (i > 160 && i !== 173);
-const hidden = letters.filter((i) => !isShown(i));
+const isShown = (i: number) => (i > 32 && i < 127) || (i > 160 && i < 256 && i !== 173);
+const hidden = Array.from({ length: 256 }, (_, i) => i).filter((i) => !isShown(i));
 const spelled = (i: number) => String.fromCharCode(isShown(i) ? i : 256 + hidden.indexOf(i));
-const bytes = Object.fromEntries(letters.map((i) => [spelled(i), i]));
+const bytes = Object.fromEntries(Array.from({ length: 256 }, (_, i) => [spelled(i), i]));
 
-const added = (id: number, content: string, special: boolean) => ({
-  id,
-  content,
-  special,
-  normalized: false,
-});
-const chat = [
-  added(start, "<|im_start|>", true),
-  added(end, "<|im_end|>", true),
-  added(258, "<tool>", false),
-];
+const added = (id: number, content: string, special = true) => ({ id, content, special, normalized: false });
+const chat = [added(start, "<|im_start|>"), added(end, "<|im_end|>"), added(258, "<tool>", false)];
 
 /** A tokenizer of single bytes. */
 const tokenizer = (added_tokens: object[] = chat, vocab: Record<string, number> = bytes) => ({
@@ -42,27 +30,26 @@ const tokenizer = (added_tokens: object[] = chat, vocab: Record<string, number> 
 });
 
 /** A model that writes `text` from position 1 on, whatever the prompt is. The next token depends only on the position. */
-function model(name: string, file: object, text: readonly number[] = []): string {
-  const folder = join(scratch, name);
-  mkdirSync(folder);
+function model(file: object, text: readonly number[] = []): string {
   const width = config.n_embd;
-  const tensors = seededTensors(config);
   const distinct = [...new Set(text)];
-  for (const [key, { shape, values }] of tensors) {
-    const filled = new Float32Array(values.length).fill(key === "ln_f.weight" ? 1 : 0);
-    if (key === "wte.weight") distinct.forEach((id, i) => (filled[id * width + i] = 1));
-    if (key === "wpe.weight")
-      text.forEach((id, position) => (filled[position * width + distinct.indexOf(id)] = 20));
-    tensors.set(key, { shape, values: filled });
-  }
-  writeFileSync(join(folder, "config.json"), JSON.stringify({ model_type: "gpt2", ...config }));
-  writeFileSync(join(folder, "model.safetensors"), safetensorsFile(tensors));
-  writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(file));
-  return folder;
+  const tensors = new Map(
+    [...seededTensors(config)].map(([name, { shape, values }]) => {
+      const filled = new Float32Array(values.length).fill(name === "ln_f.weight" ? 1 : 0);
+      if (name === "wte.weight") distinct.forEach((id, i) => (filled[id * width + i] = 1));
+      if (name === "wpe.weight") text.forEach((id, at) => (filled[at * width + distinct.indexOf(id)] = 20));
+      return [name, { shape, values: filled }];
+    }),
+  );
+  return folderOf({
+    "config.json": JSON.stringify({ model_type: "gpt2", ...config }),
+    "model.safetensors": safetensorsFile(tensors),
+    "tokenizer.json": JSON.stringify(file),
+  });
 }
 
 const written = [byte("a"), byte("b"), end, byte("c"), 258, byte("d")];
-const folder = model("chat", tokenizer(), written);
+const folder = model(tokenizer(), written);
 const writeWith = (model: string, ...options: string[]) =>
   json(["generate", model, "--json", "--temperature", "0", ...options]);
 const write = (...options: string[]) => writeWith(folder, "--max-new-tokens", "6", ...options);
@@ -77,9 +64,8 @@ describe("added tokens", () => {
   });
 
   it("added tokens are written out by detokenize and by generate", () => {
-    expect(weights(["detokenize", folder], JSON.stringify([start, byte("u"), 258])).stdout.trimEnd()).toBe(
-      "<|im_start|>u<tool>",
-    );
+    const prompt = JSON.stringify([start, byte("u"), 258]);
+    expect(weights(["detokenize", folder], prompt).stdout.trimEnd()).toBe("<|im_start|>u<tool>");
     const { ids, text } = write("--ids", "120");
     expect(ids).toEqual(written);
     expect(text).toBe("ab<|im_end|>c<tool>d");
@@ -103,14 +89,14 @@ describe("added tokens", () => {
 
 describe("a vocabulary that differs in size from the matrix", () => {
   it("a vocabulary may be smaller than the matrix: the other rows decode to nothing", () => {
-    const small = model("small", tokenizer([]), [259, byte("a")]);
+    const small = model(tokenizer([]), [259, byte("a")]);
     const { ids, text } = writeWith(small, "--ids", "120", "--max-new-tokens", "2");
     expect(ids).toEqual([259, byte("a")]);
     expect(text).toBe("a");
   });
 
   it("a vocabulary may have holes, which decode to nothing; detokenize refuses ids beyond the matrix", () => {
-    const holed = model("holed", tokenizer([], { ...bytes, ab: 258 }));
+    const holed = model(tokenizer([], { ...bytes, ab: 258 }));
     expect(json(["tokenize", holed], "ab")).toEqual([byte("a"), byte("b")]);
     expect(weights(["detokenize", holed], "[97,257,258]").stdout.trimEnd()).toBe("aab");
     // A model may write the id of a row that has no token.
@@ -120,8 +106,8 @@ describe("a vocabulary that differs in size from the matrix", () => {
 
   // `tokenizer.add_special_tokens({"pad_token": "[PAD]"})` gives such a model, because the matrix does not grow.
   it("an added token may lie beyond the matrix, but no prompt may contain it", () => {
-    const pads = [...chat, added(259, "[A]", true), added(vocabSize, "[PAD]", true)];
-    const padded = model("padded", tokenizer(pads), written);
+    const pads = [...chat, added(259, "[A]"), added(vocabSize, "[PAD]")];
+    const padded = model(tokenizer(pads), written);
     expect(json(["tokenize", padded, "--allow-special"], "a[PAD]")).toEqual([byte("a"), vocabSize]);
     expect(writeWith(padded, "--prompt", "a", "--max-new-tokens", "1").text).toBe("a");
     expect(refusal(weights(["generate", padded, "--prompt", "a[PAD]", "--allow-special"]))).toContain(

@@ -1,25 +1,36 @@
 // The command line, run as a user runs it.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  appendFileSync,
-  copyFileSync,
-  cpSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { converted, json, refusal, root, scratch, tiny, tool, vocabulary, weights } from "./tool.js";
+import { readSafetensors, writeSafetensors } from "../web/support/safetensors.js";
+import {
+  converted,
+  folderOf,
+  json,
+  piecesOf,
+  refusal,
+  root,
+  scratch,
+  tiedFiles,
+  tiny,
+  tool,
+  vocabulary,
+  weights,
+} from "./tool.js";
+
+/** What inspect states about each tensor of a converted model. */
+function errorsOf(format: string) {
+  const { errors } = json(["inspect", converted("tied", format), "--original", join(tiny, "tied"), "--json"]);
+  return Object.fromEntries(errors.map((row: { tensor: string }) => [row.tensor, row]));
+}
 
 describe("convert", () => {
   it.each(["f32", "f16", "q8", "q4"])(
     "convert makes a %s folder that gives the reference's greedy tokens",
     (format) => {
-      const golden = JSON.parse(readFileSync(join(tiny, "tied/golden.json"), "utf8"));
-      const { prompt, ids } = golden.greedy;
+      const { prompt, ids } = JSON.parse(readFileSync(join(tiny, "tied/golden.json"), "utf8")).greedy;
       const result = json([
         ...["generate", converted("tied", format), "--ids", prompt.join(), "--temperature", "0"],
         ...["--max-new-tokens", String(ids.length), "--json"],
@@ -51,13 +62,10 @@ describe("convert", () => {
   );
 
   it("convert cuts the weights into pieces of 4 MiB that together are one safetensors file", () => {
-    const config = join(scratch, "wide.json");
-    writeFileSync(
-      config,
-      JSON.stringify({ n_embd: 512, n_head: 8, n_layer: 1, n_positions: 64, vocab_size: 5000 }),
-    );
+    const shape = { n_embd: 512, n_head: 8, n_layer: 1, n_positions: 64, vocab_size: 5000 };
     const out = join(scratch, "wide");
-    json(["random", config, out, "--weights", "f32", "--seed", "3", "--json"]);
+    const config = folderOf({ "config.json": JSON.stringify(shape) });
+    json(["random", join(config, "config.json"), out, "--weights", "f32", "--seed", "3", "--json"]);
     const index = JSON.parse(readFileSync(join(out, "weights.json"), "utf8"));
     expect(index.pieces.length).toBeGreaterThan(1);
     expect(index.pieces[0].size).toBe(4 * 1024 * 1024);
@@ -65,8 +73,7 @@ describe("convert", () => {
       index.pieces.map((piece: { path: string }) => readFileSync(join(out, piece.path))),
     );
     expect(bytes.length).toBe(index.size);
-    const header = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE(0))).toString());
-    expect(header["wte.weight"]).toMatchObject({ dtype: "F32", shape: [5000, 512] });
+    expect(readSafetensors(bytes).get("wte.weight")).toMatchObject({ dtype: "F32", shape: [5000, 512] });
   });
 
   it("convert makes q4 folders from a calibration text, or from a text that the model writes", () => {
@@ -74,25 +81,17 @@ describe("convert", () => {
     writeFileSync(text, "Once upon a time there was a dog. ".repeat(20));
     const refused = (model: string, ...options: string[]) =>
       refusal(weights(["convert", model, join(scratch, "none"), ...options]));
-    expect(refused(join(root, "web/models/demo"), "--weights", "q4")).toContain("already converted to q8");
-    const calibrate = ["--calibrate", text];
-    expect(refused(join(tiny, "tied"), ...calibrate)).toContain(
-      "--calibrate works only with --weights q4, found q8: leave it out",
-    );
-    expect(refused(join(tiny, "tied"), "--weights", "q4", ...calibrate)).toContain("vocab.json");
-    const shas = ["0", "500", "500"].map(
-      (tokens, i) =>
-        json([
-          ...["convert", join(tiny, "odd-width"), join(scratch, `q4-${i}`)],
-          ...["--weights", "q4", "--calibration-tokens", tokens, "--json"],
-        ]).sha256 as string,
-    );
-    expect(shas[1]).toBe(shas[2]); // the same input gives the same bytes
-    const { errors } = json(["inspect", converted("tied", "q4"), "--original", join(tiny, "tied"), "--json"]);
-    const byName = Object.fromEntries(errors.map((row: { tensor: string }) => [row.tensor, row]));
-    expect(byName["h.0.mlp.c_fc.weight"].format).toBe("q4");
-    expect(byName["h.0.mlp.c_fc.weight"].relative_rms_error).toBeLessThan(0.15);
-    expect(byName["wte.weight"].format).toBe("q8");
+    const q4 = ["--weights", "q4"];
+    expect(refused(join(root, "web/models/demo"), ...q4)).toContain("already converted to q8");
+    const onlyQ4 = "--calibrate works only with --weights q4, found q8: leave it out";
+    expect(refused(join(tiny, "tied"), "--calibrate", text)).toContain(onlyQ4);
+    expect(refused(join(tiny, "tied"), ...q4, "--calibrate", text)).toContain("vocab.json");
+    const pieces = () => piecesOf(join(tiny, "odd-width"), "q4", "--calibration-tokens", "500");
+    expect(pieces()).toEqual(pieces()); // the same input gives the same bytes
+    const errors = errorsOf("q4");
+    expect(errors["h.0.mlp.c_fc.weight"].format).toBe("q4");
+    expect(errors["h.0.mlp.c_fc.weight"].relative_rms_error).toBeLessThan(0.15);
+    expect(errors["wte.weight"].format).toBe("q8");
   });
 });
 
@@ -104,43 +103,41 @@ describe("damaged folders", () => {
     return refusal(weights(["inspect", folder]));
   }
 
+  const piece = "model.safetensors.000";
+  const write = (name: string, text: string) => (folder: string) => writeFileSync(join(folder, name), text);
+  const remove = (name: string) => (folder: string) => rmSync(join(folder, name));
+  const patch = (name: string, change: (bytes: Buffer) => unknown) => (folder: string) => {
+    const bytes = readFileSync(join(folder, piece));
+    change(bytes);
+    writeFileSync(join(folder, name), bytes);
+  };
+
   it("an error about a damaged folder names the file and the problem", () => {
-    const piece = "model.safetensors.000";
-    expect(damaged((folder) => rmSync(join(folder, piece)))).toContain(piece);
-    expect(damaged((folder) => rmSync(join(folder, "config.json")))).toContain("config.json");
-    expect(damaged((folder) => writeFileSync(join(folder, piece), "short"))).toContain(
-      "is 5 bytes, weights.json says",
+    expect(damaged(remove(piece))).toContain(piece);
+    expect(damaged(remove("config.json"))).toContain("config.json");
+    expect(damaged(write(piece, "short"))).toContain("is 5 bytes, weights.json says");
+    const flip = (bytes: Buffer) => bytes.writeUInt8((bytes.at(-1) ?? 0) ^ 1, bytes.length - 1);
+    expect(damaged(patch(piece, flip))).toContain("SHA-256");
+    const newer = patch("model.safetensors", (bytes) =>
+      bytes.write('"version":"9"', bytes.indexOf('"version":"1"')),
     );
-    expect(
-      damaged((folder) => {
-        const bytes = readFileSync(join(folder, piece));
-        bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
-        writeFileSync(join(folder, piece), bytes);
-      }),
-    ).toContain("SHA-256");
-    expect(
-      damaged((folder) => {
-        const bytes = readFileSync(join(folder, piece));
-        bytes.write('"version":"9"', bytes.indexOf('"version":"1"'));
-        rmSync(join(folder, "weights.json"));
-        writeFileSync(join(folder, "model.safetensors"), bytes);
-      }),
-    ).toContain('version "9", expected 1 or 2');
-    expect(damaged((folder) => writeFileSync(join(folder, "weights.json"), "{}"))).toContain("weights.json");
-    expect(
-      damaged((folder) => {
-        const { pieces, size, file, sha256 } = JSON.parse(readFileSync(join(folder, "weights.json"), "utf8"));
-        writeFileSync(join(folder, "weights.json"), JSON.stringify({ file, size, sha256, pieces }));
-        copyFileSync(join(tiny, "no-bias/config.json"), join(folder, "config.json"));
-      }),
-    ).toContain("config.json");
-    expect(damaged((folder) => appendFileSync(join(folder, "config.json"), "\n"))).toMatch(
+    expect(damaged((folder) => (newer(folder), remove("weights.json")(folder)))).toContain(
+      'version "9", expected 1 or 2',
+    );
+    expect(damaged(write("weights.json", "{}"))).toContain("weights.json");
+    const unlisted = (folder: string) => {
+      const { pieces, size, file, sha256 } = JSON.parse(readFileSync(join(folder, "weights.json"), "utf8"));
+      write("weights.json", JSON.stringify({ file, size, sha256, pieces }))(folder);
+      copyFileSync(join(tiny, "no-bias/config.json"), join(folder, "config.json"));
+    };
+    expect(damaged(unlisted)).toContain("config.json");
+    const config = readFileSync(join(converted("tied", "q8"), "config.json"), "utf8");
+    expect(damaged(write("config.json", `${config}\n`))).toMatch(
       /config\.json is \d+ bytes, weights\.json says \d+/,
     );
-    const config = readFileSync(join(converted("tied", "q8"), "config.json"), "utf8");
     const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
     const other = config.replace('"n_layer"', '"n_Layer"');
-    expect(damaged((folder) => writeFileSync(join(folder, "config.json"), other))).toContain(
+    expect(damaged(write("config.json", other))).toContain(
       `config.json has SHA-256 ${sha256(other)}, weights.json says ${sha256(config)}`,
     );
   });
@@ -161,13 +158,24 @@ describe("inspect", () => {
   });
 
   it("inspect states the error of each tensor against the original", () => {
-    const { errors } = json(["inspect", converted("tied", "q8"), "--original", join(tiny, "tied"), "--json"]);
-    const byName = Object.fromEntries(errors.map((row: { tensor: string }) => [row.tensor, row]));
-    expect(byName["h.0.mlp.c_fc.weight"].relative_rms_error).toBeGreaterThan(0.001);
-    expect(byName["h.0.mlp.c_fc.weight"].relative_rms_error).toBeLessThan(0.01);
-    expect(byName["ln_f.weight"].relative_rms_error).toBe(0);
+    const errors = errorsOf("q8");
+    expect(errors["h.0.mlp.c_fc.weight"].relative_rms_error).toBeGreaterThan(0.001);
+    expect(errors["h.0.mlp.c_fc.weight"].relative_rms_error).toBeLessThan(0.01);
+    expect(errors["ln_f.weight"].relative_rms_error).toBe(0);
   });
 });
+
+it.each([["generate", "--json"], ["trace"]])(
+  "logits that are not finite are an error of %s",
+  (...command) => {
+    const tensors = readSafetensors(readFileSync(join(tiny, "tied/model.safetensors")));
+    tensors.get("h.1.mlp.c_fc.weight")?.bytes.fill(Buffer.from(Float32Array.of(3e38).buffer));
+    const folder = folderOf({ ...tiedFiles(), "model.safetensors": writeSafetensors(tensors) });
+    const stderr = refusal(weights([...command, folder, "--ids", "5,17,40,3"]));
+    expect(stderr).toMatch(/the logits after position \d \(token id \d+\) are not finite/);
+    expect(stderr).toContain('likely cause is tensor "h.1.mlp.c_fc.weight"');
+  },
+);
 
 describe("trace", () => {
   it("trace prints the contents of golden.json, in its layout", () => {
@@ -207,14 +215,10 @@ describe("tokenize and detokenize", () => {
 
 describe("eval", () => {
   // A tiny model with a tokenizer of its 160 tokens: ASCII, and some that are never used.
-  const folder = mkdtempSync(join(scratch, "eval-"));
-  cpSync(join(tiny, "tied"), folder, { recursive: true });
-  const tokens = Array.from({ length: 160 }, (_, id) => [
-    id > 32 && id < 127 ? String.fromCharCode(id) : `<${id}\n>`,
-    id,
-  ]);
-  writeFileSync(join(folder, "vocab.json"), JSON.stringify(Object.fromEntries(tokens)));
-  writeFileSync(join(folder, "merges.txt"), "#version: 0.2\n");
+  const tokenOf = (id: number) => (id > 32 && id < 127 ? String.fromCharCode(id) : `<${id}\n>`);
+  const tokens = Array.from({ length: 160 }, (_, id) => [tokenOf(id), id]);
+  const vocab = JSON.stringify(Object.fromEntries(tokens));
+  const folder = folderOf({ ...tiedFiles(), "vocab.json": vocab, "merges.txt": "#version: 0.2\n" });
   const text = join(folder, "text.txt");
   writeFileSync(text, "abcdefgh".repeat(20));
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, wri
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { json, scratch, start, tiny } from "./tool.js";
+import { json, scratch, start, tiedFiles } from "./tool.js";
 import { commit, StandInHub } from "./stand-in-hub.js";
 
 let hub: StandInHub;
@@ -12,9 +12,7 @@ let out: string;
 let runs = 0;
 beforeEach(async () => {
   hub = new StandInHub();
-  for (const name of ["config.json", "model.safetensors"]) {
-    hub.files[name] = readFileSync(join(tiny, "tied", name));
-  }
+  hub.files = tiedFiles();
   hub.files["generation_config.json"] = Buffer.from('{"temperature": 0.7}');
   hub.files["README.md"] = Buffer.from("nobody needs it");
   origin = await hub.start();

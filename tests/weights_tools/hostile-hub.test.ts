@@ -16,7 +16,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { download } from "../../weights_tools/hub/download.mjs";
 import { ScriptedHub } from "./scripted-hub.js";
 import { StandInHub } from "./stand-in-hub.js";
-import { scratch, start, tiny } from "./tool.js";
+import { scratch, start, tiedFiles } from "./tool.js";
 
 let hub: StandInHub;
 let origin: string;
@@ -25,8 +25,7 @@ let out: string;
 let runs = 0;
 beforeEach(async () => {
   hub = new StandInHub();
-  for (const name of ["config.json", "model.safetensors"])
-    hub.files[name] = readFileSync(join(tiny, "tied", name));
+  hub.files = tiedFiles();
   origin = await hub.start();
   place = join(scratch, `hostile-${runs++}`);
   out = join(place, "out");

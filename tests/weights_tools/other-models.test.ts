@@ -1,22 +1,25 @@
 // Models as others publish them: GGUF files, and folders whose weights are in several files.
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ggufMetadata, ggufTensors, writeGguf, type Metadata } from "../web/support/gguf.js";
-import { readSafetensors, writeSafetensors } from "../web/support/safetensors.js";
-import { contents, json, refusal, root, scratch, tiny, weights } from "./tool.js";
+import { readSafetensors } from "../web/support/safetensors.js";
+import {
+  filesFrom,
+  folderOf,
+  json,
+  piecesOf,
+  refusal,
+  root,
+  scratch,
+  shardsOf,
+  tiny,
+  weights,
+} from "./tool.js";
 
 const hub = join(tiny, "tied");
 const tensors = readSafetensors(readFileSync(join(hub, "model.safetensors")));
 const config = JSON.parse(readFileSync(join(hub, "config.json"), "utf8")) as Record<string, unknown>;
-
-/** The pieces of the converted `model`, by name. The other files contain its name, which differs. */
-function piecesOf(model: string, format: string): Record<string, string> {
-  const out = join(scratch, "out");
-  const options = ["--weights", format, "--calibration-tokens", "0", "--force", "--json"];
-  json(["convert", model, out, ...options]);
-  return Object.fromEntries(Object.entries(contents(out)).filter(([name]) => name.startsWith("model.")));
-}
 
 /** The first tokens that `model` writes, which quantized weights change. */
 const written = (model: string, ...options: string[]) =>
@@ -31,45 +34,29 @@ function writtenOnceConverted(model: string, format: string) {
   return written(out);
 }
 
-const gguf = join(scratch, "model.gguf");
-writeFileSync(
-  gguf,
+const ggufOf = (fields: Metadata) =>
   writeGguf(
-    ggufMetadata(config),
+    fields,
     ggufTensors(tensors, () => "F32"),
-  ),
-);
+  );
+const gguf = join(folderOf({ "model.gguf": ggufOf(ggufMetadata(config)) }), "model.gguf");
 
-const shards = join(scratch, "shards");
-const shardNames = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
-const entries = [...tensors];
-mkdirSync(shards);
-copyFileSync(join(hub, "config.json"), join(shards, "config.json"));
-shardNames.forEach((name, i) => {
-  const part = entries.filter((_, at) => at % 2 === i);
-  writeFileSync(join(shards, name), writeSafetensors(new Map(part)));
-});
-const weight_map = Object.fromEntries(entries.map(([name], at) => [name, shardNames[at % 2]]));
-writeFileSync(join(shards, "model.safetensors.index.json"), JSON.stringify({ metadata: {}, weight_map }));
+const shards = folderOf({ ...filesFrom(hub, "config.json"), ...shardsOf(tensors) }, "shards");
+const lastShard = "model-00002-of-00002.safetensors";
 
 const data = join(root, "tests/data/torch");
-/** A folder with the config and these files of `data`, by their names in it. */
-function torchFolder(name: string, files: Record<string, string>): string {
-  const folder = join(scratch, name);
-  mkdirSync(folder);
-  for (const [to, from] of Object.entries({ "config.json": "config.json", ...files }))
-    copyFileSync(join(data, from), join(folder, to));
-  return folder;
-}
-const torch = torchFolder("torch", { "pytorch_model.bin": "zip.bin" });
-const torchShardNames = [
+/** A folder with `names` of `data`, and `weights` of it as pytorch_model.bin. */
+const torchFolder = (weights?: string, ...names: string[]) =>
+  folderOf({
+    ...filesFrom(data, "config.json", ...names),
+    ...(weights && { "pytorch_model.bin": readFileSync(join(data, weights)) }),
+  });
+const torch = torchFolder("zip.bin");
+const torchShards = torchFolder(
+  undefined,
   "pytorch_model.bin.index.json",
   "pytorch_model-00001-of-00002.bin",
   "pytorch_model-00002-of-00002.bin",
-];
-const torchShards = torchFolder(
-  "torch-shards",
-  Object.fromEntries(torchShardNames.map((name) => [name, name])),
 );
 
 describe.each([
@@ -101,12 +88,7 @@ describe("a GGUF file", () => {
     );
     const model = join(scratch, "rules.gguf");
     const converted = (fields: Metadata) => {
-      const metadata = { ...ggufMetadata(config, { vocab, merges: [] }), ...fields };
-      const made = writeGguf(
-        metadata,
-        ggufTensors(tensors, () => "F32"),
-      );
-      writeFileSync(model, made);
+      writeFileSync(model, ggufOf({ ...ggufMetadata(config, { vocab, merges: [] }), ...fields }));
       return weights(["convert", model, join(scratch, "rules"), "--weights", "q8", "--force"]);
     };
     const named = (rules: string) => converted({ "tokenizer.ggml.pre": { text: rules } });
@@ -164,8 +146,7 @@ describe("a GGUF file", () => {
   });
 
   it("an error about a damaged GGUF file names it", () => {
-    const damaged = join(scratch, "damaged.gguf");
-    writeFileSync(damaged, readFileSync(gguf).subarray(0, 3000));
+    const damaged = join(folderOf({ "damaged.gguf": readFileSync(gguf).subarray(0, 3000) }), "damaged.gguf");
     expect(refusal(weights(["convert", damaged, join(scratch, "none")]))).toContain(
       `${damaged}: the GGUF file: it ends`,
     );
@@ -182,31 +163,27 @@ describe("weights in several files", () => {
   });
 
   it("an index with a file of another folder is refused", () => {
-    const away = join(scratch, "shards-elsewhere");
-    mkdirSync(away);
-    copyFileSync(join(hub, "config.json"), join(away, "config.json"));
-    const index = JSON.stringify({ weight_map: { "wte.weight": `../shards/${shardNames[0]}` } });
-    writeFileSync(join(away, "model.safetensors.index.json"), index);
+    const index = JSON.stringify({ weight_map: { "wte.weight": `../shards/${lastShard}` } });
+    const away = folderOf({ ...filesFrom(hub, "config.json"), "model.safetensors.index.json": index });
     expect(refusal(weights(["convert", away, join(scratch, "none")]))).toContain(
       'expected "weight_map" with the name of a file for each tensor, found an object of 1',
     );
   });
 
   it("an error about one damaged file among several names it", () => {
-    writeFileSync(join(shards, shardNames[1] ?? ""), "<html>");
-    expect(refusal(weights(["convert", shards, join(scratch, "none")]))).toContain(shardNames[1]);
+    writeFileSync(join(shards, lastShard), "<html>");
+    expect(refusal(weights(["convert", shards, join(scratch, "none")]))).toContain(lastShard);
   });
 });
 
 describe("pytorch_model.bin", () => {
   it("model.safetensors takes precedence over pytorch_model.bin", () => {
-    const files = { "model.safetensors": "model.safetensors", "pytorch_model.bin": "exploit.bin" };
-    expect(piecesOf(torchFolder("both", files), "q8")).toEqual(piecesOf(data, "q8"));
+    const both = torchFolder("exploit.bin", "model.safetensors");
+    expect(piecesOf(both, "q8")).toEqual(piecesOf(data, "q8"));
   });
 
   it("a pickle that would run a program is refused by name, and runs nothing", () => {
-    const folder = torchFolder("exploit", { "pytorch_model.bin": "exploit.bin" });
-    const run = weights(["convert", folder, join(scratch, "none")]);
+    const run = weights(["convert", torchFolder("exploit.bin"), join(scratch, "none")]);
     expect(refusal(run)).toContain("pytorch_model.bin: this file would call posix.system, which weights do");
     expect(run.stdout).toBe("");
   });

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { readmeBlocks, readmeCode } from "../support/readme.js";
 import { StandInHub } from "./stand-in-hub.js";
-import { root, scratch, start, tiny } from "./tool.js";
+import { root, scratch, start, tiedFiles } from "./tool.js";
 
 let hub: StandInHub;
 let origin: string;
 beforeEach(async () => {
   hub = new StandInHub();
-  for (const name of ["config.json", "model.safetensors"])
-    hub.files[name] = readFileSync(join(tiny, "tied", name));
+  hub.files = tiedFiles();
   origin = await hub.start();
 });
 afterEach(() => hub.stop());

@@ -1,9 +1,9 @@
 // Models whose only tokenizer is a SentencePiece file.
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { charsmap, pieceTypes, sentencePieceFile } from "../support/sentence-piece.mjs";
-import { json, scratch, tiny, weights } from "./tool.js";
+import { folderOf, json, scratch, tiedFiles, weights } from "./tool.js";
 
 const letters = Array.from("abcdefghijklmnopqrstuvwxyz", (letter, i): [string, number] => [
   letter,
@@ -17,14 +17,8 @@ const file = sentencePieceFile(
 const settings = { tokenizer_class: "T5Tokenizer", extra_ids: 0, do_lower_case: true };
 
 /** A seeded model with the file `name`. */
-function model(name = "spiece.model"): string {
-  const folder = mkdtempSync(join(scratch, "sentence-piece-"));
-  for (const part of ["config.json", "model.safetensors"])
-    cpSync(join(tiny, "tied", part), join(folder, part));
-  writeFileSync(join(folder, name), file);
-  writeFileSync(join(folder, "tokenizer_config.json"), JSON.stringify(settings));
-  return folder;
-}
+const model = (name = "spiece.model", more: Record<string, string> = {}) =>
+  folderOf({ ...tiedFiles(), [name]: file, "tokenizer_config.json": JSON.stringify(settings), ...more });
 const tokenize = (folder: string, text: string) => json(["tokenize", folder], text);
 
 describe("a model whose only tokenizer is a SentencePiece file", () => {
@@ -41,22 +35,17 @@ describe("a model whose only tokenizer is a SentencePiece file", () => {
     const out = join(scratch, "converted");
     expect(weights(["convert", folder, out, "--weights", "f32"])).toMatchObject({ status: 0 });
     expect(readFileSync(join(out, "spiece.model"))).toEqual(file);
-    const { files } = JSON.parse(readFileSync(join(out, "weights.json"), "utf8")) as {
-      files: { path: string }[];
-    };
-    expect(files.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(["spiece.model", "tokenizer_config.json"]),
-    );
+    const { files } = JSON.parse(readFileSync(join(out, "weights.json"), "utf8")) as { files: object[] };
+    for (const path of ["spiece.model", "tokenizer_config.json"])
+      expect(files).toContainEqual(expect.objectContaining({ path }));
     const { ids } = write(folder);
     expect(ids).toHaveLength(4);
     expect(write(out).ids).toEqual(ids);
   });
 
   it("tokenizer.json takes precedence over a SentencePiece file", () => {
-    const folder = model();
-    const vocab = { a: 7 };
-    const json = { pre_tokenizer: { type: "Whitespace" }, model: { type: "WordLevel", vocab } };
-    writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(json));
+    const rules = { pre_tokenizer: { type: "Whitespace" }, model: { type: "WordLevel", vocab: { a: 7 } } };
+    const folder = model("spiece.model", { "tokenizer.json": JSON.stringify(rules) });
     expect(tokenize(folder, "a a")).toEqual([7, 7]);
   });
 });

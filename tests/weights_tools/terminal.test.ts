@@ -1,19 +1,15 @@
 // No text from outside controls the terminal to which `gpt2-weights` writes.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { scratch, shell, tiny, weights } from "./tool.js";
+import { folderOf, scratch, shell, tiedFiles, weights } from "./tool.js";
 
 // eslint-disable-next-line no-control-regex -- no terminal may receive these characters
 const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
 /** An escape sequence, the same in one character, a mark that reorders a line, and a line break. */
 const nasty = "a\u001b[2J\u009b2J\u202eb\nc";
 
-function folderNamed(name: string): string {
-  const folder = join(scratch, name);
-  cpSync(join(tiny, "tied"), folder, { recursive: true });
-  return folder;
-}
+const merges = { "merges.txt": "#version: 0.2\n" };
 
 it.each([
   [nasty],
@@ -31,7 +27,7 @@ it.each([
 });
 
 it("the name of a folder is shown with escapes, and as the same JSON", () => {
-  const folder = folderNamed(nasty);
+  const folder = folderOf(tiedFiles(), nasty);
   for (const args of [
     ["inspect", folder],
     ["inspect", folder, "--original", folder],
@@ -52,10 +48,7 @@ it.each([
   ["vocab.json", JSON.stringify({ [nasty]: 1e9 })],
   ["weights.json", JSON.stringify({ file: nasty, size: 1, sha256: "" })],
 ])("the output of %s is shown with escapes", (name, text) => {
-  const folder = folderNamed(`says-${name}-${text.length}`);
-  writeFileSync(join(folder, "merges.txt"), "#version: 0.2\n");
-  writeFileSync(join(folder, name), text);
-  const { status, stderr } = weights(["inspect", folder]);
+  const { status, stderr } = weights(["inspect", folderOf({ ...tiedFiles(), ...merges, [name]: text })]);
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^gpt2-weights: [^\n]+\n$/)]);
   expect(steering.test(stderr)).toBe(false);
 });
@@ -66,11 +59,9 @@ it("bytes that are not UTF-8 are replaced", () => {
 });
 
 it("a model's text is written unchanged to a file, and with escapes to a terminal", () => {
-  const folder = folderNamed("writes");
   const escape = "\u011b"; // the character for byte 0x1b in vocab.json
   const tokens = Array.from({ length: 160 }, (_, id) => [escape + "[" + "x".repeat(id), id]);
-  writeFileSync(join(folder, "vocab.json"), JSON.stringify(Object.fromEntries(tokens)));
-  writeFileSync(join(folder, "merges.txt"), "#version: 0.2\n");
+  folderOf({ ...tiedFiles(), ...merges, "vocab.json": JSON.stringify(Object.fromEntries(tokens)) }, "writes");
   const command = `"$tool" generate "$scratch/writes" --ids 1 --max-new-tokens 2 --temperature 0`;
   expect(shell(command).stdout).toContain("\u001b[x");
   const seen = join(scratch, "typescript");

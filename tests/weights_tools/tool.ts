@@ -1,10 +1,20 @@
 // `gpt2-weights`, run as a user runs it, and the models it is run on.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, expect } from "vitest";
+import { writeSafetensors, type Tensor } from "../web/support/safetensors.js";
 
 export const root = resolve(import.meta.dirname, "../..");
 export const tool = process.env.GPT2_WEIGHTS ?? join(root, "build/native/weights_tools/gpt2-weights");
@@ -69,6 +79,48 @@ export function converted(name: string, format: string): string {
   const out = join(scratch, `${name}-${format}`);
   if (!existsSync(out)) json(["convert", join(tiny, name), out, "--weights", format, "--json"]);
   return out;
+}
+
+/** These files of the folder `from`. */
+export const filesFrom = (from: string, ...names: string[]): Record<string, Buffer> =>
+  Object.fromEntries(names.map((name) => [name, readFileSync(join(from, name))]));
+/** The tiny model `tied`, as the Hub has it. */
+export const tiedFiles = () => filesFrom(join(tiny, "tied"), "config.json", "model.safetensors");
+let folders = 0;
+/** A folder with these files, below `scratch`. */
+export function folderOf(files: Record<string, string | Buffer>, name = `folder-${folders++}`): string {
+  const folder = join(scratch, name);
+  mkdirSync(folder, { recursive: true });
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
+  return folder;
+}
+
+/** The files of `tensors` in two shards. */
+export function shardsOf(tensors: ReadonlyMap<string, Tensor>): Record<string, string | Buffer> {
+  const names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
+  const entries = [...tensors];
+  const weight_map = Object.fromEntries(entries.map(([name], at) => [name, names[at % 2]]));
+  const parts = names.map((_, part) => new Map(entries.filter((__, at) => at % 2 === part)));
+  const shards = Object.fromEntries(parts.map((part, at) => [names[at] ?? "", writeSafetensors(part)]));
+  return { ...shards, "model.safetensors.index.json": JSON.stringify({ metadata: {}, weight_map }) };
+}
+
+/** The pieces of the converted `model`, by name. The other files contain its name, which differs. */
+export function piecesOf(model: string, format: string, ...more: string[]): Record<string, string> {
+  const out = join(scratch, "pieces");
+  json([
+    "convert",
+    model,
+    out,
+    "--weights",
+    format,
+    "--calibration-tokens",
+    "0",
+    "--force",
+    "--json",
+    ...more,
+  ]);
+  return Object.fromEntries(Object.entries(contents(out)).filter(([name]) => name.startsWith("model.")));
 }
 
 /** The SHA-256 of every file in a folder, by its path in it. */

@@ -1,8 +1,8 @@
 // `gpt2-weights verify` on models that are not released ones, with GPT-2's own tokenizer.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { json, scratch, tiny, vocabulary, weights } from "./tool.js";
+import { filesFrom, folderOf, json, scratch, tiny, vocabulary, weights } from "./tool.js";
 
 interface Report {
   passed: number;
@@ -14,12 +14,10 @@ interface Report {
 /** A tiny model with GPT-2's own vocabulary. */
 function model(name: string): string {
   const config = JSON.parse(readFileSync(join(tiny, "tied/config.json"), "utf8")) as object;
-  const file = join(scratch, `${name}.json`);
-  writeFileSync(file, JSON.stringify({ ...config, n_embd: 8, n_head: 2, n_layer: 1, vocab_size: 50257 }));
-  const folder = join(scratch, name);
-  json(["random", file, folder, "--weights", "f32", "--json"]);
-  for (const each of ["vocab.json", "merges.txt"]) cpSync(join(vocabulary, each), join(folder, each));
-  return folder;
+  const shape = { ...config, n_embd: 8, n_head: 2, n_layer: 1, vocab_size: 50257 };
+  const file = join(folderOf({ "config.json": JSON.stringify(shape) }), "config.json");
+  json(["random", file, join(scratch, name), "--weights", "f32", "--json"]);
+  return folderOf(filesFrom(vocabulary, "vocab.json", "merges.txt"), name);
 }
 
 it("verify checks the tokenizer's facts, and applies no facts of other models", () => {
