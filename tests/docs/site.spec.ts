@@ -1,10 +1,18 @@
 // The documentation site below a sub-path, in Chromium: links, live examples, accessibility, search, and reading without
 // scripts.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "../e2e/axe.js";
-import { files, html, livePages, pages } from "./built-site.js";
 
 const base = "/docs/";
+const site = resolve(import.meta.dirname, "../../build/docs");
+const files = new Set(readdirSync(site, { recursive: true, encoding: "utf8" }));
+/** Paths of its pages, below its base. */
+const pages = [...files].filter((path) => path.endsWith(".html") && path !== "404.html");
+const html = (path: string) => readFileSync(join(site, path), "utf8");
+/** The pages with live examples. */
+const livePages = pages.filter((page) => html(page).includes("data-live="));
 
 test("every internal link leads to a page, and to a heading on it", () => {
   const idsOf = new Map(

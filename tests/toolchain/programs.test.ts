@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { findEmscripten, measuredVersion } from "../../engine/toolchain/emscripten.mjs";
 import { missingWithoutApt, wasmPackages } from "../../engine/toolchain/system-packages.mjs";
 import { found } from "../repository/files.js";
@@ -20,12 +20,11 @@ function folderOf(...names: string[]): string {
   return folder;
 }
 
-/** A folder like that of Emscripten `version`. */
-function emscripten(version: string, folder = mkdtempSync(join(tmpdir(), "gpt2-emscripten-"))): string {
-  mkdirSync(folder, { recursive: true });
-  for (const name of ["emcc", "emcc.py"]) writeFileSync(join(folder, name), "");
-  writeFileSync(join(folder, "emscripten-version.txt"), `"${version}"\n`);
-  return folder;
+/** A folder with Emscripten `version` at `path`. */
+function emscripten(version: string, path = ""): string {
+  const root = join(folderOf(...["emcc", "emcc.py"].map((name) => join(path, name))), path);
+  writeFileSync(join(root, "emscripten-version.txt"), `"${version}"\n`);
+  return root;
 }
 
 const json = folderOf("nlohmann/json.hpp");
@@ -50,27 +49,22 @@ it.each([
   expect(missingWithoutApt(wanted, { path: folderOf(...programs), includes })).toBe(message);
 });
 
-describe("an installed Emscripten", () => {
-  it("an installed Emscripten is found in EMSDK", () => {
-    const sdk = mkdtempSync(join(tmpdir(), "gpt2-emsdk-"));
-    const root = emscripten("4.0.10", join(sdk, "upstream/emscripten"));
-    expect(findEmscripten({ EMSDK: sdk })).toEqual({ found: { root, version: "4.0.10" }, problems: [] });
-  });
+it("an installed Emscripten is found in EMSDK, and by emcc on PATH, also by a link to it", () => {
+  const ofSdk = emscripten("4.0.10", "upstream/emscripten");
+  const found = { root: ofSdk, version: "4.0.10" };
+  expect(findEmscripten({ EMSDK: join(ofSdk, "../..") })).toEqual({ found, problems: [] });
+  const root = emscripten("3.1.69");
+  expect(findEmscripten({ PATH: root }).found?.root).toBe(root);
+  const bin = folderOf();
+  symlinkSync(join(root, "emcc"), join(bin, "emcc"));
+  expect(findEmscripten({ PATH: bin }).found?.root).toBe(root);
+});
 
-  it("an installed Emscripten is found by emcc on PATH, also by a link to it", () => {
-    const root = emscripten("3.1.69");
-    expect(findEmscripten({ PATH: root }).found?.root).toBe(root);
-    const bin = mkdtempSync(join(tmpdir(), "gpt2-bin-"));
-    symlinkSync(join(root, "emcc"), join(bin, "emcc"));
-    expect(findEmscripten({ PATH: bin }).found?.root).toBe(root);
-  });
-
-  it("an installed Emscripten that is too old is skipped with a message", () => {
-    const root = emscripten("3.1.6");
-    const { found: other, problems } = findEmscripten({ PATH: root, EMSDK: "/nowhere" });
-    expect(other?.root).not.toBe(root); // the system may have another
-    expect(problems).toContain(`${root} has version 3.1.6, expected 3.1.69 or newer`);
-  });
+it("an installed Emscripten that is too old is skipped with a message", () => {
+  const root = emscripten("3.1.6");
+  const { found: other, problems } = findEmscripten({ PATH: root, EMSDK: "/nowhere" });
+  expect(other?.root).not.toBe(root); // the system may have another
+  expect(problems).toContain(`${root} has version 3.1.6, expected 3.1.69 or newer`);
 });
 
 it("the build without apt prints the commands to run, and runs none of them", () => {
@@ -82,28 +76,23 @@ it("the build without apt prints the commands to run, and runs none of them", ()
   expect(stderr).toMatch(/^missing: cmake, ninja.*run: sudo dnf install cmake ninja-build/m);
 });
 
-describe("the Emscripten that made the published figures", () => {
-  it.each([
-    [
-      "another",
-      "4.0.1",
-      `4.0.1 is not ${measuredVersion}, with which the published sizes and speeds were measured`,
-    ],
-    ["the same", measuredVersion, undefined],
-  ])("%s version is used, and both are named if they differ", (_, version, notice) => {
-    const checkout = mkdtempSync(join(tmpdir(), "gpt2-checkout-"));
+it.each(["4.0.1", measuredVersion])(
+  "Emscripten %s is used, with a notice if it is not the measured one",
+  (version) => {
+    const checkout = folderOf();
     cpSync(toolchain, join(checkout, "engine/toolchain"), { recursive: true });
     const { stderr } = spawnSync(process.execPath, [join(checkout, "engine/toolchain/emscripten.mjs")], {
       encoding: "utf8",
       env: { ...process.env, PATH: `${emscripten(version)}:${process.env.PATH ?? ""}`, EMSDK: "" },
     });
     expect(stderr).toContain(`using ${version}`);
-    if (notice === undefined) expect(stderr).not.toContain("is not");
+    const notice = `4.0.1 is not ${measuredVersion}, with which the published sizes and speeds were measured`;
+    if (version === measuredVersion) expect(stderr).not.toContain("is not");
     else expect(stderr).toContain(notice);
-  });
+  },
+);
 
-  it("CONTRIBUTING.md names its version", () => {
-    const pattern = /sizes and speeds in the documents with Emscripten (\d+\.\d+\.\d+)\./;
-    expect(found("CONTRIBUTING.md", pattern)).toBe(measuredVersion);
-  });
+it("CONTRIBUTING.md names the version of Emscripten that made the published figures", () => {
+  const pattern = /sizes and speeds in the documents with Emscripten (\d+\.\d+\.\d+)\./;
+  expect(found("CONTRIBUTING.md", pattern)).toBe(measuredVersion);
 });
