@@ -1,8 +1,7 @@
 // The browsers under test, and the build and threads that each of them should use.
 import type { Variant } from "../../web/src/shared/types.js";
 import type { Browser } from "./browser.js";
-import { launchChromium } from "./chromium.js";
-import { launchFirefox } from "./firefox.js";
+import { launchChromium, launchFirefox } from "./puppeteer.js";
 import { launchWebKit } from "./webkit.js";
 
 /** The build and threads that a page uses. */

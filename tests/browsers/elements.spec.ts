@@ -188,48 +188,29 @@ inBrowsers(engines, (tab, { name }) => {
        <gpt2-writer id="w" name="w" model="/models/demo/" loading="use" required></gpt2-writer></fieldset></form>`,
     );
     const found = await page.run(({ writer, form }) => {
-      const told: unknown[] = [];
-      writer.addEventListener("invalid", ({ target }) => told.push(target === writer), { once: true });
+      const sent: unknown[] = [];
       form.addEventListener("submit", (event) => {
         event.preventDefault();
-        told.push(new FormData(form).get("w"));
+        sent.push(new FormData(form).get("w"));
       });
-      const state = () => [
-        writer.willValidate && writer.matches(":valid"),
-        form.checkValidity(),
-        writer.validationMessage,
-        new FormData(form).get("w"),
-      ];
+      const isValid = () => writer.willValidate && writer.matches(":valid");
+      const state = () => [isValid(), form.checkValidity(), new FormData(form).get("w")];
       form.requestSubmit();
       const empty = state();
       writer.value = "a tale";
       form.requestSubmit();
       const filled = state();
-      writer.disabled = true;
-      const disabled = state();
-      writer.disabled = false;
-      (document.activeElement as HTMLElement).blur();
       document.querySelector("label")?.click();
       const isFocused = document.activeElement === writer;
-      const isElement = form.elements.namedItem("w") === writer && writer.form === form;
       form.reset();
       const reset = state();
       document.querySelector("fieldset")?.toggleAttribute("disabled", true);
-      const inFieldset = [writer.disabled, ...state()];
-      const labels = writer.labels.length;
-      return { told, empty, filled, disabled, isFocused, isElement, reset, inFieldset, labels };
+      return { sent, empty, filled, isFocused, reset, disabled: [writer.disabled, ...state()] };
     });
-    const missing = [false, false, expect.stringMatching(/./), ""];
+    const missing = [false, false, ""];
     expect(found).toEqual({
-      told: [true, "a tale"],
-      empty: missing,
-      filled: [true, true, "", "a tale"],
-      disabled: [false, true, expect.anything(), null],
-      isFocused: true,
-      isElement: true,
-      reset: missing,
-      inFieldset: [true, false, true, expect.anything(), null],
-      labels: 1,
+      ...{ sent: ["a tale"], empty: missing, filled: [true, true, "a tale"], isFocused: true },
+      ...{ reset: missing, disabled: [true, false, true, null] },
     });
   });
 
