@@ -14,9 +14,10 @@ export interface Choice {
 const withoutHeaders = /one thread: the page is not cross-origin isolated/;
 const withoutMemory = /one thread: this browser has no WebAssembly threads/;
 const alone = (variant: Variant, notice: RegExp): Choice => ({ variant, threads: 1, notice });
-const relaxed: Choice = { variant: "threads-relaxed", threads: 2, notice: null };
-const exact: Choice = { variant: "threads", threads: 2, notice: null };
-const noThreads = alone("simd", withoutMemory);
+const many = (variant: Variant): Choice => ({ variant, threads: 2, notice: null });
+/** The choices of a browser that has `isolated` on an isolated page; the project's page isolates itself. */
+const onHosts = (isolated: Choice, plain: Variant) =>
+  ({ isolated, page: isolated, plain: alone(plain, withoutHeaders) }) as const;
 
 export interface Case {
   name: string;
@@ -35,24 +36,19 @@ export interface Case {
   mostHangs: number;
 }
 
-const withRelaxedSimd = {
-  isolated: relaxed,
-  plain: alone("simd-relaxed", withoutHeaders),
-  page: relaxed,
-  store: "opfs",
-} as const;
-const webKit = { plain: alone("simd", withoutHeaders), store: "cache-storage", mostHangs: 0 } as const;
+const withRelaxedSimd = { ...onHosts(many("threads-relaxed"), "simd-relaxed"), store: "opfs" } as const;
+const webKit = { store: "cache-storage", mostHangs: 0 } as const;
+const noThreads = alone("simd", withoutMemory);
 
 export const cases: readonly Case[] = [
   { name: "Chromium", launch: launchChromium, ...withRelaxedSimd, mostHangs: 0 },
   { name: "Firefox", launch: launchFirefox, ...withRelaxedSimd, mostHangs: 3 },
-  { name: "WebKitGTK", launch: () => launchWebKit(), ...webKit, isolated: noThreads, page: noThreads },
+  { name: "WebKitGTK", launch: () => launchWebKit(), ...webKit, ...onHosts(noThreads, "simd") },
   {
     name: "WebKitGTK with shared memory",
     launch: () => launchWebKit({ JSC_useSharedArrayBuffer: "1" }),
     ...webKit,
-    isolated: exact,
-    page: exact,
+    ...onHosts(many("threads"), "simd"),
   },
 ];
 /** Each engine once. */

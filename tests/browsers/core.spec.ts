@@ -96,9 +96,17 @@ inBrowsers(cases, (tab, { name, ...choices }) => {
     expect(await writtenWith("gpt2.js", cdn.origin)).toEqual(written);
   });
 
+  test("the bundle runs on a page opened from disk, and in a sandbox", async () => {
+    test.skip(name.includes("shared"), "one WebKit is enough");
+    const written = { variant: choices.plain.variant, text: expected.text };
+    expect(await writtenWith("gpt2.bundle.js", pathToFileURL(onDisk).href)).toEqual(written);
+    cdn.page = { "Content-Security-Policy": "sandbox allow-scripts" };
+    expect(await writtenWith("gpt2.bundle.js", cdn.origin)).toEqual(written);
+  });
+
   test("isolate.js isolates a page without headers", async () => {
     test.skip(most === 1, "has no threads");
-    cdn.page = {};
+    cdn.page = {}; // its service worker isolates every page of this host from now on
     await tab.open(cdn.origin);
     await tab.withModule(async ({ isolate }) => void isolate("/isolate.js"));
     // While the page is reloaded, Firefox has an empty one in its place, which is isolated already.
@@ -107,13 +115,6 @@ inBrowsers(cases, (tab, { name, ...choices }) => {
   });
 
   if (name.includes("shared")) return; // one WebKit is enough
-
-  test("the bundle runs on a page opened from disk, and in a sandbox", async () => {
-    const written = { variant: choices.plain.variant, text: expected.text };
-    expect(await writtenWith("gpt2.bundle.js", pathToFileURL(onDisk).href)).toEqual(written);
-    cdn.page = { "Content-Security-Policy": "sandbox allow-scripts" };
-    expect(await writtenWith("gpt2.bundle.js", cdn.origin)).toEqual(written);
-  });
 
   test("a broken load from the Hub continues without a preflight", async () => {
     const hub = new StandInHub();

@@ -1,8 +1,8 @@
 // `npm run compare:hub`: a small model of each kind that is published as GPT-2 is compared with float64, or refused.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { root, scratch, tiny, weights } from "../weights_tools/tool.js";
+import { folderOf, root, tiny, weights } from "../weights_tools/tool.js";
 import { readSafetensors } from "../web/support/safetensors.js";
 import { forward64, type Config, type FloatTensor } from "./forward64.mjs";
 import { safetensorsFile, seededTensors } from "./seeded-model.mjs";
@@ -19,10 +19,8 @@ interface Kind {
   warning?: string;
 }
 /** They have the names of the rows in docs/reference/models.md. */
-const kinds = JSON.parse(readFileSync(join(import.meta.dirname, "kinds.json"), "utf8")) as Record<
-  string,
-  Kind
->;
+const kindsFile = readFileSync(join(import.meta.dirname, "kinds.json"), "utf8");
+const kinds = JSON.parse(kindsFile) as Record<string, Kind>;
 const sizes = { n_embd: 32, n_head: 2, n_layer: 2, n_positions: 32, vocab_size: 60 };
 
 /** float32 against float64 over two layers of width 32. */
@@ -61,10 +59,10 @@ describe.each(rows ?? [])("%s (%s)", (model, special, outcome = "") => {
     tensors.delete(name);
     tensors.set(`transformer.${name}`, value);
   }
-  const folder = join(scratch, special.replaceAll(/\W/g, "-"));
-  mkdirSync(folder);
-  writeFileSync(join(folder, "config.json"), JSON.stringify(config));
-  writeFileSync(join(folder, "model.safetensors"), safetensorsFile(tensors));
+  const folder = folderOf({
+    "config.json": JSON.stringify(config),
+    "model.safetensors": safetensorsFile(tensors),
+  });
   const run = (command: string, ...options: string[]) =>
     weights([command, folder, "--ids", ids.join(), "--weights", "f32", "--json", ...options]);
 

@@ -22,20 +22,32 @@ const workshop = join(root, "build/embed");
 export const tarball = join(workshop, "gpt2-wasm.tgz");
 
 /** The environment for programs of the apps: no setting of browsers or test runners, and no telemetry. */
-function environment(): NodeJS.ProcessEnv {
-  const { PATH, HOME, npm_config_cache } = process.env;
-  const telemetry = ["NEXT", "NUXT", "ASTRO"].map((name) => [`${name}_TELEMETRY_DISABLED`, "1"]);
-  return { PATH, HOME, npm_config_cache, ...Object.fromEntries(telemetry) };
-}
+const { PATH, HOME, npm_config_cache } = process.env;
+const telemetry = {
+  NEXT_TELEMETRY_DISABLED: "1",
+  NUXT_TELEMETRY_DISABLED: "1",
+  ASTRO_TELEMETRY_DISABLED: "1",
+};
+const environment: NodeJS.ProcessEnv = { PATH, HOME, npm_config_cache, ...telemetry };
 
 export function run(folder: string, program: string, ...args: string[]): string {
   return execFileSync(program, args, {
     cwd: folder,
-    env: { ...environment(), CI: "1" },
+    env: { ...environment, CI: "1" },
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
   });
 }
+
+/** The values of lines of JSON. */
+export const jsonLines = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
+
+/** A program of this checkout. */
+export const bin = (name: string) => join(root, "node_modules/.bin", name);
 
 /** npm's options for a folder that is thrown away. */
 const quietly = ["--no-package-lock", "--no-audit", "--no-fund", "--prefer-offline"];
@@ -115,13 +127,9 @@ export async function expectStory(page: Page, url: string, engine: string): Prom
   const troubles: string[] = [];
   page.on("pageerror", (error) => troubles.push(String(error)));
   await page.goto(url);
-  const written = async () => {
-    const text = await page
-      .locator("output")
-      .textContent({ timeout: 1000 })
-      .catch(() => "");
-    return [text, ...troubles].join("\n");
-  };
+  const output = page.locator("output");
+  const written = async () =>
+    [await output.textContent({ timeout: 1000 }).catch(() => ""), ...troubles].join("\n");
   await expect.poll(written, { timeout: 45_000 }).toBe(expectedText());
   await expect(page.locator("small")).toContainText(engine);
 }
@@ -167,7 +175,7 @@ export async function startServer(
   const filled = args.map((arg) => arg.replace("{port}", String(port)));
   const child = spawn(program, filled, {
     cwd: folder,
-    env: environment(),
+    env: environment,
     stdio: ["ignore", "pipe", "pipe"],
     detached: true, // npm and npx start the server in a separate process
   });

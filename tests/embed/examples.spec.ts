@@ -10,6 +10,7 @@ import {
   expectStory,
   expectedText,
   installApart,
+  jsonLines,
   makeApp,
   root,
   run,
@@ -52,12 +53,8 @@ test("OpenAI's client, the AI SDK and LangChain write what the command line writ
     (native("generate", demo, "--prompt", prompt, ...greedy) as { text: string }).text;
   const said = run(makeApp("openai-clients", true), process.execPath, "main.js", demo);
   const story = write("Once upon a time");
-  const lines = said.trim().split("\n");
-  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-    story,
-    write("user:\nOnce upon a time\n\nassistant:\n"),
-    story,
-  ]);
+  const chat = write("user:\nOnce upon a time\n\nassistant:\n");
+  expect(jsonLines(said)).toEqual([story, chat, story]);
 });
 
 test("the elements have types for React, Preact, Solid, Svelte and Vue, which reject a wrong attribute", () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import type * as Gpt2 from "../../web/src/client/index.js";
 import { isolation, serve, shared, type StaticHost } from "../browsers/static-host.js";
+import { inPage } from "../e2e/model.js";
 import { makeApp, root } from "./app.js";
 
 let host: StaticHost;
@@ -145,12 +146,7 @@ for (const [name, { page: headers = {}, files = {}, other = {}, html }, found, a
   });
 }
 
-const explained = (page: Page) =>
-  page.evaluate(async () => {
-    const module = new URL("/gpt2/gpt2.js", location.href).href;
-    const { explainEnvironment } = (await import(module)) as typeof Gpt2;
-    return explainEnvironment();
-  });
+const explained = (page: Page) => inPage(page, ({ explainEnvironment }) => explainEnvironment(), undefined);
 
 test("without isolation headers, following the notice and explainEnvironment gives threads", async ({
   page,
@@ -166,11 +162,11 @@ test("without isolation headers, following the notice and explainEnvironment giv
   );
   expect(host.requests.filter((path) => /worker|engine|models/.test(path))).toEqual([]);
   expect(await load(page)).toMatch(/simd-relaxed, 1, Running on one thread: the page is not cross-origin/);
-  const speed = await page.evaluate(async () => {
-    const module = new URL("/gpt2/gpt2.js", location.href).href;
-    const model = await ((await import(module)) as typeof Gpt2).loadModel("/models/demo/");
+  const speedOf = async ({ loadModel }: typeof Gpt2) => {
+    const model = await loadModel("/models/demo/");
     return (await model.explain().finally(() => model.dispose())).speed;
-  });
+  };
+  const speed = await inPage(page, speedOf, undefined);
   expect(speed.has).toBe(false);
   expect(speed.reason).toContain('The engine runs as "simd-relaxed" on one thread.');
   expect(speed.remedy).toBe(found.threads.remedy);

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
-import { addModels, makeApp, root, startServer } from "./app.js";
+import { addModels, bin, makeApp, startServer } from "./app.js";
 
 /** A module that writes a heading and the element into the page, in place of the previous ones. */
 const view = (heading: string) => `
@@ -38,8 +38,7 @@ for (const ownModel of [false, true]) {
     write("index.html", `<!doctype html><main></main><script type="module" src="./main.js"></script>`);
     write("main.js", main("First", ownModel));
     write("view.js", view("First"));
-    const vite = join(root, "node_modules/.bin/vite");
-    const server = await startServer(folder, vite, "--port={port}", "--host=localhost");
+    const server = await startServer(folder, bin("vite"), "--port={port}", "--host=localhost");
     try {
       let documents = 0;
       page.on("domcontentloaded", () => (documents += 1));

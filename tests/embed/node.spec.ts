@@ -9,7 +9,7 @@ import { native } from "../e2e/model.js";
 import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
 import { readSafetensors } from "../web/support/safetensors.js";
 import { StandInHub } from "../weights_tools/stand-in-hub.js";
-import { expectedText, makeApp, root } from "./app.js";
+import { expectedText, jsonLines, makeApp, root } from "./app.js";
 
 const demo = join(root, "web/models/demo");
 
@@ -28,8 +28,7 @@ async function inApp(code: string): Promise<unknown[]> {
   const args = ["--input-type=module", "-e", imports + code];
   const options = { cwd: makeApp("node"), timeout: 45_000 };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
-  const lines = stdout.trim().split("\n");
-  return lines.map((line) => JSON.parse(line) as unknown);
+  return jsonLines(stdout);
 }
 
 test("every build writes the same text, in as many threads as requested", async () => {
@@ -40,10 +39,7 @@ test("every build writes the same text, in as many threads as requested", async 
       print([model.info.threads, text]);
       await model.dispose();
     }`);
-  expect(said).toEqual([
-    [1, expectedText()],
-    [2, expectedText()],
-  ]);
+  expect(said).toEqual([1, 2].map((threads) => [threads, expectedText()]));
 });
 
 test("a Hub id and an address load the model, and the error for a missing one names what was asked", async () => {

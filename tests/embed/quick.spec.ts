@@ -5,10 +5,9 @@ import { expect, test } from "@playwright/test";
 import { isolation, serve } from "../browsers/static-host.js";
 import { startDemoHub } from "../e2e/demo-hub.js";
 import { readmeCode } from "../support/readme.js";
-import { expectStory, expectWriter, makeApp, root, run } from "./app.js";
+import { bin, expectStory, expectWriter, makeApp, root, run } from "./app.js";
 
 const models = join(root, "web/models");
-const bin = (name: string) => join(root, "node_modules/.bin", name);
 
 function builtByVite(...options: string[]): string {
   const folder = makeApp("vite");

@@ -8,33 +8,16 @@ import { fileURLToPath } from "node:url";
 import { root } from "../../engine/toolchain/build.mjs";
 import { blocksOf, commentsOf, longSentencesIn, problemsOf } from "./prose-rules.mjs";
 
+/** @param {string[]} patterns */
+const filesOf = (...patterns) =>
+  execFileSync("git", ["ls-files", "-co", "--exclude-standard", ...patterns], { cwd: root, encoding: "utf8" })
+    .split("\n")
+    .filter((file) => !/^tests\/(data|fuzz\/corpus)\//.test(file) && existsSync(join(root, file)));
 /** Every source file, whose comments are prose. */
 const sourceFiles = () =>
-  execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
-    .split("\n")
-    .filter((file) => /(\.(ts|mjs|js|cc|h|c|css|html|cmake|yml)|CMakeLists\.txt)$/.test(file))
-    .filter((file) => !/^tests\/(data|fuzz\/corpus)\//.test(file) && existsSync(join(root, file)));
-
-/**
- * One line for each long sentence in the comments of a source file.
- * @param {string} file
- */
-function problemsInSource(file) {
-  const mark = /(\.(cmake|yml)|CMakeLists\.txt)$/.test(file) ? "#" : "//";
-  return commentsOf(readFileSync(join(root, file), "utf8"), mark).flatMap(({ line, text }) =>
-    longSentencesIn(text).map((problem) => `${file}:${line}: ${problem}`),
-  );
-}
-
+  filesOf().filter((file) => /(\.(ts|mjs|js|cc|h|c|css|html|cmake|yml)|CMakeLists\.txt)$/.test(file));
 /** Every document of the repository, and the English of the page. */
-const proseFiles = () =>
-  execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md", "web/page/language/en.ts"], {
-    cwd: root,
-    encoding: "utf8",
-  })
-    .trim()
-    .split("\n")
-    .filter((file) => !file.startsWith("tests/data/"));
+const proseFiles = () => filesOf("*.md", "web/page/language/en.ts");
 
 /**
  * The texts of the page's words: the strings in double quotes, line by line.
@@ -49,18 +32,23 @@ const phrasesOf = (source) =>
   );
 
 /**
- * One line for each problem in a file.
+ * One line for each problem in the prose of a file, or in its comments if it `isSource`.
  * @param {string} file
  */
-function problemsIn(file) {
-  const source = readFileSync(join(root, file), "utf8");
-  const blocks = file.endsWith(".md") ? blocksOf(source) : phrasesOf(source);
-  return blocks.flatMap((block) => problemsOf(block).map((problem) => `${file}:${block.line}: ${problem}`));
+function problemsIn(file, isSource = false) {
+  const text = readFileSync(join(root, file), "utf8");
+  const mark = /(\.(cmake|yml)|CMakeLists\.txt)$/.test(file) ? "#" : "//";
+  const blocks = isSource ? commentsOf(text, mark) : file.endsWith(".md") ? blocksOf(text) : phrasesOf(text);
+  return blocks.flatMap((block) => {
+    const problems = isSource ? longSentencesIn(block.text) : problemsOf(block);
+    return problems.map((problem) => `${file}:${block.line}: ${problem}`);
+  });
 }
 
 /** Prints the problems, and throws if there are any. */
 export function lintProse(files = proseFiles(), sources = sourceFiles()) {
-  const problems = [...files.flatMap(problemsIn), ...sources.flatMap(problemsInSource)];
+  const inSources = sources.flatMap((file) => problemsIn(file, true));
+  const problems = [...files.flatMap((file) => problemsIn(file)), ...inSources];
   for (const problem of problems) console.error(problem);
   let misspelt = false;
   try {

@@ -17,22 +17,13 @@ const call = /\bimport\(\s*"(\.[^"]+)\.(js|mjs)"\s*\)/g;
 /** The imports of `file` that lead to another source of the repository. */
 export function importsOf(file: string): Import[] {
   const text = read(file);
-  const targetOf = (path: string, ending: string) =>
-    `${join(dirname(file), path)}.${ending === "js" ? "ts" : ending}`;
   const found = [
-    ...[...text.matchAll(statement)].map(([, type, path = "", ending = ""]) => ({
-      from: file,
-      to: targetOf(path, ending),
-      isType: type !== undefined,
-      isLater: false,
-    })),
-    ...[...text.matchAll(call)].map(([, path = "", ending = ""]) => ({
-      from: file,
-      to: targetOf(path, ending),
-      isType: false,
-      isLater: true,
-    })),
-  ];
+    ...[...text.matchAll(statement)].map(([, type, ...target]) => ({ type, target, isLater: false })),
+    ...[...text.matchAll(call)].map(([, ...target]) => ({ type: undefined, target, isLater: true })),
+  ].map(({ type, target: [path = "", ending = ""], isLater }) => {
+    const to = `${join(dirname(file), path)}.${ending === "js" ? "ts" : ending}`;
+    return { from: file, to, isType: type !== undefined, isLater };
+  });
   return found.filter(({ to }) => existsSync(join(root, to)));
 }
 

@@ -21,21 +21,9 @@ export function unitOf(file: string): string {
 export const layerOf = (unit: string): number =>
   layers.findIndex((layer) => layer.includes(unit.replace(/^parts\/.*/, "parts/*"))) + 1;
 
-/** Each arrow from one unit to another, with its imports. */
-export function arrowsOf(sources: readonly string[]): Map<string, string[]> {
-  const arrows = new Map<string, string[]>();
-  for (const file of sources) {
-    for (const { to } of importsOf(file)) {
-      if (!to.startsWith("web/page/") || unitOf(to) === unitOf(file)) continue;
-      const arrow = `${unitOf(file)} -> ${unitOf(to)}`;
-      arrows.set(arrow, [...(arrows.get(arrow) ?? []), `${file} -> ${to}`]);
-    }
-  }
-  return arrows;
-}
-
-/** Whether an arrow of `arrowsOf` leads to the same layer or to a higher one. */
-export function isBackward(arrow: string): boolean {
-  const [from = "", to = ""] = arrow.split(" -> ");
-  return layerOf(to) >= layerOf(from);
-}
+/** The imports between units that lead to the same layer or to a higher one. */
+export const backwardImports = (sources: readonly string[]) =>
+  sources.flatMap(importsOf).filter(({ from, to }) => {
+    const [unit, other] = [unitOf(from), unitOf(to)];
+    return to.startsWith("web/page/") && unit !== other && layerOf(other) >= layerOf(unit);
+  });
