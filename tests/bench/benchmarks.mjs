@@ -93,7 +93,7 @@ const transformers = (flags) =>
       ),
   });
 
-/** A visit: milliseconds, and MiB of the tab's memory beyond a blank tab's and the weights. @returns {Contender} */
+/** A visit: milliseconds, and the weights that were fetched. @returns {Contender} */
 const visit = (flags, name, make, { isSecond = false, ...options }) => ({
   name,
   async take() {
@@ -103,20 +103,18 @@ const visit = (flags, name, make, { isSecond = false, ...options }) => ({
     const once = (early) =>
       inTab(
         { "/model/": make() },
-        ({ ask, watch }) => watch(() => ask("visit", { early, options: load })),
+        ({ ask, sentBytes }) => ask("visit", { early, options: load }).then((found) => [found, sentBytes()]),
         network,
       );
     try {
       const first = await once(true);
-      const { base, taken, ...found } = isSecond ? await once(false) : first;
+      const [found, sentBytes] = isSecond ? await once(false) : first;
       return {
         "ready, ms": found.readyMs,
         "first token, ms": found.ms,
         "first token once ready, ms": found.coldMs,
         "first token when warm, ms": found.warmMs,
-        "weights fetched, MB": found.sentBytes / 1e6,
-        "peak of the tab, MiB": base + taken,
-        "beyond a blank tab and weights, MiB": taken - found.weightBytes / 1024 ** 2,
+        "weights fetched, MB": sentBytes / 1e6,
       };
     } finally {
       await removeProfile(profile);
@@ -212,7 +210,7 @@ export const benchmarks = {
       ]),
   },
   visits: {
-    about: "the first visit at --rate, the second visit, and a conversion: times, and memory of the tab",
+    about: "the first visit at --rate, the second visit, and a conversion: times, and bytes of weights",
     contenders(flags) {
       const make = () => flags.model ?? makeModel("q8");
       const hub = "conversion of the Hub's float32";

@@ -88,7 +88,7 @@ async function visit({ early, options }) {
   const warm = [];
   for (let salt = 1; salt <= 15; ++salt) warm.push(await firstToken(salt));
   const warmMs = warm.slice(-5).toSorted((a, b) => a - b)[2];
-  return { ms, readyMs, coldMs, warmMs, weightBytes: model.info.weightBytes };
+  return { ms, readyMs, coldMs, warmMs };
 }
 
 const tasks = {

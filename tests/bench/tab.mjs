@@ -2,7 +2,7 @@
 // pages: with DevTools, the browser keeps copies of what the page fetches, up to 100 MB.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { createReadStream, existsSync, mkdtempSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -26,30 +26,12 @@ export const makeProfile = () => mkdtempSync(join(tmpdir(), "gpt2-profile-"));
 export const removeProfile = (folder) =>
   rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
-/** Private memory of each process of a page, in MiB, without the browser's program, which processes share. */
-function memoryOfPages(profile) {
-  const found = new Map();
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-      if (command.includes("--type=renderer") && command.includes(profile)) found.set(pid, memoryOf(pid));
-    } catch {
-      // it has ended
-    }
-  }
-  return found;
-}
-function memoryOf(pid) {
-  const kibis = readFileSync(`/proc/${pid}/status`, "utf8").matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm);
-  return [...kibis].reduce((sum, [, kibi]) => sum + Number(kibi) / 1024, 0);
-}
-
 /**
- * Runs `use` with `ask`, which runs a function of in-page.mjs in a new tab. `folders` maps prefixes of paths to folders. All
- * connections share `rate` bytes per second. A given `profile` is kept.
+ * Runs `use` with `ask`, which runs a function of in-page.mjs in a new tab. `sentBytes` counts the weights that were sent.
+ * `folders` maps prefixes of paths to folders. All connections share `rate` bytes per second. A given `profile` is kept.
  * @template T
  * @param {Record<string, string>} folders
- * @param {(tab: { ask: (name: string, argument?: object) => Promise<any>, watch: (work: () => Promise<any>) => Promise<any> }) => Promise<T>} use
+ * @param {(tab: { ask: (name: string, argument?: object) => Promise<any>, sentBytes: () => number }) => Promise<T>} use
  * @param {{ rate?: number, profile?: string, jsFlags?: string }} options
  */
 export async function inTab(folders, use, { rate = Infinity, profile, jsFlags = "" } = {}) {
@@ -123,22 +105,7 @@ export async function inTab(folders, use, { rate = Infinity, profile, jsFlags = 
         if (error !== undefined) throw new Error(`${name}: ${error}`);
         return result;
       },
-      /** The result of `work`, the bytes of weights that were sent, and the page's memory before and in addition, in MiB. */
-      async watch(work) {
-        const before = memoryOfPages(folder);
-        let most = { base: 0, taken: 0 };
-        const look = () => {
-          for (const [pid, base] of before) {
-            const taken = memoryOf(pid) - base;
-            if (taken > most.taken) most = { base, taken };
-          }
-        };
-        const timer = setInterval(look, 10);
-        weightBytes = 0;
-        const result = await work().finally(() => clearInterval(timer));
-        look();
-        return { ...result, ...most, sentBytes: weightBytes };
-      },
+      sentBytes: () => weightBytes,
     });
   } finally {
     ended.catch(() => {});
