@@ -53,22 +53,19 @@ async function differences({ json, files }, texts) {
   });
 }
 
-const option = (/** @type {string} */ initial) => ({
-  type: /** @type {const} */ ("string"),
-  default: initial,
-});
-const options = { texts: option("20000"), mixtures: option("20"), seed: option("1"), only: option("") };
-const { texts: count, mixtures, seed, only } = parseArgs({ options }).values;
-const random = seededRandom(Number(seed));
+const text = { type: /** @type {const} */ ("string") };
+const given = parseArgs({ options: { texts: text, mixtures: text, seed: text, only: text } }).values;
+const [count, mixtures] = [Number(given.texts ?? 20_000), Number(given.mixtures ?? 20)];
+const random = seededRandom(Number(given.seed ?? 1));
 const variants = [
   ...otherVariants(random),
   ...sentencePieceVariants(random),
-  ...byteLevelVariants(random, Number(mixtures)),
+  ...byteLevelVariants(random, mixtures),
 ];
 let wrong = 0;
 for (const variant of variants) {
-  const texts = randomTexts(random, Number(count), [...(variant.own ?? []), "<|endoftext|>"]);
-  if (!variant.name.includes(`${only}`)) continue;
+  const texts = randomTexts(random, count, [...(variant.own ?? []), "<|endoftext|>"]);
+  if (!variant.name.includes(given.only ?? "")) continue;
   const found = await differences(variant, texts);
   console.log(`${variant.name}: ${found.length} of ${texts.length} differ`);
   if (found.length === 0) continue;
