@@ -53,8 +53,9 @@ async function differences({ json, files }, texts) {
   });
 }
 
-const text = { type: /** @type {const} */ ("string") };
-const given = parseArgs({ options: { texts: text, mixtures: text, seed: text, only: text } }).values;
+const number = { type: /** @type {const} */ ("string") };
+const options = { texts: number, mixtures: number, seed: number };
+const given = parseArgs({ options: { ...options, only: { type: "string" } } }).values;
 const [count, mixtures] = [Number(given.texts ?? 20_000), Number(given.mixtures ?? 20)];
 const random = seededRandom(Number(given.seed ?? 1));
 const variants = [
