@@ -226,23 +226,22 @@ TEST(LanguageJson, AnErrorNamesTheUnsupportedField) {
     return Json{{"type", "Split"}, {"pattern", pattern}, {"behavior", "Isolated"}};
   };
   struct Row {
-    const char* place;
-    Json value;
+    Json patch;
     const char* why;
   };
   const Row rows[] = {
-      {"/normalizer", {{"type", "Nmt"}}, "\"normalizer.type\" is \"Nmt\""},
-      {"/pre_tokenizer", {{"type", "UnicodeScripts"}}, "\"pre_tokenizer.type\""},
-      {"/model/type", "Other", "\"model.type\" is \"Other\""},
-      {"/model/cache", 1, "unknown member \"cache\""},
-      {"/pre_tokenizer", split({{"Regex", "\\d"}}), "an unknown escape before \"d\""},
-      {"/pre_tokenizer", split({{"Regex", "(a*)*b"}}), "the operator \"(\""},
-      {"/pre_tokenizer", split({{"Regex", "a"}, {"String", "b"}}), "\"pre_tokenizer.pattern\""},
-      {"/decoder", {{"type", "CTC"}}, "\"decoder.type\""}};
-  for (const Row& row : rows) {
+      {{{"normalizer", {{"type", "Nmt"}}}}, "\"normalizer.type\" is \"Nmt\""},
+      {{{"pre_tokenizer", {{"type", "UnicodeScripts"}}}}, "\"pre_tokenizer.type\""},
+      {{{"model", {{"type", "Other"}}}}, "\"model.type\" is \"Other\""},
+      {{{"model", {{"cache", 1}}}}, "unknown member \"cache\""},
+      {{{"pre_tokenizer", split({{"Regex", "\\d"}})}}, "an unknown escape before \"d\""},
+      {{{"pre_tokenizer", split({{"Regex", "(a*)*b"}})}}, "the operator \"(\""},
+      {{{"pre_tokenizer", split({{"Regex", "a"}, {"String", "b"}})}}, "\"pre_tokenizer.pattern\""},
+      {{{"decoder", {{"type", "CTC"}}}}, "\"decoder.type\""}};
+  for (const auto& [patch, why] : rows) {
     Json file = WordLevel();
-    file[Json::json_pointer(row.place)] = row.value;
-    EXPECT_TRUE(Has(ErrorOf(file), row.why));
+    file.merge_patch(patch);
+    EXPECT_TRUE(Has(ErrorOf(file), why));
   }
 }
 
