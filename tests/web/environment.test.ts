@@ -11,6 +11,7 @@ const everything: Facts = {
   isIsolated: true,
   isSecure: true,
   isFramed: false,
+  isForbidden: false,
   cores: 8,
   storage: { freeBytes: 5e9 },
   mostBytes: 2 ** 32,
@@ -35,6 +36,12 @@ const coop = /^Cross-Origin-Opener-Policy: same-origin\n/;
 it.each([
   [isolation, { isIsolated: false }, /COOP and COEP/, coop],
   [isolation, { isIsolated: false, isSecure: false }, /http/, /^serve the page over https$/],
+  [
+    isolation,
+    { isIsolated: false, isForbidden: true },
+    /Permissions-Policy forbids it/,
+    /^remove cross-origin-/,
+  ],
   [isolation, { isIsolated: false, isFramed: true }, /in a frame/, /<iframe allow="cross-origin/],
   [["threads"], { sharedMemory: false }, /no WebAssembly threads/, null],
   [["simd"], { webAssembly: "missing" }, /no WebAssembly/, /Safari 16\.4/],

@@ -58,6 +58,8 @@ export interface Facts {
   isIsolated: boolean;
   isSecure: boolean;
   isFramed: boolean;
+  /** By its Permissions-Policy. */
+  isForbidden: boolean;
   cores: number | undefined;
   /** undefined if there is no storage. */
   storage: { freeBytes: number | null } | undefined;
@@ -158,6 +160,14 @@ function tryWebAssembly(): Facts["webAssembly"] {
   }
 }
 
+/** Whether the page's Permissions-Policy forbids isolation. Only Chromium tells. */
+function isIsolationForbidden(): boolean {
+  const { document } = globalThis as {
+    document?: { featurePolicy?: { allowsFeature(name: string): boolean } };
+  };
+  return document?.featurePolicy?.allowsFeature("cross-origin-isolated") === false;
+}
+
 /** Collects the facts of this page and describes them. */
 export async function explainEnvironment(): Promise<Environment> {
   const webAssembly = tryWebAssembly();
@@ -176,6 +186,7 @@ export async function explainEnvironment(): Promise<Environment> {
     isIsolated: (globalThis as Partial<typeof globalThis>).crossOriginIsolated === true,
     isSecure: (globalThis as Partial<typeof globalThis>).isSecureContext === true,
     isFramed: typeof window !== "undefined" && window.parent !== window,
+    isForbidden: isIsolationForbidden(),
     cores: (globalThis as Partial<typeof globalThis>).navigator?.hardwareConcurrency, // a server may have no navigator
     storage,
     mostBytes: runs ? mostMemory() : 0,
