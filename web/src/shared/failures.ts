@@ -116,7 +116,7 @@ export function noWorkerFailure(error: unknown): Gpt2Error {
     ? " (add the directive trusted-types gpt2-wasm to the page's Content-Security-Policy)"
     : /insecure/.test(text) // WebKit mentions no policy
       ? " (worker-src in the page's Content-Security-Policy has to list 'self')"
-      : "Worker" in globalThis // shared and service workers have none
+      : (globalThis as { Worker?: unknown }).Worker // shared and service workers have none
         ? ""
         : " (load it in a page or a dedicated worker)";
   return new LoadError("unsupported", `the engine needs a worker, and cannot start one: ${text}${advice}`);
