@@ -166,6 +166,10 @@ const int32_t* gpt2_token_ids(const Gpt2Engine* engine) {
   return engine->ids.data();
 }
 
+const uint32_t* gpt2_token_places(const Gpt2Engine* engine) {
+  return engine->places.data();
+}
+
 const char* gpt2_detokenize(Gpt2Engine* engine, const int32_t* ids, size_t count) {
   return Answer(engine, [&](Gpt2Engine& e, JsonWriter& out) {
     return gpt2::Detokenize(e, Bytes(ids, count * sizeof *ids, /*is_ids=*/true), out);

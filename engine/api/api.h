@@ -112,10 +112,15 @@ const char* gpt2_tune_threads(Gpt2Engine* engine);
 // word. With more than 65,536 tokens in the vocabulary, these are 5 bytes.
 const char* gpt2_tokenize(Gpt2Engine* engine, const char* text, size_t size, const char* options,
                           size_t options_size);
-// Continues the split. Result: {"count", "isDone"}; gpt2_token_ids has the ids.
+// Continues the split. Result: {"count", "isDone"}; gpt2_token_ids and gpt2_token_places have the
+// tokens.
 const char* gpt2_tokenize_step(Gpt2Engine* engine);
 // The `count` ids of the last gpt2_tokenize_step, valid until the next call.
 const int32_t* gpt2_token_ids(const Gpt2Engine* engine);
+// Where each of these tokens begins and ends in the text, in UTF-16 code units: two numbers for
+// each token. A token that is a part of a character has the place of all of it. A token that a
+// template adds has a place of no characters.
+const uint32_t* gpt2_token_places(const Gpt2Engine* engine);
 
 // Result: text. Bytes that are not valid UTF-8 become U+FFFD, as in TextDecoder.
 const char* gpt2_detokenize(Gpt2Engine* engine, const int32_t* ids, size_t count);

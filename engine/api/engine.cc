@@ -99,14 +99,21 @@ Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view opti
   GPT2_TRY(NeedTokenizer(engine, ""));
   engine.encoding.emplace(*engine.tokenizer, text,
                           special ? SpecialTokens::kAllowed : SpecialTokens::kAsText,
-                          is_prompt ? TextEnds::kBeginning : TextEnds::kWith);
+                          is_prompt ? TextEnds::kBeginning : TextEnds::kWith,
+                          /*has_places=*/true);
+  engine.places_of_text.emplace(text);
   return Done{};
 }
 
 Status TokenizeStep(Gpt2Engine& engine, JsonWriter& out) {
   if (!engine.encoding) return Misuse("no text is being tokenized");
   engine.ids.resize(kPortion);
-  Result<std::size_t> count = engine.encoding->Next(engine.ids);
+  std::array<TokenPlace, kPortion> places;
+  Result<std::size_t> count = engine.encoding->Next(engine.ids, places);
+  engine.places.clear();
+  if (count.ok()) {
+    engine.places_of_text->Append(std::span(places).first(count.value()), engine.places);
+  }
   const bool is_done = !count.ok() || engine.encoding->is_done();
   if (is_done) engine.encoding.reset();
   if (!count.ok()) return count.TakeError();

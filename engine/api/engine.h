@@ -26,6 +26,7 @@
 #include "engine/generate/session.h"
 #include "engine/generate/thread_tuner.h"
 #include "engine/model/weights.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/encoding.h"
 #include "engine/text/tokenizer.h"
 
@@ -53,8 +54,10 @@ struct Gpt2Engine {
   std::optional<gpt2::Scorer> scorer;
   std::optional<gpt2::Encoding> encoding;
   std::vector<std::int32_t> ids;  // the ids of the last TokenizeStep
-  gpt2::Output output;            // the output of the session or the scorer
-  std::vector<float> attention;   // [n_head, tokens] of the last Inspect
+  std::optional<gpt2::Utf16Places> places_of_text;
+  std::vector<std::uint32_t> places;  // [2 * ids.size()] in UTF-16: where each begins and ends
+  gpt2::Output output;                // the output of the session or the scorer
+  std::vector<float> attention;       // [n_head, tokens] of the last Inspect
   std::string reply;
 };
 
@@ -83,7 +86,7 @@ Status Tune(Gpt2Engine& engine, JsonWriter& out);
 
 // Starts to split `text` into tokens. It must remain valid until the last step.
 Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json);
-// Puts the next tokens into engine.ids.
+// Puts the next tokens into engine.ids, and their places into engine.places.
 Status TokenizeStep(Gpt2Engine& engine, JsonWriter& out);
 // Writes the text of the token ids in `ids`.
 Status Detokenize(Gpt2Engine& engine, const PromptBytes& ids, JsonWriter& out);

@@ -1,6 +1,7 @@
 #include "engine/api/languages.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -18,7 +19,9 @@
 #include "engine/format/json_writer.h"
 #include "engine/format/vocabulary_files.h"
 #include "engine/languages/language_json.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/byte_alphabet.h"
+#include "engine/text/encoding.h"
 #include "engine/text/text_encoder.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
@@ -26,6 +29,7 @@
 struct Gpt2Languages {
   std::optional<gpt2::Tokenizer> tokenizer;
   std::vector<std::int32_t> ids;
+  std::vector<std::uint32_t> places;
   std::string reply;
 };
 
@@ -86,10 +90,27 @@ Status Read(Gpt2Languages& owner, std::string_view files_json, std::size_t vocab
   return Done{};
 }
 
+Status TakeAll(Encoding& encoding, std::string_view text, Gpt2Languages& owner) {
+  constexpr std::size_t kPortion = 4096;
+  owner.ids.clear();
+  owner.places.clear();
+  Utf16Places units(text);
+  while (!encoding.is_done()) {
+    std::array<std::int32_t, kPortion> ids;
+    std::array<TokenPlace, kPortion> places;
+    GPT2_ASSIGN(const std::size_t count, encoding.Next(ids, places));
+    owner.ids.insert(owner.ids.end(), ids.begin(),
+                     ids.begin() + static_cast<std::ptrdiff_t>(count));
+    units.Append(std::span(places).first(count), owner.places);
+  }
+  return Done{};
+}
+
 }  // namespace
 }  // namespace gpt2
 
 using gpt2::Done;
+using gpt2::Encoding;
 using gpt2::JsonWriter;
 using gpt2::SpecialTokens;
 using gpt2::Status;
@@ -113,15 +134,16 @@ const char* gpt2_languages_read(Gpt2Languages* languages, const char* files, siz
 }
 
 const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, size_t size,
-                                  int32_t special, int32_t ends) {
+                                  int32_t special, int32_t ends, int32_t places) {
   return gpt2::AnswerFor(languages->reply, [&](JsonWriter& out) -> Status {
     GPT2_TRY(gpt2::NeedLanguage(*languages));
-    GPT2_ASSIGN(languages->ids,
-                languages->tokenizer->Encode(
-                    {text, size}, special != 0 ? SpecialTokens::kAllowed : SpecialTokens::kAsText,
-                    ends == 2   ? TextEnds::kWith
-                    : ends == 1 ? TextEnds::kBeginning
-                                : TextEnds::kWithout));
+    Encoding encoding(*languages->tokenizer, {text, size},
+                      special != 0 ? SpecialTokens::kAllowed : SpecialTokens::kAsText,
+                      ends == 2   ? TextEnds::kWith
+                      : ends == 1 ? TextEnds::kBeginning
+                                  : TextEnds::kWithout,
+                      places != 0);
+    GPT2_TRY(gpt2::TakeAll(encoding, {text, size}, *languages));
     out.Open('{').Member("count", languages->ids.size()).Close('}');
     return Done{};
   });
@@ -129,6 +151,10 @@ const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, si
 
 const int32_t* gpt2_languages_ids(const Gpt2Languages* languages) {
   return languages->ids.data();
+}
+
+const uint32_t* gpt2_languages_places(const Gpt2Languages* languages) {
+  return languages->places.data();
 }
 
 const char* gpt2_languages_decode(Gpt2Languages* languages, const int32_t* ids, size_t count) {

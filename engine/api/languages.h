@@ -23,10 +23,12 @@ const char* gpt2_languages_read(Gpt2Languages* languages, const char* files, siz
 
 // Converts a text to ids. With `special`, special tokens in the text become their ids. `ends` is 1
 // to add the tokens at the start of a text that continues, 2 to add those at its end, too. Result:
-// {"count"}; gpt2_languages_ids has the ids.
+// {"count"}; gpt2_languages_ids has the ids. With `places`, gpt2_languages_places has the numbers
+// of gpt2_token_places.
 const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, size_t size,
-                                  int32_t special, int32_t ends);
+                                  int32_t special, int32_t ends, int32_t places);
 const int32_t* gpt2_languages_ids(const Gpt2Languages* languages);
+const uint32_t* gpt2_languages_places(const Gpt2Languages* languages);
 
 // Result: the text of `ids`.
 const char* gpt2_languages_decode(Gpt2Languages* languages, const int32_t* ids, size_t count);

@@ -87,8 +87,7 @@ std::vector<Part> Merged(std::vector<Part> parts, CutBehavior behavior) {
 void AppendPieces(const TextPiece& piece, std::vector<Part> parts, CutBehavior behavior,
                   std::vector<TextPiece>& pieces) {
   for (const Part& part : Merged(std::move(parts), behavior)) {
-    pieces.push_back(
-        {piece.text.substr(part.begin, part.end - part.begin), piece.is_first && part.begin == 0});
+    pieces.push_back({piece.Part(part.begin, part.end), piece.is_first && part.begin == 0});
   }
 }
 
@@ -194,7 +193,7 @@ class ByteLevel final : public TextCutter {
  public:
   ByteLevel(bool adds_space, bool has_words) : adds_space_(adds_space), has_words_(has_words) {}
   Status Cut(TextPiece piece, std::vector<TextPiece>& pieces) const override {
-    if (adds_space_ && piece.text[0] != ' ') piece.text.insert(0, 1, ' ');
+    if (adds_space_ && piece.text[0] != ' ') piece.Prepend(" ");
     Parts parts;
     for (std::size_t at = 0; has_words_ && at < piece.text.size();) {
       const std::size_t size = FirstWordSize(std::string_view(piece.text).substr(at));
@@ -219,18 +218,18 @@ class Metaspace final : public TextCutter {
         by_replacement_(replacement_, CutBehavior::kMergedWithNext, /*is_inverted=*/false),
         is_split_(is_split) {}
   Status Cut(TextPiece piece, std::vector<TextPiece>& pieces) const override {
-    std::string text;
-    for (const char c : piece.text) {
-      if (c == ' ') {
-        text += replacement_;
+    TextPiece replaced{piece.Part(0, 0), piece.is_first};
+    for (std::size_t i = 0; i < piece.text.size(); ++i) {
+      if (piece.text[i] == ' ') {
+        replaced.Put(replacement_, piece.PlaceOf(i, i + 1));
       } else {
-        text += c;
+        replaced.Keep(piece, i, i + 1);
       }
     }
     const bool is_wanted =
         scheme_ == PrependScheme::kAlways || (scheme_ == PrependScheme::kFirst && piece.is_first);
-    if (is_wanted && !text.starts_with(replacement_)) text.insert(0, replacement_);
-    piece.text = std::move(text);
+    if (is_wanted && !replaced.text.starts_with(replacement_)) replaced.Prepend(replacement_);
+    piece = std::move(replaced);
     if (is_split_) return by_replacement_.Cut(std::move(piece), pieces);
     pieces.push_back(std::move(piece));
     return Done{};

@@ -16,6 +16,7 @@
 #include "engine/languages/text_models.h"
 #include "engine/languages/text_steps.h"
 #include "engine/text/added_tokens.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/text_encoder.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_rules.h"
@@ -51,24 +52,28 @@ class LanguageTokenizer final : public TextEncoder {
     return std::shared_ptr<const LanguageTokenizer>(std::move(tokenizer));
   }
 
-  Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special,
-                                           TextEnds ends) const override {
-    std::vector<std::int32_t> ids;
-    if (ends != TextEnds::kWithout) ids = parts_.beginning;
+  Result<EncodedText> Encode(std::string_view text, SpecialTokens special, TextEnds ends,
+                             bool has_places) const override {
+    EncodedText out;
+    if (ends != TextEnds::kWithout) {
+      for (const std::int32_t id : parts_.beginning) out.Add(id, {});
+    }
     const bool takes_special = special == SpecialTokens::kAllowed;
     AddedTokenCutter raw(added_, text, takes_special);
     while (!raw.is_done()) {
       const AddedTokenCutter::Cut cut = raw.Next();
       if (!cut.before.empty()) {
-        GPT2_ASSIGN(const std::string normalized,
-                    Normalized(parts_.normalizers, std::string(cut.before)));
+        AlignedText normalized = Align(cut.before, cut.place.begin - cut.before.size(), has_places);
+        for (const auto& step : parts_.normalizers) GPT2_TRY(step->ApplyTo(normalized));
         GPT2_TRY(
-            EncodeNormalized(normalized, takes_special, cut.before.data() == text.data(), ids));
+            EncodeNormalized(normalized, takes_special, cut.before.data() == text.data(), out));
       }
-      if (cut.id) ids.push_back(*cut.id);
+      if (cut.id) out.Add(*cut.id, cut.place);
     }
-    if (ends == TextEnds::kWith) ids.insert(ids.end(), parts_.end.begin(), parts_.end.end());
-    return ids;
+    for (const std::int32_t id : parts_.end) {
+      if (ends == TextEnds::kWith) out.Add(id, {text.size(), text.size()});
+    }
+    return out;
   }
 
   std::string Decode(std::span<const std::int32_t> ids) const override {
@@ -124,22 +129,23 @@ class LanguageTokenizer final : public TextEncoder {
                        [](char c) { return (c >= 'a' && c <= 'z') || (c & 0x80) != 0; });
   }
 
-  Status EncodeNormalized(std::string_view text, bool takes_special, bool is_first,
-                          std::vector<std::int32_t>& ids) const {
-    AddedTokenCutter cutter(normalized_added_, text, takes_special);
+  Status EncodeNormalized(const AlignedText& text, bool takes_special, bool is_first,
+                          EncodedText& out) const {
+    AddedTokenCutter cutter(normalized_added_, text.text, takes_special);
     while (!cutter.is_done()) {
       const AddedTokenCutter::Cut cut = cutter.Next();
       if (!cut.before.empty()) {
-        const bool begins = is_first && cut.before.data() == text.data();
-        std::vector<TextPiece> pieces = {{std::string(cut.before), begins}};
+        const std::size_t begin = cut.place.begin - cut.before.size();
+        std::vector<TextPiece> pieces = {
+            {text.Part(begin, cut.place.begin), is_first && begin == 0}};
         for (const auto& step : parts_.cutters) {
           std::vector<TextPiece> next;
           for (TextPiece& piece : pieces) GPT2_TRY(step->Cut(std::move(piece), next));
           pieces = std::move(next);
         }
-        GPT2_TRY(parts_.model->Encode(pieces, ids));
+        GPT2_TRY(parts_.model->Encode(pieces, out));
       }
-      if (cut.id) ids.push_back(*cut.id);
+      if (cut.id) out.Add(*cut.id, text.PlaceOf(cut.place.begin, cut.place.end));
     }
     return Done{};
   }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,9 @@
 #include "engine/languages/pattern.h"
 #include "engine/languages/text_steps.h"
 #include "engine/languages/unicode_forms.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/tokenizer_rules.h"
+#include "engine/text/utf8.h"
 
 namespace gpt2 {
 namespace {
@@ -47,7 +50,15 @@ class StripAccents final : public TextStep {
 class Plain final : public TextStep {
  public:
   explicit Plain(Normalizer step) { steps_.push_back(std::move(step)); }
-  Result<std::string> Apply(std::string text) const override { return Normalize(steps_, text); }
+  Result<std::string> Apply(std::string text) const override {
+    AlignedText aligned = Align(text, 0, /*has_places=*/false);
+    Normalize(steps_, aligned);
+    return std::move(aligned.text);
+  }
+  Status ApplyTo(AlignedText& text) const override {
+    Normalize(steps_, text);
+    return Done{};
+  }
 
  private:
   std::vector<Normalizer> steps_;
@@ -58,16 +69,22 @@ class Replace final : public TextStep {
   Replace(Pattern pattern, std::string content)
       : pattern_(std::move(pattern)), content_(std::move(content)) {}
   Result<std::string> Apply(std::string text) const override {
-    std::size_t steps_left = Pattern::StepsFor(text);
-    std::string result;
-    std::size_t at = 0;
-    while (true) {
-      GPT2_ASSIGN(const auto match, pattern_.Find(text, at, steps_left));
-      result.append(text, at, (match ? match->begin : text.size()) - at);
-      if (!match) return result;
-      result += content_;
+    AlignedText aligned = Align(text, 0, /*has_places=*/false);
+    GPT2_TRY(ApplyTo(aligned));
+    return std::move(aligned.text);
+  }
+  Status ApplyTo(AlignedText& text) const override {
+    std::size_t steps_left = Pattern::StepsFor(text.text);
+    AlignedText result = text.Part(0, 0);
+    for (std::size_t at = 0;;) {
+      GPT2_ASSIGN(const auto match, pattern_.Find(text.text, at, steps_left));
+      result.Keep(text, at, match ? match->begin : text.text.size());
+      if (!match) break;
+      result.Put(content_, text.PlaceOf(match->begin, match->end));
       at = match->end;
     }
+    text = std::move(result);
+    return Done{};
   }
 
  private:
@@ -111,6 +128,33 @@ class Bert final : public TextStep {
 };
 
 }  // namespace
+
+// A part of the text whose result is a beginning of the rest of the whole result is taken to become
+// just that. It begins as one character, and grows until this is so.
+Status TextStep::ApplyTo(AlignedText& text) const {
+  constexpr std::size_t kMostBytes = 64;  // of a part; longer ones take the rest of the text
+  const std::string_view before = text.text;
+  GPT2_ASSIGN(const std::string after, Apply(text.text));
+  if (after == before) return Done{};
+  AlignedText result{.text = {}, .has_places = text.has_places, .places = {}};
+  std::size_t begin = 0;
+  while (text.has_places && begin < before.size()) {
+    std::size_t end = begin;
+    std::string part;
+    const std::string_view rest = std::string_view(after).substr(result.text.size());
+    do {
+      end += ReadUtf8(before.substr(end)).size;
+      GPT2_ASSIGN(part, Apply(std::string(before.substr(begin, end - begin))));
+    } while (!rest.starts_with(part) && end < before.size() && end - begin < kMostBytes);
+    if (!rest.starts_with(part)) break;
+    result.Put(part, text.PlaceOf(begin, end));
+    begin = end;
+  }
+  result.Put(std::string_view(after).substr(result.text.size()),
+             text.PlaceOf(begin, before.size()));
+  text = std::move(result);
+  return Done{};
+}
 
 std::unique_ptr<const TextStep> FormStep(UnicodeForm form) {
   return std::make_unique<Form>(form);

@@ -34,12 +34,16 @@ Error NoToken(std::string_view piece) {
 class BytePairs final : public TextModel {
  public:
   explicit BytePairs(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
-  Status Encode(const std::vector<TextPiece>& pieces,
-                std::vector<std::int32_t>& ids) const override {
+  Status Encode(const std::vector<TextPiece>& pieces, EncodedText& out) const override {
     WordMerger merger(tokenizer_);
     for (const TextPiece& piece : pieces) {
       GPT2_TRY(merger.Encode(piece.text));
-      while (!merger.is_done()) ids.push_back(merger.Next());
+      for (std::size_t begin = 0; !merger.is_done();) {
+        const std::int32_t id = merger.Next();
+        const std::size_t end = begin + tokenizer_.Symbols(id);
+        out.Add(id, piece.PlaceOf(begin, end));
+        begin = end;
+      }
     }
     return Done{};
   }
@@ -52,12 +56,11 @@ class WordLevel final : public TextModel {
  public:
   WordLevel(TokenIds ids, const std::string& unknown)
       : ids_(std::move(ids)), unknown_(Find(ids_, unknown)) {}
-  Status Encode(const std::vector<TextPiece>& pieces,
-                std::vector<std::int32_t>& ids) const override {
+  Status Encode(const std::vector<TextPiece>& pieces, EncodedText& out) const override {
     for (const TextPiece& piece : pieces) {
       const auto found = Find(ids_, piece.text);
       if (!found && !unknown_) return NoToken(piece.text);
-      ids.push_back(found ? *found : *unknown_);
+      out.Add(found ? *found : *unknown_, piece.PlaceOf(0, piece.text.size()));
     }
     return Done{};
   }
@@ -73,21 +76,21 @@ class WordPiece final : public TextModel {
       : ids_(std::move(ids)), rules_(std::move(rules)), unknown_(Find(ids_, rules_.unknown)) {
     for (const auto& [token, id] : ids_) longest_ = std::max(longest_, token.size());
   }
-  Status Encode(const std::vector<TextPiece>& pieces,
-                std::vector<std::int32_t>& ids) const override {
+  Status Encode(const std::vector<TextPiece>& pieces, EncodedText& out) const override {
     for (const TextPiece& piece : pieces) {
-      const std::size_t before = ids.size();
-      if (EncodeWord(piece.text, ids)) continue;
+      const std::size_t before = out.ids.size();
+      if (EncodeWord(piece, out)) continue;
       if (!unknown_) return NoToken(piece.text);
-      ids.resize(before);
-      ids.push_back(*unknown_);
+      out.Resize(before);
+      out.Add(*unknown_, piece.PlaceOf(0, piece.text.size()));
     }
     return Done{};
   }
 
  private:
   // False if a part of the word has no token.
-  bool EncodeWord(const std::string& word, std::vector<std::int32_t>& ids) const {
+  bool EncodeWord(const TextPiece& piece, EncodedText& out) const {
+    const std::string& word = piece.text;
     std::vector<std::size_t> ends;  // of its characters
     for (std::size_t at = 0; at < word.size();) {
       at += ReadUtf8(std::string_view(word).substr(at)).size;
@@ -103,7 +106,7 @@ class WordPiece final : public TextModel {
         if (size <= longest_) found = Find(ids_, prefix + word.substr(begin, size));
       }
       if (!found) return false;
-      ids.push_back(*found);
+      out.Add(*found, piece.PlaceOf(begin, ends[last]));
       first = last + 1;
       begin = ends[last];
     }
@@ -146,9 +149,8 @@ class Unigram final : public TextModel {
     }
   }
 
-  Status Encode(const std::vector<TextPiece>& pieces,
-                std::vector<std::int32_t>& ids) const override {
-    for (const TextPiece& piece : pieces) GPT2_TRY(EncodePiece(piece.text, ids));
+  Status Encode(const std::vector<TextPiece>& pieces, EncodedText& out) const override {
+    for (const TextPiece& piece : pieces) GPT2_TRY(EncodePiece(piece, out));
     return Done{};
   }
 
@@ -213,32 +215,34 @@ class Unigram final : public TextModel {
     return ways;
   }
 
-  Status EncodePiece(std::string_view text, std::vector<std::int32_t>& ids) const {
-    const std::vector<Node> ways = BestWays(text);
+  Status EncodePiece(const TextPiece& piece, EncodedText& out) const {
+    const std::vector<Node> ways = BestWays(piece.text);
     std::vector<Node> tokens;  // with their ends in `score`, which is no longer used
     std::vector<std::size_t> ends;
-    for (std::size_t end = text.size(); end > 0; end = ways[end].begin) {
+    for (std::size_t end = piece.text.size(); end > 0; end = ways[end].begin) {
       tokens.push_back(ways[end]);
       ends.push_back(end);
     }
     for (std::size_t i = tokens.size(); i-- > 0;) {
       const bool is_unknown = tokens[i].id == kUnknown || tokens[i].id == unknown_;
       if (!is_unknown) {
-        ids.push_back(tokens[i].id);
+        out.Add(tokens[i].id, piece.PlaceOf(tokens[i].begin, ends[i]));
         continue;
       }
       // Adjacent unknown tokens become one.
       const std::size_t begin = tokens[i].begin;
       while (i > 0 && (tokens[i - 1].id == kUnknown || tokens[i - 1].id == unknown_)) --i;
-      GPT2_TRY(EncodeUnknown(text.substr(begin, ends[i] - begin), ids));
+      GPT2_TRY(EncodeUnknown(piece, begin, ends[i], out));
     }
     return Done{};
   }
 
-  Status EncodeUnknown(std::string_view text, std::vector<std::int32_t>& ids) const {
+  Status EncodeUnknown(const TextPiece& piece, std::size_t begin, std::size_t end,
+                       EncodedText& out) const {
+    const std::string_view text = std::string_view(piece.text).substr(begin, end - begin);
     if (!unknown_) return NoToken(text);
     if (const auto id = FindText(text)) {
-      ids.push_back(*id);
+      out.Add(*id, piece.PlaceOf(begin, end));
       return Done{};
     }
     const bool has_bytes =
@@ -246,10 +250,12 @@ class Unigram final : public TextModel {
           return byte_ids_[static_cast<unsigned char>(c)] >= 0;
         });
     if (!has_bytes) {
-      ids.push_back(*unknown_);
+      out.Add(*unknown_, piece.PlaceOf(begin, end));
       return Done{};
     }
-    for (const char c : text) ids.push_back(byte_ids_[static_cast<unsigned char>(c)]);
+    for (std::size_t i = begin; i < end; ++i) {
+      out.Add(byte_ids_[static_cast<unsigned char>(piece.text[i])], piece.PlaceOf(i, i + 1));
+    }
     return Done{};
   }
 

@@ -12,6 +12,7 @@
 
 #include "engine/base/result.h"
 #include "engine/languages/text_steps.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/tokenizer.h"
 
 namespace gpt2 {
@@ -23,9 +24,8 @@ inline constexpr std::size_t kMostTokenBytes = 512;
 class TextModel {
  public:
   virtual ~TextModel() = default;
-  // Appends the ids of all `pieces`.
-  virtual Status Encode(const std::vector<TextPiece>& pieces,
-                        std::vector<std::int32_t>& ids) const = 0;
+  // Appends the tokens of all `pieces`.
+  virtual Status Encode(const std::vector<TextPiece>& pieces, EncodedText& out) const = 0;
 };
 
 using TokenIds = std::unordered_map<std::string, std::int32_t>;

@@ -13,6 +13,7 @@
 #include "engine/languages/charsmap.h"
 #include "engine/languages/pattern.h"
 #include "engine/languages/unicode_forms.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/tokenizer_rules.h"
 
 namespace gpt2 {
@@ -22,6 +23,8 @@ class TextStep {
  public:
   virtual ~TextStep() = default;
   virtual Result<std::string> Apply(std::string text) const = 0;
+  // Applies the step to `text`, which may have places.
+  virtual Status ApplyTo(AlignedText& text) const;
 };
 using TextSteps = std::vector<std::unique_ptr<const TextStep>>;
 
@@ -42,8 +45,7 @@ struct BertRules {
 std::unique_ptr<const TextStep> BertStep(const BertRules& rules);
 
 // A piece of a text. No token crosses its ends.
-struct TextPiece {
-  std::string text;
+struct TextPiece : AlignedText {
   bool is_first = false;  // whether it is at the start of the original text
 };
 

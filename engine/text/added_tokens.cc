@@ -123,19 +123,19 @@ AddedTokenCutter::Cut AddedTokenCutter::Next() {
     if (match->token->strips_left && cut_ <= begin) {
       begin -= SpaceAtEnd(text_.substr(cut_, begin - cut_));
     }
-    const std::string_view before =
-        cut_ < begin ? text_.substr(cut_, begin - cut_) : std::string_view();
+    begin = std::max(begin, cut_);
+    const std::string_view before = text_.substr(cut_, begin - cut_);
     cut_ = match->end;
     if (match->token->strips_right) {
       if (cut_ > space_end_) space_end_ = cut_ + SpaceAtBegin(text_.substr(cut_));
       cut_ = space_end_;
     }
-    return {before, match->token->id};
+    return {before, match->token->id, {begin, std::max(begin, cut_)}};
   }
   is_done_ = true;
   const std::string_view rest = text_.substr(cut_);
   cut_ = search_ = text_.size();
-  return {rest, std::nullopt};
+  return {rest, std::nullopt, {cut_, cut_}};
 }
 
 }  // namespace gpt2

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/aligned_text.h"
 #include "engine/text/tokenizer_rules.h"
 
 namespace gpt2 {
@@ -48,7 +49,8 @@ class AddedTokenCutter {
 
   struct Cut {
     std::string_view before;
-    std::optional<std::int32_t> id;  // the id of the token after `text`; none at the end
+    std::optional<std::int32_t> id;  // the id of the token after `before`; none at the end
+    TokenPlace place;                // of that token in the text; `before` ends where it begins
   };
   // Only while !is_done().
   Cut Next();

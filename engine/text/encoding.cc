@@ -121,15 +121,17 @@ void WordMerger::Apply(std::size_t left, std::int32_t merged) {
 }
 
 Encoding::Encoding(const Tokenizer& tokenizer, std::string_view text, SpecialTokens special,
-                   TextEnds ends)
+                   TextEnds ends, bool has_places)
     : tokenizer_(&tokenizer),
       takes_special_(special == SpecialTokens::kAllowed),
       raw_(tokenizer.added(), text, takes_special_),
       normal_(tokenizer.normalized_added(), {}, takes_special_),
       rest_(tokenizer.rules().splitters.size() + 1),
+      has_places_(has_places),
+      size_(text.size()),
       word_(tokenizer) {
   if (tokenizer.encoder() != nullptr) {
-    others_ = tokenizer.encoder()->Encode(text, special, ends);
+    others_ = tokenizer.encoder()->Encode(text, special, ends, has_places);
     is_done_ = true;
     return;
   }
@@ -148,16 +150,23 @@ void Encoding::FindText() {
   while (beginning_.empty() && !HasText() && !id_) {
     if (!normal_.is_done()) {
       const AddedTokenCutter::Cut cut = normal_.Next();
+      at_ = cut.place.begin - cut.before.size();
       rest_[0] = WithPrefix(0, cut.before);
       id_ = cut.id;
+      id_place_ = PlaceInText(cut.place);
     } else if (raw_id_) {
       std::swap(id_, raw_id_);
+      id_place_ = raw_place_;
     } else if (!raw_.is_done()) {
       const AddedTokenCutter::Cut cut = raw_.Next();
       raw_id_ = cut.id;
+      raw_place_ = cut.place;
       std::string_view text = cut.before;
+      piece_begin_ = cut.place.begin - text.size();
       if (!tokenizer_->rules().normalizers.empty() && !text.empty()) {
-        text = normalized_ = Normalize(tokenizer_->rules().normalizers, text);
+        normalized_ = Align(text, piece_begin_, has_places_);
+        Normalize(tokenizer_->rules().normalizers, normalized_);
+        text = normalized_.text;
       }
       normal_ = AddedTokenCutter(tokenizer_->normalized_added(), text, takes_special_);
     } else {
@@ -172,7 +181,24 @@ std::string_view Encoding::WithPrefix(std::size_t level, std::string_view piece)
     return piece;
   }
   (prefixed_ = ' ') += piece;
+  added_ = 1;
   return prefixed_;
+}
+
+// The place in the text of bytes of the last text from raw_, which may have been normalized.
+TokenPlace Encoding::PlaceInText(TokenPlace in_piece) const {
+  if (!tokenizer_->rules().normalizers.empty()) {
+    return normalized_.PlaceOf(in_piece.begin, in_piece.end);
+  }
+  return {piece_begin_ + in_piece.begin, piece_begin_ + in_piece.end};
+}
+
+// The place of the next `size` bytes of a word.
+TokenPlace Encoding::NextInWord(std::size_t size) {
+  const std::size_t begin = at_;
+  at_ += size - std::min(size, added_);
+  added_ -= std::min(size, added_);
+  return PlaceInText({begin, at_});
 }
 
 std::string_view Encoding::NextWord() {
@@ -187,28 +213,35 @@ std::string_view Encoding::NextWord() {
   return std::exchange(rest_[level], {});
 }
 
-Result<std::size_t> Encoding::Next(std::span<std::int32_t> ids) {
+Result<std::size_t> Encoding::Next(std::span<std::int32_t> ids, std::span<TokenPlace> places) {
   if (!others_.ok()) return others_.error();
-  std::size_t count = std::min(ids.size(), others_.value().size() - given_);
-  std::copy_n(others_.value().begin() + static_cast<std::ptrdiff_t>(given_), count, ids.begin());
-  given_ += count;
-  const auto take = [&](std::span<const std::int32_t>& some) {
-    ids[count++] = some[0];
+  const EncodedText& others = others_.value();
+  std::size_t count = 0;
+  const auto add = [&](std::int32_t id, TokenPlace place) {
+    if (!places.empty()) places[count] = place;
+    ids[count++] = id;
+  };
+  for (; count < ids.size() && given_ < others.ids.size(); ++given_) {
+    add(others.ids[given_], others.places[given_]);
+  }
+  const auto take = [&](std::span<const std::int32_t>& some, std::size_t at) {
+    add(some[0], {at, at});
     some = some.subspan(1);
   };
   while (count < ids.size() && !is_done()) {
     if (!beginning_.empty()) {
-      take(beginning_);
+      take(beginning_, 0);
     } else if (!word_.is_done()) {
-      ids[count++] = word_.Next();
+      const std::int32_t id = word_.Next();
+      add(id, NextInWord(tokenizer_->Symbols(id)));
       continue;
     } else if (HasText()) {
       GPT2_TRY(word_.Encode(NextWord()));
     } else if (id_) {
-      ids[count++] = *id_;
+      add(*id_, id_place_);
       id_.reset();
     } else {
-      take(ending_);
+      take(ending_, size_);
     }
     FindText();
   }

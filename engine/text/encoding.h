@@ -11,6 +11,7 @@
 
 #include "engine/base/result.h"
 #include "engine/text/added_tokens.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/tokenizer.h"
 
 namespace gpt2 {
@@ -74,16 +75,17 @@ class WordMerger {
 class Encoding {
  public:
   Encoding(const Tokenizer& tokenizer, std::string_view text, SpecialTokens special,
-           TextEnds ends = TextEnds::kWithout);
+           TextEnds ends = TextEnds::kWithout, bool has_places = false);
   Encoding(Encoding&&) = delete;  // it has references into itself
 
   // Fills the start of `ids` (at least one) with the next ids, and returns their number. Fewer than
-  // requested means the end of the text. Fails only if the vocabulary lacks a byte of the text; do
-  // not call it again after that.
-  Result<std::size_t> Next(std::span<std::int32_t> ids);
+  // requested means the end of the text. Fills `places`, as many or none, with their places in the
+  // text; tokens that a template adds have places of no bytes. Fails only if the vocabulary lacks a
+  // byte of the text; do not call it again after that.
+  Result<std::size_t> Next(std::span<std::int32_t> ids, std::span<TokenPlace> places = {});
 
   bool is_done() const {
-    return is_done_ && word_.is_done() && others_.ok() && given_ == others_.value().size();
+    return is_done_ && word_.is_done() && others_.ok() && given_ == others_.value().ids.size();
   }
 
  private:
@@ -91,23 +93,32 @@ class Encoding {
   void FindText();
   std::string_view NextWord();
   std::string_view WithPrefix(std::size_t level, std::string_view piece);
+  TokenPlace PlaceInText(TokenPlace in_piece) const;
+  TokenPlace NextInWord(std::size_t size);
 
   const Tokenizer* tokenizer_;
   bool takes_special_;
   AddedTokenCutter raw_;
-  std::string normalized_;  // the last text from raw_, normalized
+  AlignedText normalized_;  // the last text from raw_, normalized
   AddedTokenCutter normal_;
   std::optional<std::int32_t> raw_id_;    // the id of the token after the last text from raw_
+  TokenPlace raw_place_;                  // and its place
   std::optional<std::int32_t> id_;        // the id of the token after the text in rest_
+  TokenPlace id_place_;                   // and its place
   std::span<const std::int32_t> ending_;  // ids that follow the text
   std::span<const std::int32_t> beginning_;
   // [splitters + 1] the rest of the text, of the piece that the first splitter cut last, and so on.
   std::vector<std::string_view> rest_;
-  std::string prefixed_;  // the last piece that got a space
-  bool is_done_ = false;  // whether only tokens of word_ are left
+  std::string prefixed_;   // the last piece that got a space
+  std::size_t added_ = 0;  // bytes of that space which no token has yet
+  bool has_places_;
+  std::size_t size_;             // bytes of the text
+  std::size_t piece_begin_ = 0;  // where the last text from raw_ begins
+  std::size_t at_ = 0;           // where the next token of a word begins in it, or in normalized_
+  bool is_done_ = false;         // whether only tokens of word_ are left
   WordMerger word_;
   // All ids, for tokenizers without byte pairs, and how many of them Next has returned.
-  Result<std::vector<std::int32_t>> others_ = std::vector<std::int32_t>();
+  Result<EncodedText> others_ = EncodedText();
   std::size_t given_ = 0;
 };
 

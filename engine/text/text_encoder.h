@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/base/result.h"
+#include "engine/text/aligned_text.h"
 
 namespace gpt2 {
 
@@ -27,9 +27,10 @@ enum class TextEnds {
 class TextEncoder {
  public:
   virtual ~TextEncoder() = default;
-  // All ids of `text`. Fails if the vocabulary lacks a token for a part of it.
-  virtual Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special,
-                                                   TextEnds ends) const = 0;
+  // All tokens of `text`; the places count only with `has_places`. Fails if the vocabulary lacks a
+  // token for a part of it.
+  virtual Result<EncodedText> Encode(std::string_view text, SpecialTokens special, TextEnds ends,
+                                     bool has_places) const = 0;
   // The text of `ids` at the beginning of a text. Ids outside the vocabulary have no text.
   virtual std::string Decode(std::span<const std::int32_t> ids) const = 0;
 };

@@ -136,7 +136,9 @@ Status Tokenizer::AddTokens() {
     (token.is_normalized ? normalized : raw).push_back(token);
   }
   for (AddedToken& token : normalized) {
-    token.content = Normalize(rules_.normalizers, token.content);
+    AlignedText content = Align(token.content, 0, /*has_places=*/false);
+    Normalize(rules_.normalizers, content);
+    token.content = std::move(content.text);
     // That is what `tokenizers` decodes it to, too.
     bytes_[static_cast<std::size_t>(token.id)] =
         BytesFromAlphabet(token.content).value_or(token.content);

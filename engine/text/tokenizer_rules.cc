@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/text/added_tokens.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/pre_tokenizer.h"
 #include "engine/text/unicode_class.h"
 #include "engine/text/utf8.h"
@@ -14,21 +14,23 @@
 namespace gpt2 {
 namespace {
 
-std::string Replaced(std::string_view text, const Normalizer& step) {
-  std::string result;
-  while (true) {
-    const std::size_t found = std::min(text.find(step.pattern), text.size());
-    result += text.substr(0, found);
-    if (found == text.size()) return result;
-    result += step.content;
-    text.remove_prefix(found + step.pattern.size());
+AlignedText Replaced(const AlignedText& text, const Normalizer& step) {
+  AlignedText result = text.Part(0, 0);
+  for (std::size_t begin = 0;;) {
+    const std::size_t found = std::min(text.text.find(step.pattern, begin), text.text.size());
+    result.Keep(text, begin, found);
+    if (found == text.text.size()) return result;
+    begin = found + step.pattern.size();
+    result.Put(step.content, text.PlaceOf(found, begin));
   }
 }
 
-std::string Stripped(std::string_view text, const Normalizer& step) {
-  if (step.strips_left) text.remove_prefix(SpaceAtBegin(text));
-  if (step.strips_right) text.remove_suffix(SpaceAtEnd(text));
-  return std::string(text);
+AlignedText Stripped(const AlignedText& text, const Normalizer& step) {
+  std::string_view rest = text.text;
+  const std::size_t begin = step.strips_left ? SpaceAtBegin(rest) : 0;
+  rest.remove_prefix(begin);
+  if (step.strips_right) rest.remove_suffix(SpaceAtEnd(rest));
+  return text.Part(begin, begin + rest.size());
 }
 
 std::size_t FirstDigitsSize(std::string_view text, bool is_single) {
@@ -53,22 +55,20 @@ std::size_t FirstTextSize(std::string_view text, std::string_view pattern) {
 
 }  // namespace
 
-std::string Normalize(const std::vector<Normalizer>& normalizers, std::string_view text) {
-  std::string result(text);
+void Normalize(const std::vector<Normalizer>& normalizers, AlignedText& text) {
   for (const Normalizer& step : normalizers) {
     switch (step.kind) {
       case Normalizer::Kind::kReplace:
-        result = Replaced(result, step);
+        text = Replaced(text, step);
         break;
       case Normalizer::Kind::kPrepend:
-        if (!result.empty()) result.insert(0, step.content);
+        if (!text.text.empty()) text.Prepend(step.content);
         break;
       case Normalizer::Kind::kStrip:
-        result = Stripped(result, step);
+        text = Stripped(text, step);
         break;
     }
   }
-  return result;
 }
 
 std::size_t FirstPieceSize(const Splitter& splitter, std::string_view text) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/aligned_text.h"
+
 namespace gpt2 {
 
 // A token that is found in the text before all rules. `content` is its spelling in the text.
@@ -61,7 +63,7 @@ struct TokenizerRules {
 };
 
 // Applies all `normalizers` to `text`. Bytes that are not part of a character stay unchanged.
-std::string Normalize(const std::vector<Normalizer>& normalizers, std::string_view text);
+void Normalize(const std::vector<Normalizer>& normalizers, AlignedText& text);
 
 // The size in bytes of the first piece of `text`, which is not empty and begins where a piece
 // begins. Takes time linear in that size.

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "engine/format/json.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/byte_alphabet.h"
+#include "engine/text/encoding.h"
 #include "engine/text/tokenizer.h"
 #include "tests/support/has.h"
 
@@ -92,6 +94,46 @@ TEST(LanguageJson, AWordLevelModelMapsWordsToTokens) {
   EXPECT_EQ(tokenizer.Decode(Ids{1, 2}).value(), "e4 Nf6");
   EXPECT_EQ(tokenizer.TokenBytes(2), " Nf6");
   EXPECT_FALSE(tokenizer.HasGpt2Rules());
+}
+
+// What each token stands for in `text`.
+std::vector<std::string> PartsOf(const Json& file, const std::string& text) {
+  const Tokenizer tokenizer = Read(file).value();
+  std::vector<std::int32_t> ids(100);
+  std::vector<TokenPlace> places(100);
+  Encoding encoding(tokenizer, text, SpecialTokens::kAllowed, TextEnds::kWith, true);
+  std::vector<std::string> parts;
+  const std::size_t count = encoding.Next(ids, places).value();
+  for (std::size_t i = 0; i < count; ++i) {
+    parts.push_back(text.substr(places[i].begin, places[i].end - places[i].begin));
+  }
+  return parts;
+}
+using Parts = std::vector<std::string>;
+
+TEST(LanguageJson, EachTokenHasItsPlaceInTheTextBeforeAllSteps) {
+  EXPECT_EQ(PartsOf(WordLevel(), " e4  e5 Nf6 "), (Parts{"e4", "e5", "Nf6"}));
+  EXPECT_EQ(
+      PartsOf(WordPiece(),
+              "Unaff\xc3\xa1ble  \xc3\x9cN\xcc\x81"
+              "AFF \xe4\xb8\xad\xe4\xb8\xad!"),
+      (Parts{"Unaff\xc3\xa1ble", "\xc3\x9cN\xcc\x81", "AFF", "\xe4\xb8\xad", "\xe4\xb8\xad", "!"}));
+  EXPECT_EQ(PartsOf(Unigram(), "ab  \xc3\xa9"), (Parts{"a", "b", " ", " ", "\xc3", "\xa9"}));
+  Json file = Unigram();
+  file["added_tokens"] = {{{"id", 0},
+                           {"content", "<unk>"},
+                           {"special", true},
+                           {"normalized", false},
+                           {"single_word", false},
+                           {"lstrip", true},
+                           {"rstrip", true}}};
+  file["normalizer"] = {{"type", "Sequence"},
+                        {"normalizers",
+                         {{{"type", "NFKC"}},
+                          {{"type", "Replace"}, {"pattern", {{"Regex", "b+"}}}, {"content", "b"}},
+                          {{"type", "Prepend"}, {"prepend", "b"}}}}};
+  EXPECT_EQ(PartsOf(file, "\xef\xbd\x81 <unk> bbba\xcc\x81"),
+            (Parts{"", "", "\xef\xbd\x81", " <unk> ", "", "", "bbb", "a\xcc\x81", "a\xcc\x81"}));
 }
 
 TEST(LanguageJson, AnUnknownWordIsAnErrorIfTheUnknownTokenIsMissing) {

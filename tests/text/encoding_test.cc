@@ -136,5 +136,30 @@ TEST(Encoding, EncodingInPortionsGivesTheSameIds) {
   }
 }
 
+TEST(Encoding, EachTokenHasItsPlaceInTheText) {
+  const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
+  const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
+                                                      ReadTestFile(folder + "/merges.txt"), 50257)
+                                            .value());
+  const std::string text = "<|endoftext|>Hi,  \xf0\x9f\x99\x82\xef\xbf\xbd\xff end\xef\xbf\xbd";
+  std::vector<std::int32_t> ids(100);
+  std::vector<TokenPlace> places(100);
+  Encoding encoding(tokenizer, text, SpecialTokens::kAllowed, TextEnds::kWithout, true);
+  const std::size_t count = encoding.Next(ids, places).value();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [begin, end] = places[i];
+    EXPECT_EQ(text.substr(begin, end - begin), tokenizer.TokenBytes(ids[i]));
+    EXPECT_EQ(begin, i == 0 ? 0 : places[i - 1].end);
+  }
+  EXPECT_EQ(places[count - 1].end, text.size());
+}
+
+TEST(Utf16Places, APlaceWithinACharacterIncludesAllOfIt) {
+  Utf16Places places("a\xf0\x9f\x99\x82\xc3\xa9");
+  std::vector<std::uint32_t> units;
+  places.Append(std::vector<TokenPlace>{{0, 0}, {0, 2}, {2, 5}, {5, 6}, {6, 7}, {7, 9}}, units);
+  EXPECT_EQ(units, (std::vector<std::uint32_t>{0, 0, 0, 3, 1, 3, 3, 4, 3, 4, 4, 4}));
+}
+
 }  // namespace
 }  // namespace gpt2::testing

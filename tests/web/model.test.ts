@@ -29,6 +29,11 @@ it("Model requests a generation that is read token by token, or as a whole", () 
 it.each<[string, (model: Model) => Promise<unknown>, unknown]>([
   ["tokenize", (model) => model.tokenize("t"), { text: "t", allowSpecial: false }],
   ["tokenize", (model) => model.tokenize("t", { allowSpecial: true }), { text: "t", allowSpecial: true }],
+  [
+    "tokenize",
+    (model) => model.tokenize("t", { places: true }),
+    { text: "t", allowSpecial: false, places: true },
+  ],
   ["detokenize", (model) => model.detokenize(Uint32Array.of(3)), [3]],
   ["prefill", (model) => model.prefill("f"), { prompt: "f", allowSpecial: false }],
   ["prefill", (model) => model.prefill([4], { allowSpecial: true }), { prompt: [4], allowSpecial: true }],
@@ -98,7 +103,7 @@ const ofFill = generateOptionNames.filter((name) => !["heal", "strict", "allowSp
 it.each([
   ["tokenize", [3], "text is 3, expected text"],
   ["tokenize", ["t", { allowSpecial: 1 }], "allowSpecial is 1, expected true or false"],
-  ["tokenize", ["t", { odd: 1 }], 'unknown option "odd" of tokenize, expected one of allowSpecial, signal'],
+  ["tokenize", ["t", { odd: 1 }], 'unknown option "odd" of tokenize, expected one of allowSpecial, places, signal'],
   ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
   ["detokenize", [[1], { skip: 1 }], 'unknown option "skip" of detokenize, expected one of signal'],
   ["prefill", [3], `text is 3, ${prompt}`],

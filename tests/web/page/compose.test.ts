@@ -1,7 +1,7 @@
 // Compares what the model reads with a definition that tries every beginning of the text.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { GenerateCall, GenerateSummary, Model, Token } from "../../../web/src/client/index.js";
+import type { GenerateCall, GenerateSummary, Model, Token, TokenizedText } from "../../../web/src/client/index.js";
 import {
   compose,
   leftOutOf,
@@ -16,6 +16,12 @@ const never = new AbortController().signal;
 
 /** Cuts a word into tokens of three letters, with the space before it: the end of a text may be cut in another way. */
 const cut = (text: string) => text.match(/ ?[^\s]{1,3}|\s/g) ?? [];
+
+/** What `model.tokenize` returns for a text of these tokens. */
+function placesOf(tokens: readonly string[], idOf: (token: string) => number): TokenizedText {
+  const ends = tokens.map((_, index) => tokens.slice(0, index + 1).join("").length);
+  return { ids: tokens.map(idOf), starts: ends.map((end, index) => end - (tokens[index]?.length ?? 0)), ends };
+}
 
 /** Length of the end of `text` with which a stop string could begin. */
 const begun = (text: string, stop: string) =>
@@ -54,8 +60,7 @@ function make(nPositions: number, answer: readonly string[] = [" so"]) {
   }
   const model = {
     info: { config: { nPositions }, defaults: { maxNewTokens: 20 } },
-    tokenize: (text: string) => Promise.resolve(cut(text).map(idOf)),
-    detokenize: (ids: readonly number[]) => Promise.resolve(ids.map((id) => texts[id]).join("")),
+    tokenize: (text: string) => Promise.resolve(placesOf(cut(text), idOf)),
     generate,
   } as unknown as Model;
   return { model, asked };

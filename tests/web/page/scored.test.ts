@@ -95,3 +95,14 @@ it("a token counts as the same, scored or not", () => {
   expect(isSameToken(token(0, 3, 0), token(0, 3, 1, -1, 0))).toBe(false);
   expect(isSameToken(token(0, 3, 0), token(0, 4, 0))).toBe(false);
 });
+
+it.each([
+  ["cut", setScored.of([token(13, 18, 0), token(18, 22, 1)])],
+  ["scored", addScores.of([token(13, 22, 0, -1)])],
+  ["written", addWritten.of([written({ id: 1, rank: 1 }).range(13, 22)])],
+])("typing goes on after tokens of a longer text were %s", (_, effects) => {
+  let { state } = stateOf(token(0, 3, 0)).update({ effects });
+  expect(listOf(state).every((line) => Number(/-(\d+)/.exec(line)?.[1]) <= state.doc.length)).toBe(true);
+  state = state.update({ changes: { from: 18, insert: "!" } }).state;
+  expect(state.doc.toString()).toBe("one two three four!");
+});

@@ -12,8 +12,10 @@ import { PageState } from "../../../web/page/state/page-state.js";
 
 const model = {
   info: { hasTokenizer: true, config: { nPositions: 32 } },
-  tokenize: (text: string) => Promise.resolve(Array.from(text, (letter) => letter.codePointAt(0) ?? 0)),
-  detokenize: (ids: readonly number[]) => Promise.resolve(String.fromCodePoint(...ids)),
+  tokenize: (text: string) => {
+    const starts = Array.from(text, (_, index) => index);
+    return Promise.resolve({ ids: starts, starts, ends: starts.map((start) => start + 1) });
+  },
 } as unknown as Model;
 
 /** Opens the view on `doc`, and returns the last sentence about it. */

@@ -1,17 +1,15 @@
 // Composes the prompt that the model continues: Always remember, then as much of the text's end as fits. The note is inserted
 // a few sentences before that end. Each of the two fields is on lines of its own.
-import type { Model } from "../../src/client/index.js";
+import type { Model, TokenizedText } from "../../src/client/index.js";
 import { phrase } from "../language/editor.js";
 import type { ContextFields } from "../state/context-fields.js";
 import { withSpecialTokens } from "./special-tokens.js";
 
 /** Sentences between the note and the end of the text; a line that ends is a sentence, too. */
 const sentencesAfterNote = 3;
-/** Tokens that one character may be cut into. */
-const mostTokensOfCharacter = 4;
 
 /** The part of a model that composing a context needs. */
-export type Composer = Pick<Model, "tokenize" | "detokenize"> & {
+export type Composer = Pick<Model, "tokenize"> & {
   info: { config: { nPositions: number } };
 };
 
@@ -53,23 +51,9 @@ export function leftOutOf(count: number, capacity: number): number {
   return Math.ceil((count + (step >> 3) - capacity) / step) * step;
 }
 
-/** Offset in `text` of the first whole character after its first `count` tokens. */
-async function offsetOf(
-  model: Composer,
-  text: string,
-  ids: readonly number[],
-  count: number,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  if (count === 0) return 0;
-  const whole = text.replace(/\p{Cs}/gu, "\ufffd"); // as the model reads lone surrogates
-  let end = "";
-  for (let first = count; first < count + mostTokensOfCharacter; ++first) {
-    end = first < ids.length ? await model.detokenize(ids.slice(first), { signal }) : "";
-    if (whole.endsWith(end)) return text.length - end.length;
-  }
-  return Math.max(0, text.length - end.length); // no match: the tokenizer changes the text
-}
+/** Offset of the first whole character after the first `count` tokens. */
+const offsetOf = ({ starts, ends }: TokenizedText, count: number, length: number): number =>
+  count === 0 ? 0 : Math.max(ends[count - 1] ?? length, starts[count] ?? length);
 
 /** Composes what the model reads of `text` and of the fields. Throws if the fields leave no room for the text. */
 export async function compose(
@@ -79,25 +63,32 @@ export async function compose(
   signal?: AbortSignal,
 ): Promise<Context> {
   const { nPositions } = model.info.config;
-  const tokenize = async (some: string) =>
-    some === "" ? [] : Array.from(await model.tokenize(some, { ...withSpecialTokens, signal }));
-  const [ids, own] = await Promise.all([tokenize(text), tokenize(fields ? withFields("", fields) : "")]);
+  const tokenize = async (some: string): Promise<TokenizedText> =>
+    some === ""
+      ? { ids: [], starts: [], ends: [] }
+      : model.tokenize(some, { ...withSpecialTokens, places: true, signal });
+  const [cut, ownCut] = await Promise.all([
+    tokenize(text),
+    tokenize(fields ? withFields("", fields) : ""),
+  ]);
+  const count = cut.ids.length;
+  const own = ownCut.ids.length;
   if (!fields) {
-    const leftOut = leftOutOf(ids.length, nPositions);
-    const from = await offsetOf(model, text, ids, leftOut, signal);
-    return { prompt: text, tokens: ids.length - leftOut, from, noteAt: from, leftOut };
+    const leftOut = leftOutOf(count, nPositions);
+    const from = offsetOf(cut, leftOut, text.length);
+    return { prompt: text, tokens: count - leftOut, from, noteAt: from, leftOut };
   }
   const most = nPositions >> 1;
-  if (own.length > most) throw new Error(phrase("fieldsTooLong", { count: own.length, most }));
+  if (own > most) throw new Error(phrase("fieldsTooLong", { count: own, most }));
   // Leaves room for what the model writes. Once that is full, the context must be composed again, which takes time.
   const capacity = nPositions - (nPositions >> 3);
-  const room = capacity - own.length;
-  for (let leftOut = leftOutOf(ids.length, room); ; leftOut += dropStepOf(room)) {
-    const cut = text.slice(await offsetOf(model, text, ids, leftOut, signal));
-    const end = leftOut > 0 ? cut.trimStart() : cut; // in the prompt it starts a line
+  const room = capacity - own;
+  for (let leftOut = leftOutOf(count, room); ; leftOut += dropStepOf(room)) {
+    const rest = text.slice(offsetOf(cut, leftOut, text.length));
+    const end = leftOut > 0 ? rest.trimStart() : rest; // in the prompt it starts a line
     const from = text.length - end.length;
     const prompt = withFields(end, fields);
-    const { length: tokens } = await tokenize(prompt);
+    const { length: tokens } = (await tokenize(prompt)).ids;
     // The end of the text may be split into other tokens than in the whole text, and into more of them.
     if (tokens <= capacity || end === "")
       return { prompt, tokens, from, noteAt: from + placeOfNote(end), leftOut };

@@ -35,7 +35,8 @@ class LineBeside extends WidgetType {
 
 const unread = Decoration.mark({ class: "unread" });
 
-function decorationsOf({ from, to, lines }: Reads, length: number): DecorationSet {
+function decorationsOf(reads: Reads, length: number): DecorationSet {
+  const [from, to] = [Math.min(reads.from, length), Math.min(reads.to, length)];
   const grey = [
     { from: 0, to: from },
     { from: to, to: length },
@@ -43,8 +44,10 @@ function decorationsOf({ from, to, lines }: Reads, length: number): DecorationSe
   return Decoration.set(
     [
       ...grey.filter((part) => part.from < part.to).map((part) => unread.range(part.from, part.to)),
-      ...lines.map(({ at, label, text }, place) =>
-        Decoration.widget({ widget: new LineBeside(label, text), side: place - lines.length }).range(at),
+      ...reads.lines.map(({ at, label, text }, place) =>
+        Decoration.widget({ widget: new LineBeside(label, text), side: place - reads.lines.length }).range(
+          Math.min(at, length),
+        ),
       ),
     ],
     true,

@@ -63,6 +63,10 @@ export function keepScores(before: RangeSet<Scored>, cut: readonly Range<Scored>
   });
 }
 
+/** The parts of `tokens` in a text of `length`. CodeMirror throws at each later change if a range is outside of the text. */
+const within = (tokens: readonly Range<Scored>[], length: number): Range<Scored>[] =>
+  tokens.filter(({ from }) => from < length).map(({ from, to, value }) => value.range(from, Math.min(to, length)));
+
 /** Adds `tokens` in place of those that they overlap. Undo brings back tokens in a text that may be cut otherwise now. */
 function replaceTokens(set: RangeSet<Scored>, tokens: readonly Range<Scored>[]): RangeSet<Scored> {
   const added = RangeSet.of([...tokens], true);
@@ -81,14 +85,14 @@ function replaceTokens(set: RangeSet<Scored>, tokens: readonly Range<Scored>[]):
  * The model's text was scored while it was written. A token that heals earlier text is shown in part until the text
  * is tokenized again. Tokens that only heal are not shown.
  */
-function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.of>[0]): RangeSet<Scored> {
+function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.of>[0]): Range<Scored>[] {
   const [first] = ranges;
-  if (!first) return set;
+  if (!first) return [];
   let index = 0;
   set.between(first.from - 1, first.from, (_from, _to, { index: before, ids }) => {
     index = before + ids.length;
   });
-  const added = ranges
+  return ranges
     .filter(({ value }) => value.tokens.length > 0)
     .map(({ from, to, value }) => {
       const tokens = value.tokens.filter(({ healed }) => healed !== "all");
@@ -100,7 +104,6 @@ function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.o
       index += ids.length;
       return scored.range(from, to);
     });
-  return replaceTokens(set, added);
 }
 
 export const scoredField = StateField.define<RangeSet<Scored>>({
@@ -113,10 +116,11 @@ export const scoredField = StateField.define<RangeSet<Scored>>({
       if (touched.size > 0) next = next.update({ filter: (_from, _to, value) => !touched.has(value) });
       next = next.map(transaction.changes);
     }
+    const { length } = transaction.newDoc;
     for (const effect of transaction.effects) {
-      if (effect.is(addWritten)) next = asWritten(next, effect.value);
-      if (effect.is(setScored)) next = RangeSet.of([...effect.value], true);
-      if (effect.is(addScores)) next = replaceTokens(next, effect.value);
+      if (effect.is(addWritten)) next = replaceTokens(next, within(asWritten(next, effect.value), length));
+      if (effect.is(setScored)) next = RangeSet.of(within(effect.value, length), true);
+      if (effect.is(addScores)) next = replaceTokens(next, within(effect.value, length));
     }
     return next;
   },

@@ -43,6 +43,7 @@ export type {
   Timings,
   Token,
   TokenIds,
+  TokenizedText,
   TokenLogprob,
   Variant,
 } from "../shared/types.js";

@@ -13,6 +13,7 @@ import type {
   ScoreProgress,
   Token,
   TokenIds,
+  TokenizedText,
 } from "../shared/types.js";
 import { generateOptionNames, readFlag, readGenerateOptions, readPrompt, readText } from "./arguments.js";
 import { readCallback, readOptions, readSignal, readTokenIds } from "../shared/arguments.js";
@@ -284,11 +285,23 @@ export class Model {
     );
   }
 
-  /** The ids of a text's tokens. With `allowSpecial`, "<|endoftext|>" is read as the token, not as text. */
-  async tokenize(text: string, options: TokenizeOptions = {}): Promise<number[]> {
-    const { signal, allowSpecial } = readOptions("tokenize", options, ["allowSpecial", "signal"]);
-    const args = { text: readText("text", text), allowSpecial: readFlag("allowSpecial", allowSpecial) };
-    return this.requester.request("tokenize", args, { signal: readSignal(signal), owner: this });
+  /**
+   * The ids of a text's tokens; with `places`, also where each token is in the text. With `allowSpecial`, "<|endoftext|>" is
+   * read as the token, not as text.
+   */
+  tokenize(text: string, options: TokenizeOptions & { places: true }): Promise<TokenizedText>;
+  tokenize(text: string, options?: TokenizeOptions): Promise<number[]>;
+  async tokenize(
+    text: string,
+    options: TokenizeOptions & { places?: boolean } = {},
+  ): Promise<number[] | TokenizedText> {
+    const { signal, ...flags } = readOptions("tokenize", options, ["allowSpecial", "places", "signal"]);
+    const places = readFlag("places", flags.places);
+    const allowSpecial = readFlag("allowSpecial", flags.allowSpecial);
+    const args = { text: readText("text", text), allowSpecial, ...(places && { places }) };
+    const all = await this.requester.request("tokenize", args, { signal: readSignal(signal), owner: this });
+    const [ids, starts, ends] = [0, 1, 2].map((part) => all.filter((_, index) => index % 3 === part));
+    return places ? { ids: ids ?? [], starts: starts ?? [], ends: ends ?? [] } : all;
   }
 
   /** The text of token ids. Bytes that are not whole characters become U+FFFD, as with TextDecoder. */

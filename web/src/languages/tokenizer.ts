@@ -13,8 +13,10 @@ interface LanguagesModule extends Allocator {
     size: number,
     special: number,
     ends: number,
+    places: number,
   ): number;
   _gpt2_languages_ids(languages: number): number;
+  _gpt2_languages_places(languages: number): number;
   _gpt2_languages_decode(languages: number, ids: number, count: number): number;
 }
 
@@ -56,14 +58,16 @@ export class LanguageTokenizer {
     return this.wasm.bytes;
   }
 
-  encode(text: string, allowSpecial: boolean, ends: TextEnds): number[] {
+  /** The ids of a text; with `hasPlaces`, where each token begins and ends in the text follows its id. */
+  encode(text: string, allowSpecial: boolean, ends: TextEnds, hasPlaces = false): number[] {
     return this.wasm.with([text], (at = 0, size = 0) => {
       const special = allowSpecial ? 1 : 0;
       const { count } = this.wasm.ask((module) =>
-        module._gpt2_languages_encode(this.languages, at, size, special, endsNumber[ends]),
+        module._gpt2_languages_encode(this.languages, at, size, special, endsNumber[ends], Number(hasPlaces)),
       ) as { count: number };
       const ids = this.wasm.pointer((module) => module._gpt2_languages_ids(this.languages));
-      return Array.from(this.wasm.words(ids, count));
+      const places = this.wasm.pointer((module) => module._gpt2_languages_places(this.languages));
+      return this.wasm.tokens(ids, count, hasPlaces ? places : undefined);
     });
   }
 

@@ -177,7 +177,12 @@ export interface Requests {
   prefill: { args: PrefillRequest; result: Prefilled; event: PromptProgress };
   inspect: { args: InspectRequest; result: Inspection; event: PromptProgress };
   score: { args: ScoreRequest; result: Score; event: ScoreProgress };
-  tokenize: { args: { text: string; allowSpecial: boolean }; result: number[]; event: never };
+  tokenize: {
+    args: { text: string; allowSpecial: boolean; places?: boolean };
+    /** The ids; with `places`, where each token begins and ends in the text follows its id. */
+    result: number[];
+    event: never;
+  };
   detokenize: { args: readonly number[]; result: string; event: never };
 }
 export type RequestName = keyof Requests;

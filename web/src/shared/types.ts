@@ -223,6 +223,19 @@ export interface ScoredToken {
   rank: number | null;
 }
 
+/** What `tokenize` returns with `places`. */
+export interface TokenizedText {
+  /** The ids of the tokens. */
+  ids: number[];
+  /**
+   * Where each token begins in the text, in UTF-16 code units. A token that is a part of a character has the place of the
+   * whole character. A token that a template adds to the text begins where it ends.
+   */
+  starts: number[];
+  /** Where each token ends in the text. */
+  ends: number[];
+}
+
 /** The progress of scoring. */
 export interface ScoreProgress extends PromptProgress {
   /** The tokens that were scored since the last report. */

@@ -118,6 +118,14 @@ export class WasmInstance<Exports extends Allocator> {
     return new Uint32Array(this.memory.buffer, pointer, count);
   }
 
+  /** `count` token ids at `ids`. With `places`, where each token begins and ends in its text follows the id. */
+  tokens(ids: number, count: number, places?: number): number[] {
+    const all = Array.from(this.words(ids, count));
+    if (places === undefined) return all;
+    const numbers = this.words(places, 2 * count);
+    return all.flatMap((id, index) => [id, ...numbers.subarray(2 * index, 2 * index + 2)]);
+  }
+
   text(pointer: number, size: number): string {
     return decoder.decode(this.view(pointer, size).slice()); // decode refuses shared memory
   }

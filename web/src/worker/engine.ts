@@ -35,6 +35,7 @@ interface EngineModule extends Allocator {
   _gpt2_tokenize(engine: number, text: number, size: number, options: number, optionsSize: number): number;
   _gpt2_tokenize_step(engine: number): number;
   _gpt2_token_ids(engine: number): number;
+  _gpt2_token_places(engine: number): number;
   _gpt2_detokenize(engine: number, ids: number, count: number): number;
   _gpt2_generate: StartFunction;
   _gpt2_step(engine: number): number;
@@ -225,13 +226,21 @@ export class Engine {
     );
   }
 
-  /** The ids of a text. If it `isPrompt`, those that a template puts after a text are omitted. */
-  tokenize(text: string, options: { allowSpecial?: boolean; isPrompt?: boolean }): number[] {
+  /**
+   * The ids of a text. If it `isPrompt`, those that a template puts after a text are omitted. With `places`, where each token
+   * begins and ends in the text follows its id.
+   */
+  tokenize(
+    text: string,
+    { allowSpecial, isPrompt, places }: { allowSpecial?: boolean; isPrompt?: boolean; places?: boolean },
+  ): number[] {
+    const options = { allowSpecial, isPrompt };
     if (this.tokenizer) {
-      return this.tokenizer.encode(text, allowsSpecial(options), options.isPrompt ? "beginning" : "both");
+      const ends = isPrompt ? "beginning" : "both";
+      return this.tokenizer.encode(text, allowsSpecial(options), ends, places);
     }
-    return this.wasm.with([text, toJson(options)], (...places) => {
-      const [pointer = 0, size = 0, at = 0, jsonSize = 0] = places;
+    return this.wasm.with([text, toJson(options)], (...parts) => {
+      const [pointer = 0, size = 0, at = 0, jsonSize = 0] = parts;
       this.wasm.ask((module) => module._gpt2_tokenize(this.engine, pointer, size, at, jsonSize));
       const all: number[] = [];
       for (;;) {
@@ -240,7 +249,9 @@ export class Engine {
           isDone: boolean;
         };
         const ids = this.wasm.pointer((module) => module._gpt2_token_ids(this.engine));
-        for (const id of this.wasm.words(ids, step.count)) all.push(id);
+        const placesAt = this.wasm.pointer((module) => module._gpt2_token_places(this.engine));
+        const some = this.wasm.tokens(ids, step.count, places ? placesAt : undefined);
+        for (const each of some) all.push(each);
         if (step.isDone) return all;
       }
     });

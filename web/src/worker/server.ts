@@ -190,7 +190,7 @@ export class Server {
       case "score":
         return score(this.needEngine(), message.args, signal, tell);
       case "tokenize":
-        return this.needEngine().tokenize(message.args.text, { allowSpecial: message.args.allowSpecial });
+        return this.needEngine().tokenize(message.args.text, message.args);
       case "detokenize":
         return this.needEngine().detokenize(message.args);
     }
