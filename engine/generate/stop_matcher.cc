@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace gpt2 {
@@ -11,9 +12,16 @@ namespace gpt2 {
 std::string StopMatcher::Push(std::string_view text) {
   if (stopped_) return {};
   pending_ += text;
-  std::size_t first = std::string::npos;
-  for (const std::string& stop : stop_) first = std::min(first, pending_.find(stop));
-  if (first != std::string::npos) {
+  // By their ends, so that the result is the same however the text is cut into pieces.
+  std::size_t first = 0, first_end = std::string::npos;
+  for (const std::string& stop : stop_) {
+    const std::size_t begin = pending_.find(stop);
+    if (begin == std::string::npos) continue;
+    const std::size_t end = begin + stop.size();
+    if (std::tie(end, begin) < std::tie(first_end, first))
+      std::tie(first_end, first) = std::tie(end, begin);
+  }
+  if (first_end != std::string::npos) {
     stopped_ = true;
     pending_.resize(first);
     return std::exchange(pending_, {});

@@ -1,4 +1,5 @@
-// Ends a text at the first stop string, and returns no part of that string.
+// Ends a text at the stop string that is complete first, and returns no part of that string. Of
+// those that are complete at the same place, the one that begins first counts.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,7 @@ import {
   withFields,
 } from "../../../web/page/assistant/compose.js";
 import { generateWithFields } from "../../../web/page/assistant/generate-with-fields.js";
+import { untilStop } from "../../../web/page/assistant/until-stop.js";
 import type { ContextFields } from "../../../web/page/state/context-fields.js";
 
 const never = new AbortController().signal;
@@ -22,6 +23,8 @@ function placesOf(tokens: readonly string[], idOf: (token: string) => number): T
   const ends = tokens.map((_, index) => tokens.slice(0, index + 1).join("").length);
   return { ids: tokens.map(idOf), starts: ends.map((end, index) => end - (tokens[index]?.length ?? 0)), ends };
 }
+
+const token: Token = { index: 0, id: 0, text: "", logprob: 0, rank: 1 };
 
 /** Length of the end of `text` with which a stop string could begin. */
 const begun = (text: string, stop: string) =>
@@ -244,4 +247,25 @@ describe("writing with fields", () => {
     const { tokens } = await write(100, answerWith(place, ["\ufffd", " é"]));
     expect(tokens.join("")).toBe(answerWith(place, ["", " é"]).join(""));
   });
+});
+
+it("the stop string that is complete first counts, however the text is cut into tokens", async () => {
+  const letters = (maxLength: number) =>
+    fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength });
+  await fc.assert(
+    fc.asyncProperty(fc.array(letters(3)), fc.array(letters(3), { minLength: 1 }), async (texts, stops) => {
+      const text = texts.join("");
+      const ends = Array.from(text, (_, index) => text.slice(0, index + 1));
+      const begun = ends.map((part) =>
+        Math.max(...stops.map((stop) => (part.endsWith(stop) ? stop.length : 0))),
+      );
+      const at = begun.findIndex((length) => length > 0);
+      async function* tokens() {
+        for (const each of texts) yield await Promise.resolve({ ...token, text: each });
+      }
+      let shown = "";
+      for await (const each of untilStop(tokens(), stops)) shown += each.text;
+      expect(shown).toBe(at === -1 ? text : text.slice(0, at + 1 - (begun[at] ?? 0)));
+    }),
+  );
 });

@@ -25,8 +25,8 @@ function cut(tokens: readonly Token[], length: number): Token[] {
 }
 
 /**
- * The tokens up to the first of `stops`, whose text they leave out; returns whether there was one. Holds tokens back while a stop
- * string could begin in them.
+ * The tokens up to the one of `stops` that is complete first, as in engine/generate/stop_matcher.h, whose text they leave out.
+ * Returns whether there was one. Holds tokens back while a stop string could begin in them.
  */
 export async function* untilStop(
   tokens: AsyncIterable<Token>,
@@ -36,9 +36,12 @@ export async function* untilStop(
   for await (const token of tokens) {
     held.push(token);
     const text = textOf(held);
-    const found = stops.map((stop) => text.indexOf(stop)).filter((at) => at !== -1);
-    if (found.length > 0) {
-      yield* cut(held, Math.min(...found));
+    const [found] = stops
+      .map((stop) => ({ at: text.indexOf(stop), length: stop.length }))
+      .filter(({ at }) => at !== -1)
+      .sort((one, other) => one.at + one.length - (other.at + other.length) || one.at - other.at);
+    if (found) {
+      yield* cut(held, found.at);
       return true;
     }
     const begins = text.length - beginningOf(text, stops);
