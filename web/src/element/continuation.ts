@@ -3,9 +3,11 @@ import type { GenerateCall, GenerateSummary, Model, Token } from "../client/inde
 import { lettersOf } from "../shared/letters-of.js";
 
 /**
- * In UTF-16 units. Only the end of a long text is the prompt, because the text before it hardly changes the suggestion.
+ * In UTF-16 units. Only the end of a long text is the prompt, because the text before it hardly changes the suggestion. It begins
+ * at a multiple of `unitsOfStep`, so that after most keys the cache holds all that was there before.
  */
 const mostUnits = 2000;
+const unitsOfStep = 500;
 
 const defaults: GenerateCall = { maxNewTokens: 12, temperature: 0, stop: "\n" };
 
@@ -30,7 +32,8 @@ export async function continuationOf(
   // GPT-2's tokens start with the space. So a typed space is cut from the prompt, written again by the model, and
   // removed.
   const space = / ?$/.exec(before)?.[0] ?? "";
-  const end = before.slice(0, before.length - space.length).slice(-mostUnits);
+  const steps = Math.max(0, Math.ceil((before.length - mostUnits) / unitsOfStep));
+  const end = before.slice(steps * unitsOfStep, before.length - space.length);
   const prompt = end.replace(/^[\udc00-\udfff]/, ""); // drops half of a surrogate pair
   const given = Object.entries(call).filter(([, option]) => option != null);
   let summary: GenerateSummary | null = null;

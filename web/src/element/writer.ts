@@ -16,6 +16,7 @@ import { FormControl } from "./form-control.js";
 import { adoptProperties, make, style } from "./html-element.js";
 import { LazyModel } from "./lazy-model.js";
 import { StatusLine } from "./status-line.js";
+import { TextHistory } from "./text-history.js";
 import { ElementWords, type Words } from "./words.js";
 import { writerStyle } from "./writer-style.js";
 
@@ -95,6 +96,7 @@ export class Gpt2Writer extends FormControl {
   private readonly button = make("button", { part: "button", type: "button" });
   private readonly written = make("div", { class: "unseen", "aria-live": "polite" });
   private readonly root = this.attachShadow({ mode: "open", delegatesFocus: true });
+  private readonly history = new TextHistory(this.root, this.text);
   private readonly ownWords = new ElementWords(this, () => this.showWords());
   private readonly status = new StatusLine(this.ownWords);
   private readonly lazy = new LazyModel(
@@ -128,6 +130,7 @@ export class Gpt2Writer extends FormControl {
     style(this.root, writerStyle);
     const footer = make("div", { part: "footer", class: "footer" }, this.button, this.status.element);
     this.root.append(this.text, footer, this.written);
+    this.button.addEventListener("mousedown", (event) => event.preventDefault()); // the text keeps the focus
     this.button.addEventListener("click", () => (this.running ? this.stop() : void this.write()));
     this.text.addEventListener("input", () => this.setChanged());
     this.text.addEventListener("change", () => this.fireChange());
@@ -204,6 +207,7 @@ export class Gpt2Writer extends FormControl {
     try {
       const model = await unlessAborted(loading, signal);
       this.isGenerating = true;
+      this.history.setOneStep(true);
       this.status.say(() => this.ownWords.get("writing"));
       const call = { ...readCall(this), ...this.options, signal };
       const onSummary = (end: GenerateSummary) => {
@@ -230,6 +234,7 @@ export class Gpt2Writer extends FormControl {
     letGo();
     this.running = undefined;
     this.isGenerating = false;
+    this.history.setOneStep(false);
     this.showRunning();
     reportEnd(); // last, because a listener may call write again
   }
@@ -333,7 +338,9 @@ export class Gpt2Writer extends FormControl {
   private replaceText(text: string): void {
     const before = this.text.value;
     this.text.value = text;
-    if (this.text.value !== before) this.stop();
+    if (this.text.value === before) return;
+    this.history.clear();
+    this.stop();
   }
 
   private finish(text: string, summary: GenerateSummary | null): void {
