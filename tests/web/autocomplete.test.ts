@@ -131,11 +131,23 @@ describe("a suggestion", () => {
 
   it("a suggestion takes the end of a long text into account", async () => {
     const { field } = make();
-    await propose(field, ["x"], `${"a".repeat(3000)}b`);
+    await propose(field, ["x"], `${"a".repeat(2999)}b`);
     expect(model.calls[0]?.prompt).toBe(`${"a".repeat(1999)}b`);
     field.value = "";
-    await propose(field, ["x"], `\u{1f600}${"a".repeat(1999)}`);
-    expect(model.calls[1]?.prompt).toBe("a".repeat(1999)); // not half of the face
+    await propose(field, ["x"], `${"a".repeat(499)}\u{1f600}${"a".repeat(1500)}`);
+    expect(model.calls[1]?.prompt).toBe("a".repeat(1500)); // not half of the face
+  });
+
+  it("each prompt in a long text continues the one before, so that the cache holds its beginning", async () => {
+    const { field } = make();
+    await propose(field, ["x"], "word ".repeat(1000));
+    for (let count = 0; count < 99; ++count) await propose(field, ["x"], "go on");
+    const prompts = model.calls.map(({ prompt }) => prompt);
+    expect(prompts).toHaveLength(100);
+    expect(Math.max(...prompts.map(({ length }) => length))).toBeLessThanOrEqual(2000);
+    expect(Math.min(...prompts.map(({ length }) => length))).toBeGreaterThanOrEqual(1499);
+    const anew = prompts.filter((prompt, index) => !prompt.startsWith(prompts[index - 1] ?? ""));
+    expect(anew).toHaveLength(1);
   });
 
   it("there is no suggestion within a text, a selection, an empty field or a field that accepts no typing", async () => {
@@ -432,10 +444,15 @@ describe("an editor of the page", () => {
     expect(keys).toEqual([]); // taken before the editor's own handlers
     expect(text).toBe("I went to bed");
     expect(accepted).toHaveLength(1);
+    text = "I went\u00a0to\u00a0"; // spaces in an editor of the browser
+    line.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await vi.advanceTimersByTimeAsync(400);
+    expect(model.calls[1]?.prompt).toBe("I went to");
+    model.texts = [" bed"];
     text = undefined;
     line.dispatchEvent(new InputEvent("input", { bubbles: true }));
     await vi.advanceTimersByTimeAsync(1000);
-    expect(model.calls).toHaveLength(1);
+    expect(model.calls).toHaveLength(2);
   });
 });
 

@@ -248,6 +248,84 @@ describe("writing", () => {
   });
 });
 
+describe("the undo history", () => {
+  /** A writer, and functions of its user. */
+  function makeUsed() {
+    const made = make({ loading: "use" });
+    const type = (data: string) => {
+      made.text.value += data;
+      made.text.dispatchEvent(new InputEvent("input", { inputType: "insertText", data }));
+    };
+    const press = (more: KeyboardEventInit, on: HTMLElement = made.text) => {
+      const event = new KeyboardEvent("keydown", { key: "z", ctrlKey: true, cancelable: true, ...more });
+      on.dispatchEvent(event);
+      expect(event.defaultPrevented).toBe(true); // the browser's own history is wrong
+      return made.text.value;
+    };
+    return { ...made, type, press };
+  }
+  const undo = {};
+  const redo = { shiftKey: true, key: "Z" };
+
+  it("one Undo removes all that the model wrote, and Redo restores just that", async () => {
+    const { writer, text, button, type, press } = makeUsed();
+    for (const data of ["Once", " ", "upon"]) type(data);
+    model.texts = [" a", " time", " there"];
+    await writer.write();
+    const inputs = eventsOf(writer, "input");
+    expect(press(undo, button)).toBe("Once upon"); // a press of Write may have moved the focus
+    expect(text.selectionEnd).toBe("Once upon".length);
+    expect(inputs).toHaveLength(1);
+    expect(press(redo)).toBe("Once upon a time there");
+    expect(press(redo)).toBe("Once upon a time there");
+    expect(press(undo)).toBe("Once upon");
+    expect(press(undo)).toBe("Once");
+    expect(press(undo)).toBe("");
+    expect(press(undo)).toBe("");
+    expect(press({ key: "y" })).toBe("Once");
+    type("!");
+    expect(press(redo)).toBe("Once!");
+  });
+
+  it("two texts of the model are two steps, and typing between them another", async () => {
+    const { writer, type, press } = makeUsed();
+    type("One");
+    model.texts = [" two"];
+    await writer.write();
+    await writer.write();
+    type(".");
+    await writer.write();
+    const all = [press(undo), press(undo), press(undo), press(undo), press(undo)];
+    expect(all).toEqual(["One two two.", "One two two", "One two", "One", ""]);
+  });
+
+  it("another value or a reset of the form begins a new history, and nothing changes while the model writes", async () => {
+    const made = makeUsed();
+    const { writer, type, press } = made;
+    type("One");
+    writer.value = "Two";
+    expect(press(undo)).toBe("Two");
+    type("!");
+    writer.formResetCallback();
+    expect(press(undo)).toBe("");
+    type("One");
+    const { ended } = await startWriting(made);
+    expect(press(undo)).toBe("One");
+    writer.stop();
+    await ended;
+    expect(press(undo)).toBe("");
+  });
+
+  it("the browser's own commands restore the writer's texts", () => {
+    const { text, type } = makeUsed();
+    type("One");
+    const command = (inputType: string) =>
+      text.dispatchEvent(new InputEvent("beforeinput", { inputType, cancelable: true }));
+    expect([command("historyUndo"), text.value]).toEqual([false, ""]);
+    expect([command("historyRedo"), text.value]).toEqual([false, "One"]);
+  });
+});
+
 describe("loading", () => {
   it("a loading writer announces it once and shows a bar; nothing remains afterwards", async () => {
     const { writer, status, bar, pace } = make({ loading: "eager" });

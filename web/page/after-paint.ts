@@ -31,6 +31,7 @@ import type { LateOptions } from "./parts/options/late-options.js";
 import { offerOptions } from "./parts/options/options.js";
 import { offerSameSeed } from "./parts/options/same-seed.js";
 import { foreignNote } from "./parts/notes/foreign.js";
+import { offerParagraph } from "./parts/notes/paragraph.js";
 import { questionNote } from "./parts/notes/question.js";
 import { offerPanel } from "./parts/panel/panel.js";
 import { offerSaving } from "./parts/save-file/offer.js";
@@ -85,6 +86,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
   const tell = scoringStatus(ui.scored);
   const focusText = () => editor.focus();
+  writing.onNothingWritten = ({ to }) => offerParagraph(notes, state, writing, editor, to);
   const editor = new Editor(kept, {
     parent: ui.editor,
     dock: ui.dock,

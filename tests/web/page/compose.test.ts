@@ -1,7 +1,13 @@
 // Compares what the model reads with a definition that tries every beginning of the text.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { GenerateCall, GenerateSummary, Model, Token, TokenizedText } from "../../../web/src/client/index.js";
+import type {
+  GenerateCall,
+  GenerateSummary,
+  Model,
+  Token,
+  TokenizedText,
+} from "../../../web/src/client/index.js";
 import {
   compose,
   leftOutOf,
@@ -9,7 +15,7 @@ import {
   promptOf,
   withFields,
 } from "../../../web/page/assistant/compose.js";
-import { generateWithFields } from "../../../web/page/assistant/generate-with-fields.js";
+import { continueWith, generateWithFields } from "../../../web/page/assistant/generate-with-fields.js";
 import { untilStop } from "../../../web/page/assistant/until-stop.js";
 import type { ContextFields } from "../../../web/page/state/context-fields.js";
 
@@ -21,7 +27,11 @@ const cut = (text: string) => text.match(/ ?[^\s]{1,3}|\s/g) ?? [];
 /** What `model.tokenize` returns for a text of these tokens. */
 function placesOf(tokens: readonly string[], idOf: (token: string) => number): TokenizedText {
   const ends = tokens.map((_, index) => tokens.slice(0, index + 1).join("").length);
-  return { ids: tokens.map(idOf), starts: ends.map((end, index) => end - (tokens[index]?.length ?? 0)), ends };
+  return {
+    ids: tokens.map(idOf),
+    starts: ends.map((end, index) => end - (tokens[index]?.length ?? 0)),
+    ends,
+  };
 }
 
 const token: Token = { index: 0, id: 0, text: "", logprob: 0, rank: 1 };
@@ -268,4 +278,27 @@ it("the stop string that is complete first counts, however the text is cut into 
       expect(shown).toBe(at === -1 ? text : text.slice(0, at + 1 - (begun[at] ?? 0)));
     }),
   );
+});
+
+it("an ignored end of the text begins a paragraph, and no control word is in the text", async () => {
+  const end = 50;
+  const texts = [" a", end, end, "b", "\n\n", end, "c", end, " d"];
+  const generate = async function* (): AsyncGenerator<Token> {
+    for (const each of texts) {
+      const isEnd = each === end;
+      yield await Promise.resolve({ ...token, id: isEnd ? end : 1, text: isEnd ? "<|end|>" : String(each) });
+    }
+  };
+  const model = { generate, info: { config: { eosTokenId: end } } } as unknown as Model;
+  const write = async (text: string, call: GenerateCall) => {
+    let shown = text;
+    for await (const each of continueWith(model, text, undefined, call)) shown += each.text;
+    return shown;
+  };
+  expect(await write("One", { ignoreEos: true })).toBe("One a\n\nb\n\nc\n\n d");
+  expect(await write("One", {})).toContain("<|end|>");
+  texts.unshift(end);
+  expect(await write("One\n\n", { ignoreEos: true })).toMatch(/^One\n\n a/);
+  expect(await write("", { ignoreEos: true })).toMatch(/^ a/);
+  expect(await write("O", { ignoreEos: true })).toMatch(/^O\n\n a/);
 });

@@ -56,4 +56,7 @@ export function givePage(): void {
   // happy-dom has no layout: every element is at the same place, and so visible.
   Element.prototype.getBoundingClientRect = () => new DOMRect(0, 0, 1, 1);
   Range.prototype.getBoundingClientRect = () => new DOMRect(0, 0, 1, 1);
+  ShadowRoot.prototype.elementFromPoint = function (this: ShadowRoot) {
+    return this.querySelector(".ghost");
+  };
 }

@@ -4,14 +4,31 @@ import type { ContextFields } from "../state/context-fields.js";
 import { compose } from "./compose.js";
 import { untilStop } from "./until-stop.js";
 
-/** Continues `text` as model.generate does, with the fields if there are any. */
-export const continueWith = (
+/** Replaces ignored end-of-text tokens by the start of a paragraph. `text` is what `tokens` continue. */
+async function* inParagraphs(
+  tokens: AsyncIterable<Token>,
+  text: string,
+  end: number | null,
+): AsyncGenerator<Token, void, void> {
+  let line = text.slice(-2);
+  for await (const token of tokens) {
+    const isBegun = line === "" || line === "\n\n";
+    const shown = token.id !== end ? token.text : isBegun ? "" : "\n\n";
+    line = (line + shown).slice(-2);
+    yield { ...token, text: shown };
+  }
+}
+
+/** Continues `text` as model.generate does, with the fields if there are any, and without end-of-text tokens in it. */
+export function continueWith(
   model: Model,
   text: string,
   fields: ContextFields | undefined,
   call: GenerateCall,
-): AsyncIterable<Token> =>
-  fields ? generateWithFields(model, text, fields, call) : model.generate(text, call);
+): AsyncIterable<Token> {
+  const tokens = fields ? generateWithFields(model, text, fields, call) : model.generate(text, call);
+  return call.ignoreEos ? inParagraphs(tokens, text, model.info.config.eosTokenId) : tokens;
+}
 
 /** The seed `turns` after `seed`; after the largest one comes 0. */
 function seedAfter(seed: number, turns: number): number {

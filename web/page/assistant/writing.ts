@@ -83,6 +83,9 @@ export class Writing {
   continueText = (model: Model, text: string, call: GenerateCall): AsyncIterable<Token> =>
     model.generate(text, call);
 
+  /** Called when the model ends the text at once, before it writes anything at `place`. */
+  onNothingWritten: (place: WritePlace) => void = () => {};
+
   constructor(setting: WritingSetting) {
     this.setting = setting;
   }
@@ -159,6 +162,7 @@ export class Writing {
     let chosen = state.chosen.peek();
     let fields: ContextFields | undefined;
     let hasEnded = false;
+    let isEnd = false;
     /** Said after the last change of the text, because it describes the text. */
     let said: (() => string) | undefined;
     let firstAt = 0;
@@ -190,6 +194,7 @@ export class Writing {
           batch.flush();
           voice.finish();
           this.showTimings(summary);
+          isEnd = summary.finishReason === "eos" && all.every((token) => token.text === "");
           said = summaryOf(summary, all.filter(({ healed }) => healed !== "all").length);
         },
         onPrompt: ({ done, total }) => state.say(() => phrase("reading", { done, total })),
@@ -216,6 +221,7 @@ export class Writing {
     } finally {
       editor.end();
       if (said) state.sayOfText(said);
+      if (isEnd) this.onNothingWritten({ from, to });
     }
     const text = all.map((token) => token.text).join("");
     if (!model || text === "") return undefined;

@@ -232,6 +232,9 @@ export const editor: Translated<Sections["editor"]> = {
   suggestions: "Vorschläge",
   suggest: "Wörter vorschlagen",
 
+  endsHere: "Für das Modell ist der Text hier zu Ende.",
+  newParagraph: "In einem neuen Absatz weiterschreiben",
+
   pressWord: "Wähle ein Wort, um zu sehen, was dort noch stehen könnte.",
   "view.probability.help": "Diese Ansicht zeigt, wie wahrscheinlich jedes Token nach dem Text davor war.",
   "view.probability.print": "Die kleinen Zahlen sind Prozente.",

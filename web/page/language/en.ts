@@ -253,6 +253,9 @@ export const editor = {
   suggestions: "Suggestions",
   suggest: "Suggest words",
 
+  endsHere: "The model ends the text here.",
+  newParagraph: "Go on in a new paragraph",
+
   pressWord: "Press a word to see what else could go there.",
   "view.probability.help": "This view shows how probable each token was after the text before it.",
   "view.probability.print": "The small numbers are percentages.",

@@ -41,6 +41,8 @@ const metrics = [
     "text-transform",
   ],
   ...["unicode-bidi", "word-break", "word-spacing", "writing-mode"],
+  ...["font-synthesis", "hyphenate-character", "hyphenate-limit-chars", "text-align-last", "text-autospace"],
+  ...["text-orientation", "text-size-adjust", "text-spacing-trim", "text-wrap-style"],
 ];
 
 /** Letters of scripts that are written from right to left. */
@@ -88,13 +90,41 @@ export const ghostStyle = `
 
 const isLine = (control: TextControl) => control.localName === "input";
 
-/** Whether two rectangles overlap. */
-const overlap = (a: DOMRectReadOnly, b: DOMRectReadOnly) =>
-  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+/** Whether `a` is within `b`, except for a pixel at each side. */
+const isWithin = (a: DOMRectReadOnly, b: DOMRectReadOnly) =>
+  a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
 
-/** Whether the text's alignment depends on its end or length, so that added text would move it. */
-function isHeldByItsEnd({ textAlign, direction }: CSSStyleDeclaration): boolean {
-  return ["center", "end", direction === "rtl" ? "left" : "right"].includes(textAlign);
+/** Whether one of the two begins where the other ends, in one line: in either direction of writing. */
+const doTouch = (a: DOMRectReadOnly, b: DOMRectReadOnly) =>
+  Math.abs(a.top - b.top) <= 1 &&
+  [a.left, a.right].some((x) => Math.abs(x - b.left) <= 1 || Math.abs(x - b.right) <= 1);
+
+/** Whether the place of the text depends on its end or length, so that added text would move it. */
+function isHeldByItsEnd(style: CSSStyleDeclaration): boolean {
+  const { textAlign, direction } = style;
+  const isBalanced = ["balance", "pretty"].includes(style.getPropertyValue("text-wrap-style"));
+  return isBalanced || ["center", "end", direction === "rtl" ? "left" : "right"].includes(textAlign);
+}
+
+/**
+ * The level of `element` among the elements around `other`: that of the outermost element with a `z-index` which does not
+ * contain both.
+ */
+function levelOf(element: Element, other: Element): number {
+  let level = 0;
+  for (let each: Element | null = element; each && !each.contains(other); each = each.parentElement) {
+    const own = getComputedStyle(each).zIndex;
+    if (own !== "auto") level = Number(own);
+  }
+  return level;
+}
+
+/** The place of a letter. */
+function rectOf(text: Text, at: number): DOMRect {
+  const range = document.createRange();
+  range.setStart(text, Math.max(0, at));
+  range.setEnd(text, Math.min(at + 1, text.length));
+  return range.getBoundingClientRect();
 }
 
 /** Viewport pixels per pixel of `element`: not 1 if it is zoomed or transformed. */
@@ -130,11 +160,15 @@ export class GhostText {
   private readonly lines = make("div", {}, this.before, this.ghost);
   private readonly overlay = make("div", { class: "overlay", "aria-hidden": "true" }, this.lines);
   private field: SuggestionField | undefined;
+  private readonly root: ShadowRoot;
   /** The positions of field and overlay at the last layout. */
   private place = "";
+  /** Whether the ghost begins at the caret: a word that does not fit the caret's line begins the next one. */
+  private isAtCaret = true;
 
   /** Calls `onTap` when the ghost is tapped on a touch screen. */
   constructor(root: ShadowRoot, onTap: () => void) {
+    this.root = root;
     this.ghost.append(this.letters);
     root.append(this.overlay);
     this.ghost.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
@@ -156,14 +190,18 @@ export class GhostText {
     this.before.data = "";
   }
 
-  /** Whether the first letter is visible: a full or scrolled field has no room for it. */
+  /** Whether the first letter is painted at the caret: a full or scrolled field has no room for it, or something covers it. */
   get isVisible(): boolean {
-    const { letters, overlay } = this;
-    const first = Math.max(0, letters.data.search(/\S/));
-    const range = document.createRange();
-    range.setStart(letters, first);
-    range.setEnd(letters, Math.min(first + 1, letters.length));
-    return overlap(range.getBoundingClientRect(), overlay.getBoundingClientRect());
+    const { letters, overlay, ghost } = this;
+    const letter = rectOf(letters, Math.max(0, letters.data.search(/\S/)));
+    if (!this.isAtCaret || !isWithin(letter, overlay.getBoundingClientRect())) return false;
+    ghost.style.pointerEvents = "auto"; // otherwise it is not found
+    const top = this.root.elementFromPoint(
+      (letter.left + letter.right) / 2,
+      (letter.top + letter.bottom) / 2,
+    );
+    ghost.style.pointerEvents = "";
+    return top === ghost;
   }
 
   /** Draws the ghost again if the field was moved, scrolled or resized. Call it in each frame. */
@@ -197,12 +235,16 @@ export class GhostText {
     const style = getComputedStyle(field.element);
     for (const name of metrics) lines.style.setProperty(name, style.getPropertyValue(name));
     overlay.style.setProperty("--ink", style.color);
+    lines.lang = field.element.closest<HTMLElement>("[lang]")?.lang ?? ""; // lines end elsewhere in other languages
+    overlay.style.zIndex = String(Math.max(0, levelOf(field.element, this.root.host)) + 1);
     overlay.style.direction = style.direction; // an overlong line starts where the field's line does
     // Text that runs against the paragraph's direction must not be reordered together with the text before it.
     const isMixed = style.direction === "rtl" || rightToLeft.test(this.before.data + this.letters.data);
     ghost.style.unicodeBidi = isMixed ? "isolate" : "normal";
+    this.isAtCaret = true;
     if (field instanceof ControlField) this.layOutLike(field.element, style);
     else this.layOutAt(field.caret(), field.element);
+    ghost.style.visibility = this.isAtCaret ? "" : "hidden";
     this.place = this.currentPlace(field);
   }
 
@@ -215,7 +257,7 @@ export class GhostText {
       const padding = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
       lines.style.lineHeight = `${inside.height - padding}px`;
     }
-    lines.style.whiteSpace = hasOneLine ? "pre" : "pre-wrap";
+    lines.style.whiteSpace = hasOneLine ? "pre" : style.whiteSpace || "pre-wrap";
     lines.style.width = hasOneLine ? "max-content" : `${inside.width}px`;
     lines.style.transform = `translate(${-control.scrollLeft}px, ${-control.scrollTop}px)`;
     const isHeld = isHeldByItsEnd(style);
@@ -223,6 +265,13 @@ export class GhostText {
     ghost.style.width = isHeld ? "0" : "auto"; // it must not widen the line or move its text
     ghost.style.whiteSpace = isHeld ? "pre" : "inherit";
     this.moveTo(inside);
+    const { before, letters } = this;
+    if (before.data.endsWith("\n")) return; // the ghost is alone in its line
+    const { data } = letters;
+    letters.data = "";
+    const last = rectOf(before, before.length - 1);
+    letters.data = data;
+    this.isAtCaret = doTouch(last, rectOf(letters, 0));
   }
 
   private layOutAt(caret: DOMRectReadOnly, editor: HTMLElement): void {

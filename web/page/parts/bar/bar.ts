@@ -10,7 +10,7 @@ import type { PageState } from "../../state/page-state.js";
 export interface BarSetting {
   ui: Pick<
     Elements,
-    "generate" | "openings" | "continue" | "regenerate" | "copy" | "share" | "undo" | "redo"
+    "draft" | "generate" | "openings" | "continue" | "regenerate" | "copy" | "share" | "undo" | "redo"
   >;
   state: PageState;
   surface: Pick<Surface, "current" | "kept">;
@@ -63,6 +63,12 @@ export function offerBar(setting: BarSetting): void {
   const show = () => showEnabled(state.activity.peek().kind === "writing", setting);
   onPress(ui.undo, () => surface.current?.undo());
   onPress(ui.redo, () => surface.current?.redo());
+  // After a press with the mouse, keys go to the text. A key's press (0) leaves the focus; on a touch screen, the text's would
+  // open the keyboard.
+  for (const button of [ui.generate, ui.continue, ui.regenerate, ui.undo, ui.redo])
+    button.addEventListener("click", ({ detail }) => {
+      if (detail > 0 && matchMedia("(pointer: fine)").matches) (surface.current ?? ui.draft).focus();
+    });
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.repeat) return;
     if (document.querySelector("dialog[open]")) return; // a dialog blocks the keys of the page
