@@ -220,4 +220,75 @@ test.describe("gpt2-autocomplete", () => {
     await expect(page.locator("#t")).toBeFocused();
     await context.close();
   });
+
+  const wide = "I wonder whether it will rain today";
+  for (const [name, style, attributes, before] of [
+    ["with one row that is full", "width: 12.1rem", 'rows="1"', "Tom and Sue went in"],
+    ["that grows with a full line", "field-sizing: content; width: 12.1rem", "", "Tom and Sue went in"],
+    ["that is raised while it has the focus", "position: relative; z-index: 5; background: white", "", typed],
+    ["without wrapping", "width: 9rem", 'wrap="off"', wide],
+    ["without wrapping by its style", "width: 9rem; white-space: nowrap", "", wide],
+    ["with balanced lines", "width: 12rem; text-wrap: balance", 'rows="4"', wide],
+    ["in an element that hides what does not fit", "width: 30rem", 'rows="4"', wide],
+    ["under another element", "width: 30rem", 'rows="4" class="covered"', wide],
+  ] as const)
+    test(`in a field ${name}, Tab takes only a suggestion that is seen at the caret`, async ({ page }) => {
+      await open(
+        page,
+        `<div style="overflow: hidden; width: 14rem; position: relative"><label for="t">A letter</label>
+         <textarea id="t" style="font: 16px/1.5 monospace; ${style}" ${attributes}></textarea>
+         <gpt2-autocomplete for="t" ${model} delay="20" max-new-tokens="6"></gpt2-autocomplete></div>
+         <button>Next</button>`,
+        `.covered + gpt2-autocomplete ~ i, div:has(> .covered)::after { content: ""; position: absolute; inset: 0; z-index: 9; background: white }`,
+      );
+      const field = page.locator("#t");
+      for (let length = before.length - 8; length <= before.length; ++length) {
+        await field.fill(before.slice(0, length - 1));
+        const done = (await heard(page, "done")).length;
+        await field.press(before.charAt(length - 1) === " " ? "Space" : before.charAt(length - 1));
+        await expect
+          .poll(async () => (await heard(page, "done")).length > done || (await untilTimer(page, 1000), true))
+          .toBe(true);
+        /** The first letter that is seen, and the end of the field's text, in pixels. */
+        const seen = await page.evaluate(() => {
+          const root = document.querySelector("gpt2-autocomplete")?.shadowRoot;
+          const ghost = root?.querySelector<HTMLElement>(".ghost");
+          const letters = ghost?.firstChild as Text | null;
+          if (!root || !ghost || !letters || letters.data.trim() === "") return null;
+          const range = document.createRange();
+          const at = letters.data.search(/\S/);
+          range.setStart(letters, at);
+          range.setEnd(letters, at + 1);
+          const { left, right, top, bottom } = range.getBoundingClientRect();
+          ghost.style.pointerEvents = "auto";
+          const top1 = root.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+          ghost.style.pointerEvents = "";
+          return { isSeen: top1 === ghost, text: letters.data, left, top };
+        });
+        await field.press("Tab");
+        if (seen) expect(seen.isSeen).toBe(true);
+        await expect(field).toHaveValue(before.slice(0, length) + (seen?.text ?? ""));
+      }
+    });
+
+  test("one Undo in a gpt2-writer removes all that the model wrote, and Redo restores just that", async ({
+    page,
+  }) => {
+    await open(page, `<gpt2-writer id="w" ${model} max-new-tokens="12"></gpt2-writer>`);
+    const field = page.getByRole("textbox");
+    await field.click();
+    await page.keyboard.type("Once upon");
+    await button(page, "Write").click();
+    await waitFor(page, "done");
+    const whole = await field.inputValue();
+    expect(whole.length).toBeGreaterThan(9);
+    await page.keyboard.press("Control+Z");
+    await expect(field).toHaveValue("Once upon");
+    await page.keyboard.press("Control+Shift+Z");
+    await expect(field).toHaveValue(whole);
+    await page.keyboard.press("Control+Shift+Z");
+    await expect(field).toHaveValue(whole);
+    await page.keyboard.type("!"); // the press of the button left the focus in the text
+    await expect(field).toHaveValue(`${whole}!`);
+  });
 });

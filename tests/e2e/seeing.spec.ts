@@ -15,6 +15,7 @@ import {
   startLongText,
   stop,
   takeRequests,
+  textOf,
   watchRequests,
   writeOn,
   type SeenRequest,
@@ -161,6 +162,26 @@ test("the tokenizer's view shows the tokens, ids and bytes, of whole characters"
   const end = likeliest(page).getByRole("button", { name: "<|endoftext|>" });
   await expect(end).toBeDisabled({ timeout: 20_000 }); // because it writes nothing
   await expect(likeliest(page).first().getByRole("button")).toBeEnabled();
+});
+
+test("the editor takes keys in and after each view of tokens, whatever the text ends in", async ({
+  page,
+}) => {
+  await open(page);
+  for (const [view, end] of [
+    ["Tokens", "\ufffd\ufffd"],
+    ["Probability", "🍓\ufffd"],
+    ["Rank", "a\ud83c"],
+  ] as const) {
+    await setText(page, `Once upon a time ${end}`);
+    await see(page, view);
+    await text(page).press("Control+End");
+    await page.keyboard.type("ab");
+    await showView(page, "Text");
+    await text(page).press("Control+End");
+    await page.keyboard.press("Backspace");
+    expect((await textOf(page)).length).toBe(`Once upon a time ${end}a`.length);
+  }
 });
 
 test("a long text is tokenized at once and tinted as its scores arrive; nothing is scored twice", async ({

@@ -32,6 +32,29 @@ async function writeFew(page: Page): Promise<string> {
   return generate(page);
 }
 
+test("after a press with the mouse, keys go to the text; a key leaves the focus at the button", async ({
+  page,
+}) => {
+  await open(page);
+  await setLength(page, "8");
+  const button = page.locator("#generate");
+  await button.click();
+  await expectIdle(page);
+  await page.keyboard.type("!");
+  expect(await textOf(page)).toMatch(/!$/);
+  await undo(page).click();
+  await page.keyboard.type("?");
+  expect(await textOf(page)).toMatch(/[^!]\?$/);
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("button", { name: "at the end" }).click();
+  await expectIdle(page);
+  await expect(text(page)).toBeFocused();
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await expectIdle(page);
+  await expect(button).toBeFocused();
+});
+
 test("the visitor's and the model's text look different, and are undone separately", async ({ page }) => {
   await open(page);
   await expect(text(page)).toBeFocused();

@@ -113,11 +113,13 @@ using Parts = std::vector<std::string>;
 
 TEST(LanguageJson, EachTokenHasItsPlaceInTheTextBeforeAllSteps) {
   EXPECT_EQ(PartsOf(WordLevel(), " e4  e5 Nf6 "), (Parts{"e4", "e5", "Nf6"}));
-  EXPECT_EQ(
-      PartsOf(WordPiece(),
-              "Unaff\xc3\xa1ble  \xc3\x9cN\xcc\x81"
-              "AFF \xe4\xb8\xad\xe4\xb8\xad!"),
-      (Parts{"Unaff\xc3\xa1ble", "\xc3\x9cN\xcc\x81", "AFF", "\xe4\xb8\xad", "\xe4\xb8\xad", "!"}));
+  EXPECT_EQ(PartsOf(WordPiece(),
+                    "Unaff\xc3\xa1"
+                    "ble  \xc3\x9cN\xcc\x81"
+                    "AFF \xe4\xb8\xad\xe4\xb8\xad!"),
+            (Parts{"Unaff\xc3\xa1"
+                   "ble",
+                   "\xc3\x9cN\xcc\x81", "AFF", "\xe4\xb8\xad", "\xe4\xb8\xad", "!"}));
   EXPECT_EQ(PartsOf(Unigram(), "ab  \xc3\xa9"), (Parts{"a", "b", " ", " ", "\xc3", "\xa9"}));
   Json file = Unigram();
   file["added_tokens"] = {{{"id", 0},

@@ -446,8 +446,11 @@ describe("an editor of the page", () => {
     expect(accepted).toHaveLength(1);
     text = "I went\u00a0to\u00a0"; // spaces in an editor of the browser
     line.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    expect(ghost.textContent).toBe("bed");
+    text = "Sue\u00a0took\u00a0";
+    line.dispatchEvent(new InputEvent("input", { bubbles: true }));
     await vi.advanceTimersByTimeAsync(400);
-    expect(model.calls[1]?.prompt).toBe("I went to");
+    expect(model.calls[1]?.prompt).toBe("Sue took");
     model.texts = [" bed"];
     text = undefined;
     line.dispatchEvent(new InputEvent("input", { bubbles: true }));

@@ -30,6 +30,15 @@ it("the tokenizer module turns a text into ids, and ids into text", async () => 
   const tokenizer = await read({ "vocab.txt": vocabulary });
   expect(tokenizer.encode("ABC 中[SEP]?", true, "both")).toEqual([2, 5, 6, 4, 3, 1, 3]);
   expect(tokenizer.encode("ABC 中", false, "beginning")).toEqual([2, 5, 6, 4]);
+  expect(tokenizer.encode("ABC 🍓", false, "both", true)).toEqual(
+    [
+      [2, 0, 0],
+      [5, 0, 2],
+      [6, 2, 3],
+      [1, 4, 6],
+      [3, 6, 6],
+    ].flat(), // each id, and where it is in the text
+  );
   expect(tokenizer.decode([5, 6, 4])).toBe("abc 中");
   expect(JSON.parse(tokenizer.tokens)).toHaveLength(7);
 });

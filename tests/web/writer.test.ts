@@ -257,7 +257,10 @@ describe("the undo history", () => {
       made.text.dispatchEvent(new InputEvent("input", { inputType: "insertText", data }));
     };
     const press = (more: KeyboardEventInit, on: HTMLElement = made.text) => {
-      const event = new KeyboardEvent("keydown", { key: "z", ctrlKey: true, cancelable: true, ...more });
+      const event = new KeyboardEvent("keydown", {
+        ...{ key: "z", ctrlKey: true, bubbles: true, cancelable: true },
+        ...more,
+      });
       on.dispatchEvent(event);
       expect(event.defaultPrevented).toBe(true); // the browser's own history is wrong
       return made.text.value;

@@ -38,11 +38,11 @@ it("tokens that share a character are joined", async () => {
   ]);
 });
 
-it("tokens that a template adds have no place, and text that no token stands for is left out", async () => {
-  const { ids, cut } = await cutOf("a  b", [0, 0], [0, 1], [3, 4], [4, 4]);
+it("tokens that a template adds are left out, and dropped spaces belong to the next token or the last", async () => {
+  const { ids, cut } = await cutOf(" a  b ", [0, 0], [1, 2], [4, 5], [6, 6]);
   expect(ids).toEqual([10, 11, 12, 13]);
   expect(cut).toEqual([
-    [0, 1, 1, [11]],
-    [3, 4, 2, [12]],
+    [0, 2, 1, [11]],
+    [2, 6, 2, [12]],
   ]);
 });

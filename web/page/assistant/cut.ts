@@ -12,7 +12,10 @@ export interface CutToken {
   to: number;
 }
 
-/** Tokenizes `text`. Tokens that split a character are joined; those that stand for no character have no place. */
+/**
+ * Tokenizes `text` into tokens without gaps. Tokens that split a character are joined. Spaces that the tokenizer drops belong to the
+ * token after them, or to the last one. Tokens that a template adds are left out.
+ */
 export async function tokenizeText(
   model: Pick<Model, "tokenize">,
   text: string,
@@ -27,7 +30,9 @@ export async function tokenizeText(
     if (last && from < last.to) {
       last.ids = ids.slice(last.first, index + 1);
       last.to = Math.max(last.to, to);
-    } else if (from < to) tokens.push({ ids: [id], first: index, from, to });
+    } else if (from < to) tokens.push({ ids: [id], first: index, from: last?.to ?? 0, to });
   }
+  const last = tokens.at(-1);
+  if (last) last.to = text.length;
   return { ids, tokens };
 }

@@ -267,14 +267,14 @@ export class Gpt2Autocomplete extends Base {
   }
 
   /** The text before the caret. Editors in the page show a space at the end of a line as U+00A0, which models hardly know. */
-  private before(): string | undefined {
+  private textBefore(): string | undefined {
     return this.active?.textBefore()?.replaceAll("\u00a0", " ");
   }
 
   private onInput(): void {
     const { shownFor, suggestion, active } = this;
     if (!active || this.isComposing) return;
-    const before = this.before() ?? "";
+    const before = this.textBefore() ?? "";
     // Typing what is suggested keeps the rest of it.
     const typed = before.startsWith(shownFor) ? before.slice(shownFor.length) : "";
     if (suggestion && typed && suggestion.startsWith(typed)) {
@@ -316,12 +316,12 @@ export class Gpt2Autocomplete extends Base {
   }
 
   private isCurrent(): boolean {
-    return this.before() === this.shownFor;
+    return this.textBefore() === this.shownFor;
   }
 
   private show(text: string, isNew: boolean): void {
     const { active, ownWords } = this;
-    const before = this.before();
+    const before = this.textBefore();
     const fitting = truncate(text, active?.room?.() ?? Infinity);
     if (!active || before === undefined || fitting === "") return this.dismiss();
     const wasShown = this.suggestion !== "";
@@ -364,7 +364,7 @@ export class Gpt2Autocomplete extends Base {
   }
 
   private async suggest(): Promise<void> {
-    const before = this.before();
+    const before = this.textBefore();
     if (before === undefined || before.trim() === "" || this.active?.room?.() === 0) return;
     const { controller, letGo } = followingController({ ...this.options }.signal);
     const { signal } = (this.running = controller);
@@ -376,7 +376,7 @@ export class Gpt2Autocomplete extends Base {
       const { text, summary } = await continuationOf(model, before, call, (token) =>
         emit(this, "gpt2-token", token),
       );
-      if (this.before() !== before) return;
+      if (this.textBefore() !== before) return;
       this.show(text, true);
       if (this.suggestion) emit(this, "gpt2-done", { text: this.suggestion, summary });
     } catch (error) {

@@ -94,10 +94,16 @@ const isLine = (control: TextControl) => control.localName === "input";
 const isWithin = (a: DOMRectReadOnly, b: DOMRectReadOnly) =>
   a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
 
-/** Whether one of the two begins where the other ends, in one line: in either direction of writing. */
-const doTouch = (a: DOMRectReadOnly, b: DOMRectReadOnly) =>
-  Math.abs(a.top - b.top) <= 1 &&
-  [a.left, a.right].some((x) => Math.abs(x - b.left) <= 1 || Math.abs(x - b.right) <= 1);
+/** Whether one of two letters begins where the other ends, in one line: in either direction of writing. */
+function doTouch(a: DOMRectReadOnly, b: DOMRectReadOnly, isVertical: boolean): boolean {
+  const [line, begin, end] = isVertical
+    ? (["left", "top", "bottom"] as const)
+    : (["top", "left", "right"] as const);
+  const isNear = (one: number, other: number) => Math.abs(one - other) <= 1;
+  return (
+    isNear(a[line], b[line]) && [a[begin], a[end]].some((at) => isNear(at, b[begin]) || isNear(at, b[end]))
+  );
+}
 
 /** Whether the place of the text depends on its end or length, so that added text would move it. */
 function isHeldByItsEnd(style: CSSStyleDeclaration): boolean {
@@ -271,7 +277,7 @@ export class GhostText {
     letters.data = "";
     const last = rectOf(before, before.length - 1);
     letters.data = data;
-    this.isAtCaret = doTouch(last, rectOf(letters, 0));
+    this.isAtCaret = doTouch(last, rectOf(letters, 0), style.writingMode.startsWith("vertical"));
   }
 
   private layOutAt(caret: DOMRectReadOnly, editor: HTMLElement): void {
