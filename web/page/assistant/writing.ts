@@ -162,7 +162,7 @@ export class Writing {
     let chosen = state.chosen.peek();
     let fields: ContextFields | undefined;
     let hasEnded = false;
-    let isEnd = false;
+    let isEnd = false as boolean;
     /** Said after the last change of the text, because it describes the text. */
     let said: (() => string) | undefined;
     let firstAt = 0;

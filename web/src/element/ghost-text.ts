@@ -247,14 +247,16 @@ export class GhostText {
     // Text that runs against the paragraph's direction must not be reordered together with the text before it.
     const isMixed = style.direction === "rtl" || rightToLeft.test(this.before.data + this.letters.data);
     ghost.style.unicodeBidi = isMixed ? "isolate" : "normal";
-    this.isAtCaret = true;
-    if (field instanceof ControlField) this.layOutLike(field.element, style);
-    else this.layOutAt(field.caret(), field.element);
+    this.isAtCaret =
+      field instanceof ControlField
+        ? this.layOutLike(field.element, style)
+        : this.layOutAt(field.caret(), field.element);
     ghost.style.visibility = this.isAtCaret ? "" : "hidden";
     this.place = this.currentPlace(field);
   }
 
-  private layOutLike(control: TextControl, style: CSSStyleDeclaration): void {
+  /** Returns whether the ghost begins at the caret. */
+  private layOutLike(control: TextControl, style: CSSStyleDeclaration): boolean {
     const { lines, ghost } = this;
     const inside = insideOf(control, style);
     const hasOneLine = isLine(control);
@@ -272,15 +274,15 @@ export class GhostText {
     ghost.style.whiteSpace = isHeld ? "pre" : "inherit";
     this.moveTo(inside);
     const { before, letters } = this;
-    if (before.data.endsWith("\n")) return; // the ghost is alone in its line
+    if (before.data.endsWith("\n")) return true; // the ghost is alone in its line
     const { data } = letters;
     letters.data = "";
     const last = rectOf(before, before.length - 1);
     letters.data = data;
-    this.isAtCaret = doTouch(last, rectOf(letters, 0), style.writingMode.startsWith("vertical"));
+    return doTouch(last, rectOf(letters, 0), style.writingMode.startsWith("vertical"));
   }
 
-  private layOutAt(caret: DOMRectReadOnly, editor: HTMLElement): void {
+  private layOutAt(caret: DOMRectReadOnly, editor: HTMLElement): true {
     const { lines, ghost } = this;
     const { left, right } = editor.getBoundingClientRect();
     const scale = scaleOf(editor);
@@ -299,6 +301,7 @@ export class GhostText {
       height: caret.height / scale,
       scale,
     });
+    return true;
   }
 
   /** Independent of the overlay's own origin and scale: everything around both elements cancels out. */
