@@ -274,7 +274,8 @@ export class GhostText {
     ghost.style.whiteSpace = isHeld ? "pre" : "inherit";
     this.moveTo(inside);
     const { before, letters } = this;
-    if (before.data.endsWith("\n")) return true; // the ghost is alone in its line
+    // After the end of a line, the ghost is alone in the next one.
+    if (before.data.endsWith("\n") && /^(pre|break)/.test(lines.style.whiteSpace)) return true;
     const { data } = letters;
     letters.data = "";
     const last = rectOf(before, before.length - 1);
