@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/text/utf8.h"
@@ -19,13 +20,14 @@ void AlignedText::Keep(const AlignedText& other, std::size_t begin, std::size_t 
 
 void AlignedText::Put(std::string_view content, TokenPlace place) {
   text += content;
-  if (has_places) places.insert(places.end(), content.size(), place);
+  for (std::size_t i = 0; has_places && i < content.size(); ++i) places.push_back(place);
 }
 
 void AlignedText::Prepend(std::string_view content) {
-  const TokenPlace place = PlaceOf(0, 0);
-  text.insert(0, content);
-  if (has_places) places.insert(places.begin(), content.size(), place);
+  AlignedText whole = Part(0, 0);
+  whole.Put(content, PlaceOf(0, 0));
+  whole.Keep(*this, 0, text.size());
+  *this = std::move(whole);
 }
 
 TokenPlace AlignedText::PlaceOf(std::size_t begin, std::size_t end) const {
@@ -42,10 +44,8 @@ AlignedText AlignedText::Part(std::size_t begin, std::size_t end) const {
 
 AlignedText Align(std::string_view text, std::size_t begin, bool has_places) {
   AlignedText aligned{.text = std::string(text), .has_places = has_places, .places = {}};
-  if (!has_places) return aligned;
-  aligned.places.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i)
-    aligned.places.push_back({begin + i, begin + i + 1});
+  const std::size_t end = has_places ? begin + text.size() : begin;
+  for (std::size_t i = begin; i < end; ++i) aligned.places.push_back({i, i + 1});
   return aligned;
 }
 

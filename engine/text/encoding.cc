@@ -217,33 +217,36 @@ Result<std::size_t> Encoding::Next(std::span<std::int32_t> ids, std::span<TokenP
   if (!others_.ok()) return others_.error();
   const EncodedText& others = others_.value();
   std::size_t count = 0;
-  const auto add = [&](std::int32_t id, TokenPlace place) {
-    if (!places.empty()) places[count] = place;
-    ids[count++] = id;
-  };
-  for (; count < ids.size() && given_ < others.ids.size(); ++given_) {
-    add(others.ids[given_], others.places[given_]);
-  }
-  const auto take = [&](std::span<const std::int32_t>& some, std::size_t at) {
-    add(some[0], {at, at});
+  const auto take = [&](std::span<const std::int32_t>& some) {
+    ids[count] = some[0];
     some = some.subspan(1);
   };
-  while (count < ids.size() && !is_done()) {
-    if (!beginning_.empty()) {
-      take(beginning_, 0);
-    } else if (!word_.is_done()) {
-      const std::int32_t id = word_.Next();
-      add(id, NextInWord(tokenizer_->Symbols(id)));
-      continue;
-    } else if (HasText()) {
+  for (; count < ids.size() && !is_done(); ++count) {
+    bool needs_text = others.ids.empty();
+    while (needs_text && beginning_.empty() && word_.is_done() && HasText()) {
       GPT2_TRY(word_.Encode(NextWord()));
+      FindText();
+    }
+    TokenPlace place;
+    if (!needs_text) {
+      ids[count] = others.ids[given_];
+      place = others.places[given_++];
+    } else if (!beginning_.empty()) {
+      take(beginning_);
+    } else if (!word_.is_done()) {
+      ids[count] = word_.Next();
+      place = NextInWord(tokenizer_->Symbols(ids[count]));
+      needs_text = false;
     } else if (id_) {
-      add(*id_, id_place_);
+      ids[count] = *id_;
+      place = id_place_;
       id_.reset();
     } else {
-      take(ending_, size_);
+      take(ending_);
+      place = {size_, size_};
     }
-    FindText();
+    if (!places.empty()) places[count] = place;
+    if (needs_text) FindText();
   }
   return count;
 }

@@ -295,13 +295,16 @@ export class Model {
     text: string,
     options: TokenizeOptions & { places?: boolean } = {},
   ): Promise<number[] | TokenizedText> {
-    const { signal, ...flags } = readOptions("tokenize", options, ["allowSpecial", "places", "signal"]);
-    const places = readFlag("places", flags.places);
-    const allowSpecial = readFlag("allowSpecial", flags.allowSpecial);
-    const args = { text: readText("text", text), allowSpecial, ...(places && { places }) };
+    const names = ["allowSpecial", "places", "signal"];
+    const { signal, allowSpecial, places } = readOptions("tokenize", options, names);
+    const args = {
+      text: readText("text", text),
+      allowSpecial: readFlag("allowSpecial", allowSpecial),
+      places: readFlag("places", places) || undefined,
+    };
     const all = await this.requester.request("tokenize", args, { signal: readSignal(signal), owner: this });
-    const [ids, starts, ends] = [0, 1, 2].map((part) => all.filter((_, index) => index % 3 === part));
-    return places ? { ids: ids ?? [], starts: starts ?? [], ends: ends ?? [] } : all;
+    const every = (part: number) => all.filter((_, index) => index % 3 === part);
+    return args.places ? { ids: every(0), starts: every(1), ends: every(2) } : all;
   }
 
   /** The text of token ids. Bytes that are not whole characters become U+FFFD, as with TextDecoder. */

@@ -178,7 +178,7 @@ export interface Requests {
   inspect: { args: InspectRequest; result: Inspection; event: PromptProgress };
   score: { args: ScoreRequest; result: Score; event: ScoreProgress };
   tokenize: {
-    args: { text: string; allowSpecial: boolean; places?: boolean };
+    args: { text: string; allowSpecial: boolean; places?: boolean | undefined };
     /** The ids; with `places`, where each token begins and ends in the text follows its id. */
     result: number[];
     event: never;

@@ -232,7 +232,11 @@ export class Engine {
    */
   tokenize(
     text: string,
-    { allowSpecial, isPrompt, places }: { allowSpecial?: boolean; isPrompt?: boolean; places?: boolean },
+    {
+      allowSpecial,
+      isPrompt,
+      places,
+    }: { allowSpecial?: boolean; isPrompt?: boolean; places?: boolean | undefined },
   ): number[] {
     const options = { allowSpecial, isPrompt };
     if (this.tokenizer) {
