@@ -232,8 +232,8 @@ export const editor: Translated<Sections["editor"]> = {
   suggestions: "Vorschläge",
   suggest: "Wörter vorschlagen",
 
-  endsHere: "Für das Modell ist der Text hier zu Ende.",
-  newParagraph: "In einem neuen Absatz weiterschreiben",
+  endsHere: "Hier beendet das Modell den Text.",
+  newParagraph: "In neuem Absatz weiterschreiben",
 
   pressWord: "Wähle ein Wort, um zu sehen, was dort noch stehen könnte.",
   "view.probability.help": "Diese Ansicht zeigt, wie wahrscheinlich jedes Token nach dem Text davor war.",
@@ -334,7 +334,7 @@ export const editor: Translated<Sections["editor"]> = {
   "option.seed": "Startwert",
   "option.seed.help": "Derselbe Startwert ergibt denselben Text; leer: jedes Mal ein neuer",
   "option.ignoreEos": "Textende ignorieren",
-  "option.ignoreEos.help": "Weiterschreiben, wo das Modell aufhören würde",
+  "option.ignoreEos.help": "In neuem Absatz weiterschreiben",
   "option.stop": "Aufhören bei",
   "option.stop.help": "Vor diesem Text enden; \\n ist eine neue Zeile",
   slider: "{option}: Regler",

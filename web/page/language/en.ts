@@ -354,7 +354,7 @@ export const editor = {
   "option.seed": "Seed",
   "option.seed.help": "The same seed gives the same text; empty for a new one each time",
   "option.ignoreEos": "Ignore end of text",
-  "option.ignoreEos.help": "Continue where the model would stop",
+  "option.ignoreEos.help": "Go on in a new paragraph where the model would stop",
   "option.stop": "Stop at",
   "option.stop.help": "End before this text; \\n is a new line",
   slider: "{option} slider",
