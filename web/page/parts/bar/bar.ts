@@ -65,7 +65,8 @@ export function offerBar(setting: BarSetting): void {
   onPress(ui.redo, () => surface.current?.redo());
   // After a press with the mouse, keys go to the text. A key's press (0) leaves the focus; on a touch screen, the text's would
   // open the keyboard.
-  for (const button of [ui.generate, ui.continue, ui.regenerate, ui.undo, ui.redo])
+  const chips = ui.openings.querySelectorAll("button");
+  for (const button of [ui.generate, ui.continue, ui.regenerate, ui.undo, ui.redo, ...chips])
     button.addEventListener("click", ({ detail }) => {
       if (detail > 0 && matchMedia("(pointer: fine)").matches) (surface.current ?? ui.draft).focus();
     });
@@ -81,7 +82,7 @@ export function offerBar(setting: BarSetting): void {
       void writing.write(atCaret);
     }
   });
-  for (const chip of ui.openings.querySelectorAll("button")) {
+  for (const chip of chips) {
     const text = chip.textContent.replace(/…$/, "");
     onPress(chip, () => beginWith(text));
   }
