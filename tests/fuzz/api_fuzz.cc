@@ -254,6 +254,11 @@ class Caller {
     const auto* ids = gpt2_token_ids(engine_);
     const auto count = (*result)["count"].get<std::size_t>();
     for (std::size_t i = 0; i < count; ++i) Check(ids[i] >= 0 && ids[i] < kVocab, "id");
+    const auto* places = gpt2_token_places(engine_);
+    for (std::size_t i = 0; i < 2 * count; i += 2) {
+      Check(places[i] <= places[i + 1] && places[i + 1] <= text_.size(), "place");
+      Check(i == 0 || places[i - 2] <= places[i], "order of places");
+    }
     const std::vector<std::int32_t> copy(ids, ids + count);
     Check(Read(gpt2_detokenize(engine_, copy.data(), count)).has_value(),
           "ids of its own are refused");

@@ -103,7 +103,11 @@ const ofFill = generateOptionNames.filter((name) => !["heal", "strict", "allowSp
 it.each([
   ["tokenize", [3], "text is 3, expected text"],
   ["tokenize", ["t", { allowSpecial: 1 }], "allowSpecial is 1, expected true or false"],
-  ["tokenize", ["t", { odd: 1 }], 'unknown option "odd" of tokenize, expected one of allowSpecial, places, signal'],
+  [
+    "tokenize",
+    ["t", { odd: 1 }],
+    'unknown option "odd" of tokenize, expected one of allowSpecial, places, signal',
+  ],
   ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
   ["detokenize", [[1], { skip: 1 }], 'unknown option "skip" of detokenize, expected one of signal'],
   ["prefill", [3], `text is 3, ${prompt}`],

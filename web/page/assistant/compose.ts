@@ -67,10 +67,7 @@ export async function compose(
     some === ""
       ? { ids: [], starts: [], ends: [] }
       : model.tokenize(some, { ...withSpecialTokens, places: true, signal });
-  const [cut, ownCut] = await Promise.all([
-    tokenize(text),
-    tokenize(fields ? withFields("", fields) : ""),
-  ]);
+  const [cut, ownCut] = await Promise.all([tokenize(text), tokenize(fields ? withFields("", fields) : "")]);
   const count = cut.ids.length;
   const own = ownCut.ids.length;
   if (!fields) {

@@ -65,7 +65,9 @@ export function keepScores(before: RangeSet<Scored>, cut: readonly Range<Scored>
 
 /** The parts of `tokens` in a text of `length`. CodeMirror throws at each later change if a range is outside of the text. */
 const within = (tokens: readonly Range<Scored>[], length: number): Range<Scored>[] =>
-  tokens.filter(({ from }) => from < length).map(({ from, to, value }) => value.range(from, Math.min(to, length)));
+  tokens
+    .filter(({ from }) => from < length)
+    .map(({ from, to, value }) => value.range(from, Math.min(to, length)));
 
 /** Adds `tokens` in place of those that they overlap. Undo brings back tokens in a text that may be cut otherwise now. */
 function replaceTokens(set: RangeSet<Scored>, tokens: readonly Range<Scored>[]): RangeSet<Scored> {

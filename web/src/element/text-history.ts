@@ -65,7 +65,8 @@ export class TextHistory {
     if (text === undefined || field.readOnly || field.disabled) return;
     const before = field.value;
     let same = 0; // letters at the end of both
-    while (same < Math.min(text.length, before.length) && text.at(-1 - same) === before.at(-1 - same)) same += 1;
+    while (same < Math.min(text.length, before.length) && text.at(-1 - same) === before.at(-1 - same))
+      same += 1;
     this.at += step;
     this.type = undefined;
     field.value = text;

@@ -120,7 +120,11 @@ const readArgs: { readonly [K in RequestName]: ReadValue<Requests[K]["args"]> } 
   prefill: record<PrefillRequest>({ prompt, allowSpecial: flag }),
   inspect: prompted,
   score: prompted,
-  tokenize: record<Requests["tokenize"]["args"]>({ text: longText, allowSpecial: flag, places: optional(flag) }),
+  tokenize: record<Requests["tokenize"]["args"]>({
+    text: longText,
+    allowSpecial: flag,
+    places: optional(flag),
+  }),
   detokenize: tokenIds,
 };
 const readName = atField("name", choice(Object.keys(readArgs) as RequestName[]));
