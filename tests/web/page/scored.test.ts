@@ -1,6 +1,6 @@
 // The tokens of a text in the editor: cut first, scored as the scores come.
-import { EditorState, type Range } from "@codemirror/state";
-import { expect, it } from "vitest";
+import { EditorState, RangeSet, type Range } from "@codemirror/state";
+import { expect, it, vi } from "vitest";
 import { Written, addWritten } from "../../../web/page/document/written.js";
 import {
   addScores,
@@ -105,4 +105,14 @@ it.each([
   expect(listOf(state).every((line) => Number(/-(\d+)/.exec(line)?.[1]) <= state.doc.length)).toBe(true);
   state = state.update({ changes: { from: 18, insert: "!" } }).state;
   expect(state.doc.toString()).toBe("one two three four!");
+});
+
+it("typing goes on after an error in the tokens, which are dropped", () => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => {});
+  const extensions = scoredField.init(() => RangeSet.of([token(0, 3, 0), token(14, 99, 1)]));
+  const before = EditorState.create({ doc: "one two three four", extensions });
+  const { state } = before.update({ changes: { from: 8, insert: "!" } });
+  expect([state.doc.toString(), listOf(state)]).toEqual(["one two !three four", []]);
+  expect(log).toHaveBeenCalledOnce();
+  log.mockRestore();
 });

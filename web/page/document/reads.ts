@@ -1,7 +1,8 @@
 // Shows what the model reads: text that it does not read is grey, and the two fields are shown where it reads them.
-import { StateEffect, StateField } from "@codemirror/state";
+import { StateEffect } from "@codemirror/state";
 import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
 import { make } from "../dom/make.js";
+import { harmlessField } from "./harmless.js";
 import { setMode } from "./view-mode.js";
 
 export interface Reads {
@@ -55,15 +56,15 @@ function decorationsOf(reads: Reads, length: number): DecorationSet {
 }
 
 /** Removed when another view is chosen. */
-export const readsField = StateField.define<DecorationSet>({
-  create: () => Decoration.none,
-  update(set, { changes, effects, state }) {
+export const readsField = harmlessField<DecorationSet>(
+  Decoration.none,
+  (set, { changes, effects, newDoc }) => {
     let next = set.map(changes);
     for (const effect of effects) {
       if (effect.is(setMode)) next = Decoration.none;
-      if (effect.is(setReads)) next = decorationsOf(effect.value, state.doc.length);
+      if (effect.is(setReads)) next = decorationsOf(effect.value, newDoc.length);
     }
     return next;
   },
-  provide: (field) => EditorView.decorations.from(field),
-});
+  { provide: (field) => EditorView.decorations.from(field) },
+);

@@ -1,6 +1,7 @@
 // The tokens of the whole text, and how probable the model finds each. An edit removes the tokens that it touches
 // until the text is tokenized again.
-import { RangeSet, RangeValue, StateEffect, StateField, type Range } from "@codemirror/state";
+import { RangeSet, RangeValue, StateEffect, type Range } from "@codemirror/state";
+import { harmlessField } from "./harmless.js";
 import { addWritten, forEachTouched } from "./written.js";
 
 /** One token, or several that together form whole characters. */
@@ -108,24 +109,21 @@ function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.o
     });
 }
 
-export const scoredField = StateField.define<RangeSet<Scored>>({
-  create: () => RangeSet.empty,
-  update(set, transaction) {
-    let next = set;
-    if (transaction.docChanged && set.size > 0) {
-      const touched = new Set<Scored>();
-      forEachTouched(set, transaction.changes, (_from, _to, value) => touched.add(value));
-      if (touched.size > 0) next = next.update({ filter: (_from, _to, value) => !touched.has(value) });
-      next = next.map(transaction.changes);
-    }
-    const { length } = transaction.newDoc;
-    for (const effect of transaction.effects) {
-      if (effect.is(addWritten)) next = replaceTokens(next, within(asWritten(next, effect.value), length));
-      if (effect.is(setScored)) next = RangeSet.of(within(effect.value, length), true);
-      if (effect.is(addScores)) next = replaceTokens(next, within(effect.value, length));
-    }
-    return next;
-  },
+export const scoredField = harmlessField(RangeSet.of<Scored>([]), (set, transaction) => {
+  let next = set;
+  if (transaction.docChanged && set.size > 0) {
+    const touched = new Set<Scored>();
+    forEachTouched(set, transaction.changes, (_from, _to, value) => touched.add(value));
+    if (touched.size > 0) next = next.update({ filter: (_from, _to, value) => !touched.has(value) });
+    next = next.map(transaction.changes);
+  }
+  const { length } = transaction.newDoc;
+  for (const effect of transaction.effects) {
+    if (effect.is(addWritten)) next = replaceTokens(next, within(asWritten(next, effect.value), length));
+    if (effect.is(setScored)) next = RangeSet.of(within(effect.value, length), true);
+    if (effect.is(addScores)) next = replaceTokens(next, within(effect.value, length));
+  }
+  return next;
 });
 
 /** The token that contains `offset`, or ends there. */
