@@ -11,6 +11,7 @@ import { blocksOf, commentsOf, longSentencesIn, problemsOf } from "./prose-rules
 /** @param {string[]} patterns */
 const filesOf = (...patterns) =>
   execFileSync("git", ["ls-files", "-co", "--exclude-standard", ...patterns], { cwd: root, encoding: "utf8" })
+    .trim()
     .split("\n")
     .filter((file) => !/^tests\/(data|fuzz\/corpus)\//.test(file) && existsSync(join(root, file)));
 /** Every source file, whose comments are prose. */
