@@ -81,7 +81,7 @@ describe("convert", () => {
     const refused = (model: string, ...options: string[]) =>
       refusal(weights(["convert", model, join(scratch, "none"), ...options]));
     const q4 = ["--weights", "q4"];
-    expect(refused(join(root, "web/models/demo"), ...q4)).toContain("already converted to q8");
+    expect(refused(join(root, "web/models/demo"), ...q4)).toContain("already converted to q4");
     const onlyQ4 = "--calibrate works only with --weights q4, found q8: leave it out";
     expect(refused(join(tiny, "tied"), "--calibrate", text)).toContain(onlyQ4);
     expect(refused(join(tiny, "tied"), ...q4, "--calibrate", text)).toContain("vocab.json");
