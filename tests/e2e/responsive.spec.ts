@@ -1,4 +1,4 @@
-// While the model writes, and when it ends, nothing moves by itself. spoken.spec.ts tests the announcements; `npm run bench -- fluency` measures speed.
+// While the model writes, and when it ends, nothing moves by itself. spoken.spec.ts tests the announcements.
 import { expect, test, type Page } from "@playwright/test";
 import { fillPhrase } from "../../web/src/shared/phrases.js";
 import * as german from "../../web/page/language/de.js";
