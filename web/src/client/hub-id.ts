@@ -14,9 +14,12 @@ const idPattern = new RegExp(
 const plainPattern = new RegExp(`^${part}/${part}(?:@[^@\\s]+)?$`);
 
 /** Whether `host` is the Hub, or its short name. */
-export const isHub = (host: string): boolean => /^(hf|huggingface)\.co$/.test(host);
+export const isHub = (host: string): boolean => host === "hf.co" || `https://${host}/` === usualHub;
 
-/** The id of the model whose page or file `url` is on the Hub, as people copy it from there; undefined for other addresses and for escaped characters. */
+/**
+ * The id of the model whose page or file on the Hub has the address `url`, as people copy it from there. Undefined for other
+ * addresses, and for addresses with escaped characters.
+ */
 export function idAtHub({ host, pathname }: URL): string | undefined {
   const [, id, revision = "main", file = ""] =
     /^\/([^/%]+(?:\/[^/%]+)?)(?:\/(?:tree|blob|resolve|raw)\/([^/%]+)(\/[^%]+)?)?\/*$/.exec(pathname) ?? [];
