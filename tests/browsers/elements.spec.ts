@@ -209,8 +209,12 @@ inBrowsers(engines, (tab, { name }) => {
     });
     const missing = [false, false, ""];
     expect(found).toEqual({
-      ...{ sent: ["a tale"], empty: missing, filled: [true, true, "a tale"], isFocused: true },
-      ...{ reset: missing, disabled: [true, false, true, null] },
+      sent: ["a tale"],
+      empty: missing,
+      filled: [true, true, "a tale"],
+      isFocused: true,
+      reset: missing,
+      disabled: [true, false, true, null],
     });
   });
 

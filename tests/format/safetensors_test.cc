@@ -71,7 +71,7 @@ TEST(Safetensors, DamagedHeadersAreRefusedByName) {
   const auto tensor = [](const std::string& shape, const std::string& offsets) {
     return R"({"dtype": "F32", "shape": )" + shape + R"(, "data_offsets": )" + offsets + "}";
   };
-  const auto a = [&](const std::string& shape, const std::string& offsets) {
+  const auto one = [&](const std::string& shape, const std::string& offsets) {
     return R"({"a": )" + tensor(shape, offsets) + "}";
   };
   const std::string first = tensor("[1]", "[0, 4]"), second = tensor("[1]", "[4, 8]");
@@ -82,15 +82,15 @@ TEST(Safetensors, DamagedHeadersAreRefusedByName) {
       {R"({"a": {}})", "expected dtype"},
       {R"({"__metadata__": 3})", "__metadata__"},
       {R"({"__metadata__": {}, "__metadata__": {}})", "twice"},
-      {a("[" + ones + "]", "[0, 4]"), "1001 dimensions, expected at most 8"},
-      {a("\"x\"", "[0, 4]"), "expected dtype"},
-      {a("[1]", "[0]"), "two data_offsets"},
-      {a("[1]", "[8, 4]"), "data_offsets are not a range"},
-      {a("[-1]", "[0, 4]"), "not a whole number"},
-      {a("[1e300]", "[0, 4]"), "not a whole number"},
-      {a("[4294967296, 4294967296, 4294967296]", "[0, 0]"), "too many"},
-      {a("[3]", "[0, 8]"), "12"},
-      {a("[1]", "[4, 8]"), "expected 0"},
+      {one("[" + ones + "]", "[0, 4]"), "1001 dimensions, expected at most 8"},
+      {one("\"x\"", "[0, 4]"), "expected dtype"},
+      {one("[1]", "[0]"), "two data_offsets"},
+      {one("[1]", "[8, 4]"), "data_offsets are not a range"},
+      {one("[-1]", "[0, 4]"), "not a whole number"},
+      {one("[1e300]", "[0, 4]"), "not a whole number"},
+      {one("[4294967296, 4294967296, 4294967296]", "[0, 0]"), "too many"},
+      {one("[3]", "[0, 8]"), "12"},
+      {one("[1]", "[4, 8]"), "expected 0"},
       {"{\"a\": " + tensor("[2]", "[0, 8]") + ", \"b\": " + tensor("[2]", "[4, 12]") + "}",
        "overlap"},
       {"{\"a\": " + first + ", \"a\": " + second + "}", "\"a\" is listed twice"},

@@ -293,7 +293,10 @@ it("steadyFetch ends a connection that was silent, or whose reader stops", async
   const signals: (AbortSignal | null | undefined)[] = [];
   const keep =
     (answer: () => Response | Promise<Response>): Answer =>
-    (_, init) => (signals.push(init.signal), answer());
+    (_, init) => {
+      signals.push(init.signal);
+      return answer();
+    };
   const { fetchSteadily } = host(
     keep(silent),
     keep(() => whole(30, "stalls")),
