@@ -1,5 +1,5 @@
-// The module in every browser. It writes the native engine's tokens in each of its builds: on hosts with and without the
-// headers that threads need, and from a host of another origin. A broken load from the Hub continues.
+// The module in every browser. Each of its builds writes the native engine's tokens, on hosts with and without the headers
+// that threads need. The module also loads from another origin. A broken load from the Hub continues.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// What of the ghost's text needs no layout, and helpers of the elements; tests/browsers/elements.spec.ts tests its place.
+// Ghost text as far as it needs no layout, and helpers of the elements; tests/browsers/elements.spec.ts tests its place.
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { givePage } from "./support/element-page.js";
 

@@ -85,7 +85,7 @@ it.each([
   { ...shape, n_layer: 1e300, n_embd: 1e300 },
   { vocab_size: 1e9 },
   { n_embd: 1e6, n_positions: 1e6 },
-])("planMemory needs little memory for the engine to refuse %o", (config) => {
+])("planMemory plans little memory for a model that the engine refuses: %o", (config) => {
   expect(initial({ ...stored("q8"), ...config }, 13e6)).toBe(24 * megabyte);
 });
 
