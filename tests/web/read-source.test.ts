@@ -63,7 +63,7 @@ it.each([
   [new URL("https://cdn/x"), { url: "https://cdn/x/" }],
   ["https://hf.co/a/b/resolve/v1/a%20b.gguf", { url: "https://hf.co/a/b/resolve/v1/", file: "a%20b.gguf" }],
   ["https://huggingface.co/datasets/user/tale", { url: "https://huggingface.co/datasets/user/tale/" }],
-])("%s is the address of a folder, or else an id", async (source, request) => {
+])("%s is the address of a folder, which may be an id, too", async (source, request) => {
   expect(await read(source)).toEqual({ kind: "folder", ...request });
 });
 

@@ -8,8 +8,10 @@ export const peersFolder = join(root, "build/peers");
 /** The versions of the peers that run in a browser. */
 export const peerVersions = { "@wllama/wllama": "3.8.1", "@huggingface/transformers": "4.3.1" };
 
-/** Hugging Face's Rust library `tokenizers`, and node-llama-cpp. */
+/** The version of `tokenizers`, Hugging Face's Rust library. */
 export const tokenizersVersion = "0.23.2";
+
+/** The version of node-llama-cpp. */
 export const llamaVersion = "3.22.1";
 
 /** @param {string} name @param {string} version */
