@@ -11,9 +11,9 @@ namespace gpt2 {
 class LogSoftmax {
  public:
   LogSoftmax(const Compute& compute, std::span<const float> logits);
-  float operator()(float logit) const {
-    return static_cast<float>(static_cast<double>(logit) - log_sum_);
-  }
+  float operator()(float logit) const { return static_cast<float>(Exact(logit)); }
+  // The same, not rounded to float.
+  double Exact(float logit) const { return static_cast<double>(logit) - log_sum_; }
 
  private:
   double log_sum_;  // the logarithm of the sum of exp(logit)

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/function_ref.h"
 #include "engine/generate/options.h"
 #include "engine/kernels/scalar_math.h"
 
@@ -210,15 +211,45 @@ std::int32_t Sampler::Draw() {
     total += weights_.back();
   }
   if (typical_p_ < 1.0) total = KeepTypical(total);
-  double left = random_.NextUnit() * total;
+  double unit = random_.NextUnit();
+  return candidates_[Pick(total, unit)].id;
+}
+
+std::size_t Sampler::Choose(std::vector<double> logprobs,
+                            FunctionRef<bool(std::size_t)> is_allowed) {
+  constexpr double kRuledOut = -std::numeric_limits<double>::infinity();
+  double unit = random_.NextUnit();
+  while (true) {
+    const auto best = std::ranges::max_element(logprobs);
+    auto chosen = static_cast<std::size_t>(best - logprobs.begin());
+    if (temperature_ > 0) {
+      weights_.clear();
+      double total = 0;
+      for (const double logprob : logprobs) {
+        const auto scaled = static_cast<float>((logprob - *best) / temperature_);
+        weights_.push_back(logprob == kRuledOut ? 0 : static_cast<double>(Exp(scaled)));
+        total += weights_.back();
+      }
+      chosen = Pick(total, unit);
+    }
+    if (is_allowed(chosen)) return chosen;
+    logprobs[chosen] = kRuledOut;
+  }
+}
+
+// Chooses from weights_, whose sum is `total`, by a random number in [0, 1). Replaces it by its
+// place within the chosen weight's part of that range: again a random number in [0, 1).
+std::size_t Sampler::Pick(double total, double& unit) const {
+  double left = unit * total;
   std::size_t chosen = 0;
-  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
     if (weights_[i] == 0) continue;
     chosen = i;
     left -= weights_[i];
     if (left < 0) break;
   }
-  return candidates_[chosen].id;
+  unit = 1 + left / weights_[chosen];
+  return chosen;
 }
 
 }  // namespace gpt2

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/function_ref.h"
 #include "engine/base/random.h"
 #include "engine/generate/options.h"
 
@@ -38,6 +39,10 @@ class Sampler {
   // drawn; at least one logit must be larger.
   std::int32_t Sample(std::span<const float> logits);
 
+  // Draws an index of `logprobs` at this temperature, without filters, among those that are
+  // allowed, which must be at least one. Tests only some. Takes one random number.
+  std::size_t Choose(std::vector<double> logprobs, FunctionRef<bool(std::size_t)> is_allowed);
+
  private:
   std::span<const float> Penalize(std::span<const float> logits);
   bool PenalizeScaled(std::span<const float> logits);
@@ -47,6 +52,7 @@ class Sampler {
   void KeepTopP();
   double KeepTypical(double total);
   std::int32_t Draw();
+  std::size_t Pick(double total, double& unit) const;
 
   double temperature_;
   std::size_t top_k_;

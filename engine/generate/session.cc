@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/concat.h"
@@ -21,6 +21,7 @@
 #include "engine/generate/prompt_tokens.h"
 #include "engine/generate/rank.h"
 #include "engine/generate/sampler.h"
+#include "engine/generate/sequence.h"
 #include "engine/generate/stop_matcher.h"
 #include "engine/generate/token_healer.h"
 #include "engine/model/config.h"
@@ -51,6 +52,15 @@ Result<std::size_t> MostNewTokens(std::size_t prompt, const GenerateOptions& opt
       ErrorCode::kInvalidArgument,
       Concat("the prompt has ", prompt, " tokens, and max_length in generation_config.json, ",
              "which counts the prompt, is ", options.max_length, ": set maxNewTokens")};
+}
+
+// The number of tokens of the longest cover.
+std::size_t LongestCover(const Healing& healing) {
+  std::size_t longest = 0;
+  for (const auto& [ids, beginning] : healing.beginnings) {
+    longest = std::max(longest, ids.size() + 1);
+  }
+  return longest;
 }
 
 }  // namespace
@@ -104,7 +114,7 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
                               : "stop needs a tokenizer, which the model lacks"};
   }
   std::span<const std::int32_t> window = prompt.window();
-  const std::size_t dropped = prompt.size() - window.size();
+  std::size_t dropped = prompt.size() - window.size();
   Healing healing;
   if (options.heal && options.max_new_tokens > 0) {
     // All tokens may be removed if there is an end-of-text token to start from; otherwise the first
@@ -112,8 +122,15 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
     const bool can_start = config.eos_token_id && dropped == 0;
     healing =
         TokenHealer(*tokenizer, config.eos_token_id).TakeBack(window.subspan(can_start ? 0 : 1));
+    const std::size_t longest = LongestCover(healing);
+    if (longest >= config.n_positions) healing = {};
     window = window.first(window.size() - healing.tokens);
     if (window.empty()) window = {&*config.eos_token_id, 1};
+    while (healing.tokens > 0 && window.size() + longest > config.n_positions) {
+      const std::size_t cut = std::min(DroppedWhenFull(config.n_positions), window.size() - 1);
+      window = window.subspan(cut);
+      dropped += cut;
+    }
   }
   const std::size_t kept = prompt.size() - healing.tokens;
   const std::size_t most = std::max(prompt.size(), kept + healing.bytes.size());
@@ -123,7 +140,8 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
   context.sequence().SetWindow(window);
   session.reused_tokens_ = context.sequence().cached();
   session.prefill_ = {session.reused_tokens_, window.size()};
-  session.healing_ = healing;
+  session.healing_ = std::move(healing);
+  if (session.healing_.tokens > 0) session.kept_.assign(window.begin(), window.end());
   GenerateOptions seeded = options;
   for (; session.continuations_.size() < options.n; ++seeded.seed) {
     session.continuations_.push_back({.sampler = Sampler(seeded, config.vocab_size),
@@ -186,6 +204,7 @@ Result<std::vector<GeneratedToken>> Session::Step() {
 
 // Runs pending tokens of sequence `index`, and samples when none are left.
 Status Session::Prefill(std::size_t index, std::vector<GeneratedToken>& tokens) {
+  if (!has_prompt_ && healing_.tokens > 0) return PrefillHealed(tokens);
   Sequence& sequence = context_->sequence(index);
   const Pass pass = context_->Prefill(sequence, kMaxBatch);
   prefill_ = {sequence.cached(), sequence.window().size()};
@@ -265,33 +284,28 @@ bool Session::IsEnd(std::int32_t id) const {
 }
 
 GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> logits) {
+  std::vector<Candidate> best;
+  SelectTop(logits, options_.logprobs, best);
+  return WriteToken(index, continuations_[index].sampler.Sample(logits), logits, best);
+}
+
+// `best` are the alternatives to report.
+GeneratedToken Session::WriteToken(std::size_t index, std::int32_t id,
+                                   std::span<const float> logits, std::span<const Candidate> best) {
   Continuation& continuation = continuations_[index];
   GeneratedToken token;
   token.continuation = index;
-  const std::span<const float> all = logits;
-  const LogSoftmax logprob(context_->compute(), all);
-  const std::string_view unhealed =
-      std::string_view(healing_.bytes).substr(continuation.healed_bytes);
-  if (!unhealed.empty()) {
-    const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
-    healer.Allow(unhealed, logits, allowed_);
-    logits = allowed_;
-  }
-  if (options_.logprobs > 0) {
-    std::vector<Candidate> best;
-    SelectTop(logits, options_.logprobs, best);
-    for (const Candidate& c : best) {
-      if (std::isfinite(c.logit)) token.top.push_back({c.id, logprob(c.logit)});
-    }
-  }
-  token.id = continuation.sampler.Sample(logits);
-  const float logit = all[static_cast<std::size_t>(token.id)];
+  token.id = id;
+  const LogSoftmax logprob(context_->compute(), logits);
+  for (const Candidate& c : best) token.top.push_back({c.id, logprob(c.logit)});
+  const float logit = logits[static_cast<std::size_t>(id)];
   token.logprob = logprob(logit);
-  token.rank = RankOf(all, logit);
-  continuation.sampler.Accept(token.id);
+  token.rank = RankOf(logits, logit);
+  continuation.sampler.Accept(id);
   std::string_view bytes;
   if (tokenizer_ != nullptr) bytes = tokenizer_->TokenBytes(token.id);
-  const std::size_t healed = std::min(bytes.size(), unhealed.size());
+  const std::size_t healed =
+      std::min(bytes.size(), healing_.bytes.size() - continuation.healed_bytes);
   if (healed > 0) token.healed = healed < bytes.size() ? Healed::kSome : Healed::kAll;
   if (token.healed != Healed::kAll) ++continuation.written;
   bytes.remove_prefix(healed);

@@ -129,11 +129,17 @@ class Session {
       : context_(&context), tokenizer_(tokenizer), options_(options) {}
 
   Status Prefill(std::size_t index, std::vector<GeneratedToken>& tokens);
+  Status PrefillHealed(std::vector<GeneratedToken>& tokens);
+  void WriteCovers(std::vector<GeneratedToken>& tokens);
+  std::vector<Candidate> Alternatives(const TokenHealer& healer,
+                                      const std::vector<std::int32_t>& beginning);
   Status DecodeBatch(std::vector<GeneratedToken>& tokens);
   Status DecodeDraft(std::vector<GeneratedToken>& tokens);
   void Push(std::size_t index, std::int32_t id);
   bool IsEnd(std::int32_t id) const;
   GeneratedToken SampleToken(std::size_t index, std::span<const float> logits);
+  GeneratedToken WriteToken(std::size_t index, std::int32_t id, std::span<const float> logits,
+                            std::span<const Candidate> best);
   std::string TextOf(Continuation& continuation, std::string_view bytes);
 
   Context* context_;
@@ -146,7 +152,7 @@ class Session {
   LookupDrafter drafter_;
   std::size_t reused_tokens_ = 0;
   Healing healing_;
-  std::vector<float> allowed_;  // [vocab_size] logits while the prompt's end is rewritten
+  std::vector<std::int32_t> kept_;  // the window without the prompt's end
   std::size_t drafted_tokens_ = 0;
   std::size_t accepted_tokens_ = 0;
 };

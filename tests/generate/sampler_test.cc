@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -245,6 +246,22 @@ TEST(SelectTop, MatchesTheBeginningOfAFullSort) {
     ASSERT_EQ(best.size(), std::min<std::size_t>(count, 1000));
     for (std::size_t i = 0; i < best.size(); ++i) EXPECT_EQ(best[i].id, all[i].id);
   }
+}
+
+TEST(Sampler, ChoosesAllowedIndicesInProportionToTheirWeights) {
+  const std::vector<double> logprobs = {-1, -2, 0, -3};
+  const auto is_allowed = [](std::size_t i) { return i != 2; };
+  std::array<double, 4> counts{};
+  constexpr std::uint64_t kSeeds = 20000;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Sampler sampler({.temperature = 2, .top_k = 1, .seed = seed}, 1);  // filters have no effect
+    ++counts[sampler.Choose(logprobs, is_allowed)];
+  }
+  const double total = std::exp(-0.5) + std::exp(-1) + std::exp(-1.5);
+  EXPECT_NEAR(counts[0] / kSeeds, std::exp(-0.5) / total, 0.01);
+  EXPECT_NEAR(counts[1] / kSeeds, std::exp(-1.0) / total, 0.01);
+  EXPECT_EQ(counts[2], 0);
+  EXPECT_EQ(Sampler({.temperature = 0}, 1).Choose(logprobs, is_allowed), 0u);
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "engine/base/concat.h"
 #include "engine/generate/session.h"
 #include "engine/generate/token_healer.h"
+#include "tests/support/cover_search.h"
 #include "tests/support/has.h"
 #include "tests/support/random_tokenizer.h"
 #include "tests/support/session_steps.h"
@@ -53,46 +55,52 @@ class SessionHealingTest : public ::testing::Test {
     return written;
   }
 
-  // Generates one token at a time from newly computed logits, among all tokens of the vocabulary
-  // that are allowed next.
+  // Computes the logits after each beginning anew.
+  Covers Weigh(const std::vector<std::int32_t>& kept, Healing& healing) {
+    for (auto& [ids, beginning] : healing.beginnings) {
+      std::vector<std::int32_t> all = kept;
+      all.insert(all.end(), ids.begin(), ids.end());
+      beginning.logits = reference.Logits(all, 1).back();
+    }
+    return WeighCovers(reference.context->compute(), healing);
+  }
+
+  // Draws one cover, then generates one token at a time from newly computed logits.
   std::vector<std::int32_t> BruteForce(const std::vector<std::int32_t>& prompt, std::size_t index) {
-    const std::size_t kept = prompt.size() - healed_tokens;
-    std::vector<std::int32_t> ids(prompt.begin(), prompt.begin() + static_cast<long>(kept));
-    std::string rest = tokenizer.Decode(std::span(prompt).subspan(kept)).value();
+    const TokenHealer healer(tokenizer, tokenizer.end_of_text());
+    Healing healing = healer.TakeBack(prompt);
+    std::vector<std::int32_t> ids(prompt.begin(), prompt.end() - static_cast<long>(healing.tokens));
     if (ids.empty()) ids.push_back(*model.weights->config.eos_token_id);
     GenerateOptions seeded = options;
     seeded.seed += index;
     Sampler sampler(seeded, kVocabSize);
     for (const std::int32_t id : ids) sampler.Accept(id);
-    std::vector<std::int32_t> written;
-    for (std::size_t counted = 0; counted < options.max_new_tokens;) {
-      std::vector<float> logits = reference.Logits(ids, 1).back();
-      for (std::size_t id = 0; id < kVocabSize; ++id) {
-        const std::string token(tokenizer.TokenBytes(static_cast<std::int32_t>(id)));
-        const bool goes_on = token.starts_with(rest) || rest.starts_with(token);
-        const bool is_text = static_cast<std::int32_t>(id) != tokenizer.end_of_text();
-        if (!rest.empty() && !(goes_on && is_text)) logits[id] = -INFINITY;
-      }
-      const std::int32_t id = sampler.Sample(logits);
-      const std::string token(tokenizer.TokenBytes(id));
-      if (rest.empty() || token.size() > rest.size()) ++counted;
-      rest.erase(0, token.size());
-      written.push_back(id);
-      ids.push_back(id);
-      sampler.Accept(id);
+    const Covers all = Weigh(ids, healing);
+    const Covers::Cover cover = all.covers[sampler.Choose(all.logprobs, [&](std::size_t i) {
+      return healer.Admits(healing, *all.covers[i].beginning, all.covers[i].last);
+    })];
+    std::vector<std::int32_t> written = *cover.beginning;
+    written.push_back(cover.last);
+    for (const std::int32_t id : written) sampler.Accept(id);
+    ids.insert(ids.end(), written.begin(), written.end());
+    const bool ends_prompt = tokenizer.Decode(written).value().size() == healing.bytes.size();
+    for (std::size_t counted = ends_prompt ? 0 : 1; counted < options.max_new_tokens; ++counted) {
+      written.push_back(sampler.Sample(reference.Logits(ids, 1).back()));
+      ids.push_back(written.back());
+      sampler.Accept(written.back());
     }
     return written;
   }
 
   TestModel model{TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32};
   TestModel reference{TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32};
-  Tokenizer tokenizer = RandomTokenizer({"a", "b", "l", "'", "Ġ", "Ã", "©"}, kVocabSize, 11);
+  Tokenizer tokenizer = RandomTokenizer({"a", "b", "l", "'", "Ġ", "Ã", "©"}, kVocabSize, 1);
   GenerateOptions options{.max_new_tokens = 6, .temperature = 1.5, .top_k = 0, .ignore_eos = true};
   bool suspends = false;
   std::size_t healed_tokens = 0;
 };
 
-TEST_F(SessionHealingTest, TokensMatchABruteForceSearchOfTheVocabulary) {
+TEST_F(SessionHealingTest, TokensMatchANaiveGenerationThatDrawsOneCover) {
   model.weights->config.eos_token_id = tokenizer.end_of_text();
   reference.weights->config.eos_token_id = tokenizer.end_of_text();
   options.heal = true;
@@ -142,10 +150,64 @@ TEST_F(SessionHealingTest, TokensMatchABruteForceSearchOfTheVocabulary) {
   EXPECT_GT(healed_as[Healed::kSome], 10u);
 }
 
+// The reference enumerates covers by encoding texts, and sums in double precision.
+TEST_F(SessionHealingTest, CoversHaveTheModelsConditionalDistribution) {
+  const std::string alphabet = "abl' \xc3\xa9";
+  const std::set<std::string> following = TextsThatFollow(tokenizer, alphabet);
+  const TokenHealer healer(tokenizer, tokenizer.end_of_text());
+  const std::int32_t start = *tokenizer.end_of_text();
+  std::size_t several = 0;
+  for (const std::string text :
+       {"aa", "baa", " bal", "a'al", "l'l", "b ", "al  ", "\xc3\xa9"}) {
+    const auto prompt = Encode(text);
+    Healing healing = healer.TakeBack(prompt);
+    const std::size_t kept = prompt.size() - healing.tokens;
+    std::vector<std::int32_t> window = {start};
+    window.insert(window.end(), prompt.begin(), prompt.begin() + static_cast<long>(kept));
+    const Covers all = Weigh(window, healing);
+    std::map<std::vector<std::int32_t>, double> weights, expected;
+    for (std::size_t i = 0; i < all.covers.size(); ++i) {
+      std::vector<std::int32_t> ids = *all.covers[i].beginning;
+      if (!healer.Admits(healing, ids, all.covers[i].last)) continue;
+      ids.push_back(all.covers[i].last);
+      weights[ids] = std::exp(all.logprobs[i] / options.temperature);
+    }
+    for (const auto& [beginning, last] : SearchCovers(tokenizer, text, kept, following)) {
+      if (!beginning.empty()) ++several;
+      for (const std::int32_t id : last) {
+        std::vector<std::int32_t> ids = beginning, all_ids = window;
+        ids.push_back(id);
+        double logprob = 0;
+        for (const std::int32_t each : ids) {
+          const std::vector<float> logits = reference.Logits(all_ids, 1).back();
+          double sum = 0;
+          for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+          logprob += static_cast<double>(logits[static_cast<std::size_t>(each)]) - std::log(sum);
+          all_ids.push_back(each);
+        }
+        expected[ids] = std::exp(logprob / options.temperature);
+      }
+    }
+    const auto normalize = [](auto& of) {
+      double total = 0;
+      for (const auto& [ids, weight] : of) total += weight;
+      for (auto& [ids, weight] : of) weight /= total;
+    };
+    normalize(weights);
+    normalize(expected);
+    ASSERT_EQ(weights.size(), expected.size()) << text;
+    double distance = 0;
+    for (const auto& [ids, weight] : expected) distance += std::fabs(weight - weights[ids]) / 2;
+    EXPECT_LT(distance, 1e-6) << text;
+    RecordProperty("distance of " + text, std::to_string(distance));
+  }
+  EXPECT_GT(several, 3u);
+}
+
 TEST_F(SessionHealingTest, OnlyAllowedAlternativesAreListed) {
   options.heal = true;
   options.logprobs = 100;
-  const auto prompt = Encode("a b b ab");
+  const auto prompt = Encode("a b b baa");
   Session session = std::move(Session::Begin(*model.context, &tokenizer, prompt, options).value());
   ASSERT_GT(session.healed_tokens(), 0u);
   const std::string healed =

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -12,6 +12,7 @@
 
 #include "engine/format/json.h"
 #include "engine/format/vocabulary_files.h"
+#include "tests/support/cover_search.h"
 #include "tests/support/random_tokenizer.h"
 #include "tests/support/slow_builds.h"
 #include "tests/support/test_model.h"
@@ -21,15 +22,6 @@ namespace {
 
 std::vector<std::int32_t> Encode(const Tokenizer& tokenizer, const std::string& text) {
   return std::move(tokenizer.Encode(text, SpecialTokens::kAsText).value());
-}
-
-// All texts of at most `most` characters of `alphabet`.
-std::vector<std::string> Texts(const std::string& alphabet, std::size_t most) {
-  std::vector<std::string> texts = {""};
-  for (std::size_t i = 0; i < texts.size() && texts[i].size() < most; ++i) {
-    for (const char c : alphabet) texts.push_back(texts[i] + c);
-  }
-  return texts;
 }
 
 bool BeginsWith(const std::vector<std::int32_t>& ids, std::span<const std::int32_t> beginning) {
@@ -48,19 +40,13 @@ bool IsStable(const Tokenizer& tokenizer, const std::string& prompt,
 }
 
 // The alphabet has letters, white space and the characters of contractions.
-TEST(TokenHealer, RemovesTheFewestTokensThatFollowingTextCouldChange) {
+TEST(TokenHealer, RemovesTheFewestTokensThatFollowingTextCouldChangeAndFindsAllCovers) {
   const std::string alphabet = "alr' \n";
   const std::vector<std::string> spelled = {"a", "l", "r", "'", "Ġ", "Ċ"};
   std::size_t several = 0;
   for (const std::uint64_t seed : {1, 4}) {  // they often need more than one token removed
     const Tokenizer tokenizer = RandomTokenizer(spelled, 26, seed);
-    std::set<std::string> following;
-    for (const std::string& text : Texts(alphabet, 3)) following.insert(text);
-    for (std::int32_t id = 0; id < 26; ++id) {
-      const std::string_view bytes = tokenizer.TokenBytes(id);
-      if (id == tokenizer.end_of_text()) continue;
-      for (std::size_t i = 1; i < bytes.size(); ++i) following.emplace(bytes.substr(i));
-    }
+    const std::set<std::string> following = TextsThatFollow(tokenizer, alphabet);
     const TokenHealer healer(tokenizer, std::nullopt);
     for (const std::string& prompt : Texts(alphabet, kIsSlow ? 3 : 4)) {
       const auto ids = Encode(tokenizer, prompt);
@@ -74,6 +60,8 @@ TEST(TokenHealer, RemovesTheFewestTokensThatFollowingTextCouldChange) {
       const std::size_t kept = ids.size() - healing.tokens;
       EXPECT_EQ(tokenizer.Decode(std::span(ids).first(kept)).value() + healing.bytes, prompt);
       EXPECT_TRUE(IsStable(tokenizer, prompt, ids, kept, following)) << seed << " " << prompt;
+      EXPECT_EQ(AllowedCovers(healer, healing), SearchCovers(tokenizer, prompt, kept, following))
+          << seed << " " << prompt;
       if (healing.tokens == 1) continue;
       ++several;
       EXPECT_FALSE(IsStable(tokenizer, prompt, ids, kept + 1, following)) << seed << " " << prompt;
@@ -160,23 +148,6 @@ TEST(TokenHealer, RemovesTheFewestTokensBeforeAnyWhiteSpace) {
         << ::testing::PrintToString(prompt) << " " << healing.tokens;
   }
   EXPECT_GT(several, kPrompts / 50);
-}
-
-TEST(TokenHealer, AllowsPrefixesAndExtensionsOfTheRemovedBytes) {
-  const Tokenizer tokenizer = RandomTokenizer({"a", "b", "c", "<"}, 80, 3);
-  const std::vector<float> logits(90, 1.5f);  // ten more than the tokenizer has
-  std::vector<float> allowed;
-  for (const std::string bytes : {"a", "abc", "cab", "<", "<|endoftext|>"}) {
-    TokenHealer(tokenizer, 5).Allow(bytes, logits, allowed);
-    ASSERT_EQ(allowed.size(), 90u);
-    for (std::int32_t id = 0; id < 90; ++id) {
-      const std::string token(tokenizer.TokenBytes(id));
-      const bool goes_on = !token.empty() && (token.starts_with(bytes) || bytes.starts_with(token));
-      const bool is_special = id == 5 || id == tokenizer.end_of_text();
-      const float expected = goes_on && !is_special ? 1.5f : -INFINITY;
-      EXPECT_EQ(allowed[static_cast<std::size_t>(id)], expected) << bytes << " " << token;
-    }
-  }
 }
 
 TEST(TokenHealer, KeepsSpecialTokensAndNonCanonicalEncodings) {
