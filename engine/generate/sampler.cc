@@ -217,23 +217,21 @@ std::int32_t Sampler::Draw() {
 
 std::size_t Sampler::Choose(std::vector<double> logprobs,
                             FunctionRef<bool(std::size_t)> is_allowed) {
-  constexpr double kRuledOut = -std::numeric_limits<double>::infinity();
-  double unit = random_.NextUnit();
+  const double temperature = std::max(temperature_, std::numeric_limits<double>::min());
+  double unit = temperature_ > 0 ? random_.NextUnit() : 0;
   while (true) {
-    const auto best = std::ranges::max_element(logprobs);
-    auto chosen = static_cast<std::size_t>(best - logprobs.begin());
-    if (temperature_ > 0) {
-      weights_.clear();
-      double total = 0;
-      for (const double logprob : logprobs) {
-        const auto scaled = static_cast<float>((logprob - *best) / temperature_);
-        weights_.push_back(logprob == kRuledOut ? 0 : static_cast<double>(Exp(scaled)));
-        total += weights_.back();
-      }
-      chosen = Pick(total, unit);
+    const double best = *std::ranges::max_element(logprobs);
+    weights_.clear();
+    double total = 0;
+    for (const double logprob : logprobs) {
+      const double scaled = (logprob - best) / temperature;
+      const bool is_small = scaled < static_cast<double>(kExpMin);
+      weights_.push_back(is_small ? 0.0 : static_cast<double>(Exp(static_cast<float>(scaled))));
+      total += weights_.back();
     }
+    const std::size_t chosen = Pick(total, unit);
     if (is_allowed(chosen)) return chosen;
-    logprobs[chosen] = kRuledOut;
+    logprobs[chosen] = -std::numeric_limits<double>::infinity();
   }
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,13 +56,15 @@ Result<std::size_t> MostNewTokens(std::size_t prompt, const GenerateOptions& opt
              "which counts the prompt, is ", options.max_length, ": set maxNewTokens")};
 }
 
-// The number of tokens of the longest cover.
-std::size_t LongestCover(const Healing& healing) {
-  std::size_t longest = 0;
-  for (const auto& [ids, beginning] : healing.beginnings) {
-    longest = std::max(longest, ids.size() + 1);
-  }
-  return longest;
+std::vector<std::int32_t> Joined(std::span<const std::int32_t> first,
+                                 std::span<const std::int32_t> second) {
+  std::vector<std::int32_t> both(first.begin(), first.end());
+  both.insert(both.end(), second.begin(), second.end());
+  return both;
+}
+
+bool IsToWeigh(const std::pair<const Healing::Tokens, Healing::Beginning>& beginning) {
+  return !beginning.second.is_weighed;
 }
 
 }  // namespace
@@ -122,14 +126,16 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
     const bool can_start = config.eos_token_id && dropped == 0;
     healing =
         TokenHealer(*tokenizer, config.eos_token_id).TakeBack(window.subspan(can_start ? 0 : 1));
-    const std::size_t longest = LongestCover(healing);
-    if (longest >= config.n_positions) healing = {};
+    std::size_t longest = 0;
+    for (const auto& [ids, beginning] : healing.beginnings) longest = std::max(longest, ids.size());
+    const std::size_t part = DroppedWhenFull(config.n_positions);
+    if (longest >= part) healing = {};
     window = window.first(window.size() - healing.tokens);
     if (window.empty()) window = {&*config.eos_token_id, 1};
-    while (healing.tokens > 0 && window.size() + longest > config.n_positions) {
-      const std::size_t cut = std::min(DroppedWhenFull(config.n_positions), window.size() - 1);
-      window = window.subspan(cut);
-      dropped += cut;
+    // The longest beginning must fit, too.
+    if (healing.tokens > 0 && window.size() + longest > config.n_positions) {
+      window = window.subspan(part);
+      dropped += part;
     }
   }
   const std::size_t kept = prompt.size() - healing.tokens;
@@ -140,8 +146,11 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
   context.sequence().SetWindow(window);
   session.reused_tokens_ = context.sequence().cached();
   session.prefill_ = {session.reused_tokens_, window.size()};
+  if (healing.tokens > 0) {
+    const std::size_t words = healing.beginnings.begin()->first.size();
+    session.before_.assign(window.begin(), window.end() - static_cast<std::ptrdiff_t>(words));
+  }
   session.healing_ = std::move(healing);
-  if (session.healing_.tokens > 0) session.kept_.assign(window.begin(), window.end());
   GenerateOptions seeded = options;
   for (; session.continuations_.size() < options.n; ++seeded.seed) {
     session.continuations_.push_back({.sampler = Sampler(seeded, config.vocab_size),
@@ -204,7 +213,7 @@ Result<std::vector<GeneratedToken>> Session::Step() {
 
 // Runs pending tokens of sequence `index`, and samples when none are left.
 Status Session::Prefill(std::size_t index, std::vector<GeneratedToken>& tokens) {
-  if (!has_prompt_ && healing_.tokens > 0) return PrefillHealed(tokens);
+  if (!has_prompt_ && healing_.tokens > 0) return PrefillHealed();
   Sequence& sequence = context_->sequence(index);
   const Pass pass = context_->Prefill(sequence, kMaxBatch);
   prefill_ = {sequence.cached(), sequence.window().size()};
@@ -222,6 +231,50 @@ Status Session::Prefill(std::size_t index, std::vector<GeneratedToken>& tokens) 
     Push(i, tokens.back().id);
   }
   return Done{};
+}
+
+// Runs one beginning of covers after the other, to weigh all, and then draws. Those that begin one
+// another run together.
+Status Session::PrefillHealed() {
+  // The last one that is not weighed begins no other one.
+  const auto longest =
+      std::find_if(healing_.beginnings.rbegin(), healing_.beginnings.rend(), IsToWeigh);
+  Sequence& sequence = context_->sequence();
+  sequence.SetWindow(Joined(before_, longest->first));
+  const std::size_t kept = before_.size() + healing_.beginnings.begin()->first.size();
+  const std::size_t begin = sequence.cached();
+  const std::size_t first = std::max(begin, kept - 1);  // the first token whose logits are needed
+  const Pass pass = context_->Prefill(sequence, first - begin + Context::kLogitTokens);
+  const std::size_t end = sequence.cached();
+  prefill_ = {std::min(end, kept), kept};
+  if (end <= first) return Done{};
+  GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(first - begin, end - first));
+  const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
+  for (std::size_t i = 0; i < logits.rows; ++i) {
+    const auto ids = sequence.window().first(first + i + 1).subspan(before_.size());
+    const LogSoftmax logprob(context_->compute(), logits.Row(i));
+    healer.Weigh({ids.begin(), ids.end()}, logits.Row(i), logprob, healing_);
+  }
+  if (std::ranges::none_of(healing_.beginnings, IsToWeigh)) DrawCovers();
+  return Done{};
+}
+
+// Draws a cover for each continuation. The next passes run it, and write it with its logits.
+void Session::DrawCovers() {
+  const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
+  const Healing::Tokens& kept = healing_.beginnings.begin()->first;
+  context_->sequence().SetWindow(Joined(before_, kept));
+  for (std::size_t i = 0; i < continuations_.size(); ++i) {
+    if (i > 0) context_->sequence(i).CopyFrom(context_->sequence());
+    const auto is_allowed = [&](std::size_t cover) {
+      return healer.Admits(healing_, *healing_.covers[cover].beginning,
+                           healing_.covers[cover].last);
+    };
+    const std::size_t drawn = continuations_[i].sampler.Choose(healing_.logprobs, is_allowed);
+    const auto& [beginning, last] = healing_.covers[drawn];
+    continuations_[i].cover = Joined(std::span(*beginning).subspan(kept.size()), {&last, 1});
+  }
+  has_prompt_ = true;
 }
 
 Status Session::DecodeBatch(std::vector<GeneratedToken>& tokens) {
@@ -248,7 +301,11 @@ Status Session::DecodeDraft(std::vector<GeneratedToken>& tokens) {
   Sequence& sequence = context_->sequence();
   const std::size_t room = std::min(context_->config().n_positions - sequence.window().size(),
                                     options_.max_new_tokens - continuations_[0].written - 1);
-  const std::span<const std::int32_t> draft = drafter_.Draft(sequence.window(), room);
+  const std::span<const std::int32_t> cover =
+      std::span(continuations_[0].cover).subspan(continuations_[0].covered);
+  const std::span<const std::int32_t> draft =
+      cover.empty() ? drafter_.Draft(sequence.window(), room)
+                    : cover.first(std::min({cover.size(), room, LookupDrafter::kMostTokens}));
   const Pass pass = context_->Verify(sequence, draft);
   GPT2_ASSIGN(const MatView<const float> logits, pass.DraftLogits());
   std::size_t accepted = 0;
@@ -261,6 +318,7 @@ Status Session::DecodeDraft(std::vector<GeneratedToken>& tokens) {
   } while (continuations_[0].finish == FinishReason::kNone);
   sequence.Accept(draft.first(accepted));
   Push(0, tokens.back().id);
+  if (!cover.empty()) return Done{};
   drafter_.Update(draft.size(), accepted);
   drafted_tokens_ += draft.size();
   accepted_tokens_ += accepted;
@@ -284,24 +342,26 @@ bool Session::IsEnd(std::int32_t id) const {
 }
 
 GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> logits) {
-  std::vector<Candidate> best;
-  SelectTop(logits, options_.logprobs, best);
-  return WriteToken(index, continuations_[index].sampler.Sample(logits), logits, best);
-}
-
-// `best` are the alternatives to report.
-GeneratedToken Session::WriteToken(std::size_t index, std::int32_t id,
-                                   std::span<const float> logits, std::span<const Candidate> best) {
   Continuation& continuation = continuations_[index];
   GeneratedToken token;
   token.continuation = index;
-  token.id = id;
   const LogSoftmax logprob(context_->compute(), logits);
-  for (const Candidate& c : best) token.top.push_back({c.id, logprob(c.logit)});
-  const float logit = logits[static_cast<std::size_t>(id)];
+  const bool is_healing = continuation.covered < continuation.cover.size();
+  if (options_.logprobs > 0) {
+    std::vector<float> allowed(logits.begin(), logits.end());
+    if (is_healing) RuleOut(continuation, allowed);
+    std::vector<Candidate> best;
+    SelectTop(allowed, options_.logprobs, best);
+    for (const Candidate& c : best) {
+      if (std::isfinite(c.logit)) token.top.push_back({c.id, logprob(c.logit)});
+    }
+  }
+  token.id =
+      is_healing ? continuation.cover[continuation.covered++] : continuation.sampler.Sample(logits);
+  const float logit = logits[static_cast<std::size_t>(token.id)];
   token.logprob = logprob(logit);
   token.rank = RankOf(logits, logit);
-  continuation.sampler.Accept(id);
+  continuation.sampler.Accept(token.id);
   std::string_view bytes;
   if (tokenizer_ != nullptr) bytes = tokenizer_->TokenBytes(token.id);
   const std::size_t healed =
@@ -319,6 +379,17 @@ GeneratedToken Session::WriteToken(std::size_t index, std::int32_t id,
   token.text = TextOf(continuation, bytes);
   if (continuation.stop.stopped()) continuation.finish = FinishReason::kStop;
   return token;
+}
+
+// Makes the logits of tokens that can not be next while the prompt is healed minus infinity.
+void Session::RuleOut(const Continuation& continuation, std::span<float> logits) const {
+  const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
+  const Healing::Tokens ids = Joined(healing_.beginnings.begin()->first,
+                                     std::span(continuation.cover).first(continuation.covered));
+  for (std::size_t id = 0; id < logits.size(); ++id) {
+    if (healer.Admits(healing_, ids, static_cast<std::int32_t>(id))) continue;
+    logits[id] = -std::numeric_limits<float>::infinity();
+  }
 }
 
 // The text that becomes final with a token that adds `bytes`. The end-of-text token has none.

@@ -119,6 +119,8 @@ class Session {
     Sampler sampler;
     StopMatcher stop;
     std::size_t healed_bytes = 0;  // bytes of the prompt's end that are written again
+    Healing::Tokens cover = {};    // the tokens that write them
+    std::size_t covered = 0;       // number of those that are written
     Utf8Stream characters = {};
     std::size_t dropped_tokens = 0;
     std::size_t written = 0;  // tokens, except for those that only heal the prompt
@@ -129,17 +131,14 @@ class Session {
       : context_(&context), tokenizer_(tokenizer), options_(options) {}
 
   Status Prefill(std::size_t index, std::vector<GeneratedToken>& tokens);
-  Status PrefillHealed(std::vector<GeneratedToken>& tokens);
-  void WriteCovers(std::vector<GeneratedToken>& tokens);
-  std::vector<Candidate> Alternatives(const TokenHealer& healer,
-                                      const std::vector<std::int32_t>& beginning);
+  Status PrefillHealed();
+  void DrawCovers();
   Status DecodeBatch(std::vector<GeneratedToken>& tokens);
   Status DecodeDraft(std::vector<GeneratedToken>& tokens);
   void Push(std::size_t index, std::int32_t id);
   bool IsEnd(std::int32_t id) const;
+  void RuleOut(const Continuation& continuation, std::span<float> logits) const;
   GeneratedToken SampleToken(std::size_t index, std::span<const float> logits);
-  GeneratedToken WriteToken(std::size_t index, std::int32_t id, std::span<const float> logits,
-                            std::span<const Candidate> best);
   std::string TextOf(Continuation& continuation, std::string_view bytes);
 
   Context* context_;
@@ -152,7 +151,7 @@ class Session {
   LookupDrafter drafter_;
   std::size_t reused_tokens_ = 0;
   Healing healing_;
-  std::vector<std::int32_t> kept_;  // the window without the prompt's end
+  std::vector<std::int32_t> before_;  // the window before healing_.text
   std::size_t drafted_tokens_ = 0;
   std::size_t accepted_tokens_ = 0;
 };

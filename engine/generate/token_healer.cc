@@ -4,8 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,17 +45,14 @@ class ShortText {
   std::size_t size_ = 0;
 };
 
-bool IsOneSpace(std::string_view text) {
-  const Utf8Character character = ReadUtf8(text);
-  return character.size == text.size() && character.code_point != kInvalidCodePoint &&
-         ClassOf(character.code_point) == CharacterClass::kSpace;
-}
-
-bool EndsInSpace(std::string_view text) {
-  for (std::size_t size = 1; size <= std::min<std::size_t>(text.size(), 3); ++size) {
-    if (IsOneSpace(text.substr(text.size() - size))) return true;
-  }
-  return false;
+// Whether what follows `text` may change where its last words begin: white space is cut before its
+// last character where a word follows it, "'l" may become "'ll", and an incomplete character may
+// become one of any class.
+bool IsOpen(std::string_view text) {
+  std::size_t last = text.size() - 1;
+  while (last > 0 && (text[last] & 0xc0) == 0x80) --last;
+  return IncompleteUtf8Tail(text) > 0 || (text.size() > 1 && text[text.size() - 2] == '\'') ||
+         ClassOf(ReadUtf8(text.substr(last)).code_point) == CharacterClass::kSpace;
 }
 
 }  // namespace
@@ -66,56 +61,29 @@ bool TokenHealer::IsText(std::int32_t id) const {
   return !tokenizer_->TokenBytes(id).empty() && id != eos_ && !tokenizer_->IsAdded(id);
 }
 
-// A token that begins with no white space, if possible one that does not merge with a space before
-// it: in GPT-2's vocabulary, control characters.
-std::string TokenHealer::Word() const {
-  std::string word;
-  for (std::size_t i = 0; i < tokenizer_->vocab_size(); ++i) {
-    const auto id = static_cast<std::int32_t>(i);
-    const std::string_view bytes = tokenizer_->TokenBytes(id);
-    if (!IsText(id) || IsOneSpace(bytes.substr(0, ReadUtf8(bytes).size))) continue;
-    word = bytes;
-    if (!ShortText(*tokenizer_, " " + word).UpTo(1).empty()) break;
-  }
-  return word;
-}
-
-// Texts that may change how the last word of `text` is cut. What follows a word's own characters
-// cannot change its tokens: if they are the first tokens of a longer word, they are the word's.
-std::vector<std::string> TokenHealer::Following(std::string_view text) const {
-  // White space is cut before its last character where a word follows it.
-  if (EndsInSpace(text)) return {Word()};
-  const std::string_view last = text.substr(text.size() - std::min<std::size_t>(text.size(), 2));
-  if (last == "'l") return {"l"};
-  if (last == "'r" || last == "'v") return {"e"};
-  // Some characters of each class that begin with an incomplete one.
-  const std::size_t tail = IncompleteUtf8Tail(text);
-  if (tail == 0) return {};
-  const std::string_view begun = text.substr(text.size() - tail);
-  const auto lead = static_cast<unsigned char>(begun[0]);
-  std::string rest((lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4) - tail, '\x80');
-  std::vector<std::string> following;
-  for (int i = 0; i < 256; ++i) {
-    rest.back() = static_cast<char>(0x80 + i % 4 * 16);
-    rest.front() = static_cast<char>(0x80 + i / 4);
-    following.push_back(rest);
-    if (EndsInSpace(std::string(begun) + rest)) following.push_back(rest + Word());
-  }
-  return following;
+bool TokenHealer::BeginsWith(std::int32_t id, std::string_view bytes) const {
+  return tokenizer_->TokenBytes(id).starts_with(bytes) && IsText(id);
 }
 
 // The tokens before token `id` in texts that begin with `before` and the token, until `take`
-// returns true. Returns whether it did.
-bool TokenHealer::TakeTokensBefore(
-    std::string_view before, std::int32_t id,
-    FunctionRef<bool(const std::vector<std::int32_t>& tokens)> take) const {
+// returns true. Returns whether it did. If the last words begin at the same places in the text
+// alone, it has these tokens, too: tokens that begin a longer word are those of their own bytes.
+// Else we try some texts that follow, which is exact unless all of a kind merge with the token: any
+// byte, and, as a character may lack up to three, also with one or two more.
+bool TokenHealer::TakeTokensBefore(std::string_view before, std::int32_t id,
+                                   FunctionRef<bool(const Healing::Tokens& tokens)> take) const {
   const std::string text = std::string(before).append(tokenizer_->TokenBytes(id));
-  const auto take_before = [&](const std::string& following) {
+  const auto take_with = [&](const std::string& following) {
     const ShortText whole(*tokenizer_, text + following);
     const std::span<const std::int32_t> tokens = whole.UpTo(text.size());
     return !tokens.empty() && tokens.back() == id && take({tokens.begin(), tokens.end() - 1});
   };
-  return take_before("") || std::ranges::any_of(Following(text), take_before);
+  if (take_with("")) return true;
+  if (!IsOpen(text)) return false;
+  for (int i = 0; i < 3 * 256; ++i) {
+    if (take_with(std::string(1, static_cast<char>(i)) + std::string(i / 256, '\x80'))) return true;
+  }
+  return false;
 }
 
 std::string TokenHealer::TextOf(std::span<const std::int32_t> ids) const {
@@ -156,79 +124,63 @@ Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
   }
   text.erase(0, last_words);
 
-  std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> found;  // last tokens of covers
+  Healing healing;
   std::size_t kept = end.size() - 1;
   for (std::size_t start = 0; start < text.size(); ++start) {
     const std::string_view rest = std::string_view(text).substr(start);
-    std::set<std::vector<std::int32_t>> befores;
-    std::vector<std::int32_t> last;
-    const bool is_inside_character = (static_cast<unsigned char>(rest[0]) & 0xc0) == 0x80;
-    const auto take = [&](const std::vector<std::int32_t>& tokens) {
-      befores.insert(tokens);
+    const bool is_inside_character = (rest[0] & 0xc0) == 0x80;
+    const auto take = [&](const Healing::Tokens& tokens) {
+      const auto common = std::ranges::mismatch(tokens, end).in2 - end.begin();
+      kept = std::min(kept, static_cast<std::size_t>(common));
+      healing.beginnings[tokens].has_covers = true;
       return !is_inside_character;
     };
     for (std::size_t i = 0; i < tokenizer_->vocab_size(); ++i) {
       const auto id = static_cast<std::int32_t>(i);
-      if (!tokenizer_->TokenBytes(id).starts_with(rest) || !IsText(id)) continue;
-      last.push_back(id);
-      if (!befores.empty() && !is_inside_character) continue;
-      TakeTokensBefore(std::string_view(text).substr(0, start), id, take);
-    }
-    for (const std::vector<std::int32_t>& before : befores) {
-      const auto common = std::ranges::mismatch(before, end).in2 - end.begin();
-      kept = std::min(kept, static_cast<std::size_t>(common));
-      found[before] = last;
+      if (!BeginsWith(id, rest)) continue;
+      if (TakeTokensBefore(std::string_view(text).substr(0, start), id, take)) break;
     }
   }
-  Healing healing;
+  for (const auto& [tokens, beginning] : healing.beginnings) {
+    for (std::size_t size = kept; size < tokens.size(); ++size) {
+      healing.beginnings[{tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(size)}];
+    }
+  }
   healing.tokens = end.size() - kept;
-  healing.bytes = TextOf(end.last(healing.tokens));
-  healing.before.assign(end.begin(), end.end() - static_cast<std::ptrdiff_t>(healing.tokens));
-  for (auto& [before, last] : found) {
-    std::vector beginning(before.begin() + static_cast<std::ptrdiff_t>(kept), before.end());
-    std::vector<std::int32_t>& ends = healing.beginnings[beginning].next;
-    ends.insert(ends.end(), last.begin(), last.end());
-    while (!beginning.empty()) {
-      const std::int32_t id = beginning.back();
-      beginning.pop_back();
-      std::vector<std::int32_t>& next = healing.beginnings[beginning].next;
-      if (std::ranges::find(next, id) == next.end()) next.push_back(id);
-    }
-  }
+  healing.bytes = TextOf(end.subspan(kept));
+  healing.text = std::move(text);
   return healing;
 }
 
-bool TokenHealer::Admits(const Healing& healing, const std::vector<std::int32_t>& beginning,
-                         std::int32_t id) const {
-  std::vector<std::int32_t> ids = beginning;
-  ids.push_back(id);
-  if (healing.beginnings.contains(ids)) return true;
-  ids.pop_back();
-  ids.insert(ids.begin(), healing.before.begin(), healing.before.end());
-  return TakeTokensBefore(TextOf(ids), id,
-                          [&](const std::vector<std::int32_t>& tokens) { return tokens == ids; });
+void TokenHealer::Weigh(const Healing::Tokens& beginning, std::span<const float> logits,
+                        const LogSoftmax& logprob, Healing& healing) const {
+  const auto found = healing.beginnings.find(beginning);
+  found->second.is_weighed = true;
+  const auto sum = [&](std::int32_t id) {
+    return found->second.logprob + logprob.Exact(logits[static_cast<std::size_t>(id)]);
+  };
+  for (auto& [longer, other] : healing.beginnings) {
+    const bool is_next = longer.size() == beginning.size() + 1 &&
+                         std::equal(beginning.begin(), beginning.end(), longer.begin());
+    if (is_next) other.logprob = sum(longer.back());
+  }
+  const std::string rest = healing.text.substr(TextOf(beginning).size());
+  for (std::size_t i = 0; i < tokenizer_->vocab_size() && found->second.has_covers; ++i) {
+    const auto id = static_cast<std::int32_t>(i);
+    if (!BeginsWith(id, rest)) continue;
+    healing.covers.push_back({.beginning = &found->first, .last = id});
+    healing.logprobs.push_back(sum(id));
+  }
 }
 
-Covers WeighCovers(const Compute& compute, Healing& healing) {
-  Covers all;
-  for (auto& [ids, beginning] : healing.beginnings) {  // a beginning comes before longer ones
-    const LogSoftmax logprob(compute, beginning.logits);
-    std::vector<std::int32_t> longer = ids;
-    longer.push_back(0);
-    for (const std::int32_t id : beginning.next) {
-      const double sum =
-          beginning.logprob + logprob.Exact(beginning.logits[static_cast<std::size_t>(id)]);
-      longer.back() = id;
-      const auto found = healing.beginnings.find(longer);
-      if (found != healing.beginnings.end()) {
-        found->second.logprob = sum;
-      } else {
-        all.covers.push_back({.beginning = &ids, .last = id});
-        all.logprobs.push_back(sum);
-      }
-    }
-  }
-  return all;
+bool TokenHealer::Admits(const Healing& healing, const Healing::Tokens& beginning,
+                         std::int32_t id) const {
+  Healing::Tokens longer = beginning;
+  longer.push_back(id);
+  const std::string before = TextOf(beginning);
+  return healing.beginnings.contains(longer) ||
+         (BeginsWith(id, std::string_view(healing.text).substr(before.size())) &&
+          TakeTokensBefore(before, id, [&](const auto& tokens) { return tokens == beginning; }));
 }
 
 }  // namespace gpt2

@@ -12,44 +12,37 @@
 #include <vector>
 
 #include "engine/base/function_ref.h"
-#include "engine/model/forward.h"
+#include "engine/generate/log_softmax.h"
 #include "engine/text/tokenizer.h"
 
 namespace gpt2 {
 
 // The end of a prompt that is generated again.
 //
-// A cover is a shortest run of tokens whose bytes begin with the removed bytes, and which follows
-// the kept tokens in the encoding of some text that begins with the prompt. All its tokens but the
-// last one are its beginning, which may be empty.
+// A cover is a shortest run of tokens whose bytes begin with the removed ones, and which follows
+// the kept tokens in the encoding of some text that begins with the prompt. The model's probability
+// of a cover among all covers is the exact conditional probability.
 struct Healing {
+  using Tokens = std::vector<std::int32_t>;
   struct Beginning {
-    // The tokens that make a longer beginning, and those that may end a cover: see Admits.
-    std::vector<std::int32_t> next;
-    std::vector<float> logits;  // [vocab_size] after the kept tokens and this beginning
-    double logprob = 0;         // of this beginning after the kept tokens
+    bool has_covers = false;  // whether one more token makes a cover
+    bool is_weighed = false;
+    double logprob = 0;  // of the tokens that are not kept
+  };
+  struct Cover {
+    const Tokens* beginning;
+    std::int32_t last;
   };
 
   std::size_t tokens = 0;  // number of removed tokens
   std::string bytes;       // the bytes of the removed tokens; the next tokens write them again
-  std::vector<std::int32_t> before;  // the last kept tokens, which decide what may follow
-  // All beginnings of covers, and the beginnings of those, by their tokens. The caller computes
-  // their logits.
-  std::map<std::vector<std::int32_t>, Beginning> beginnings;
-};
-
-// What may be covers, ordered by their beginnings and then by their last tokens.
-struct Covers {
-  struct Cover {
-    const std::vector<std::int32_t>* beginning;
-    std::int32_t last;
-  };
-  std::vector<Cover> covers;
+  std::string text;        // the prompt's last words: they decide which tokens may follow
+  // The tokens of those words before the last token of a cover. The first are the kept tokens, and
+  // each but these is a longer one by one token.
+  std::map<Tokens, Beginning> beginnings;
+  std::vector<Cover> covers;     // of the weighed beginnings; some may be none: see Admits
   std::vector<double> logprobs;  // of each, after the kept tokens: the model's own
 };
-
-// Needs the logits of all beginnings, and sets their log-probabilities. Borrows the beginnings.
-Covers WeighCovers(const Compute& compute, Healing& healing);
 
 // A model has learned "straw" + "berry", not "strawb" + "erry". A prompt that ends in a word, or in
 // a space, may end in tokens that the longer text would not have. The healer removes them. A cover
@@ -69,21 +62,24 @@ class TokenHealer {
   TokenHealer(const Tokenizer& tokenizer, std::optional<std::int32_t> eos)
       : tokenizer_(&tokenizer), eos_(eos) {}
 
-  // The tokens that the rule removes from `ids`, the end of a prompt, and what may cover them. The
-  // rule applies to the tokens after the last added token: to their longest end that is the
-  // encoding of its own text. It removes nothing for a tokenizer with other rules than GPT-2's.
+  // The tokens that the rule removes from `ids`, the end of a prompt. The rule applies to the
+  // tokens after the last added token: to their longest end that is the encoding of its own text.
+  // It removes nothing for a tokenizer with other rules than GPT-2's.
   Healing TakeBack(std::span<const std::int32_t> ids) const;
 
-  // Whether `id`, one of a beginning's next tokens, makes a longer beginning or ends a cover. A
-  // space has 33,000 possible covers in GPT-2's vocabulary, too many to check them all.
-  bool Admits(const Healing& healing, const std::vector<std::int32_t>& beginning,
-              std::int32_t id) const;
+  // Adds the covers of one beginning. `logits` [vocab_size] are those after it, and give `logprob`.
+  // It must be at most one token longer than those that are weighed already.
+  void Weigh(const Healing::Tokens& beginning, std::span<const float> logits,
+             const LogSoftmax& logprob, Healing& healing) const;
+
+  // Whether the encoding of some text that begins with the prompt begins with `beginning` and `id`.
+  // Of covers, only those that are drawn are tested: a space alone has 33,000.
+  bool Admits(const Healing& healing, const Healing::Tokens& beginning, std::int32_t id) const;
 
  private:
-  std::string Word() const;
-  std::vector<std::string> Following(std::string_view text) const;
+  bool BeginsWith(std::int32_t id, std::string_view bytes) const;
   bool TakeTokensBefore(std::string_view before, std::int32_t id,
-                        FunctionRef<bool(const std::vector<std::int32_t>& tokens)> take) const;
+                        FunctionRef<bool(const Healing::Tokens& tokens)> take) const;
   std::string TextOf(std::span<const std::int32_t> ids) const;
   bool IsText(std::int32_t id) const;
 

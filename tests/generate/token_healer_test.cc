@@ -60,7 +60,8 @@ TEST(TokenHealer, RemovesTheFewestTokensThatFollowingTextCouldChangeAndFindsAllC
       const std::size_t kept = ids.size() - healing.tokens;
       EXPECT_EQ(tokenizer.Decode(std::span(ids).first(kept)).value() + healing.bytes, prompt);
       EXPECT_TRUE(IsStable(tokenizer, prompt, ids, kept, following)) << seed << " " << prompt;
-      EXPECT_EQ(AllowedCovers(healer, healing), SearchCovers(tokenizer, prompt, kept, following))
+      EXPECT_EQ(AdmittedCovers(tokenizer, healer, healing),
+                SearchCovers(tokenizer, prompt, kept, following))
           << seed << " " << prompt;
       if (healing.tokens == 1) continue;
       ++several;

@@ -55,15 +55,17 @@ inline FoundCovers SearchCovers(const Tokenizer& tokenizer, const std::string& p
   return found;
 }
 
-// The covers that the healer allows.
-inline FoundCovers AllowedCovers(const TokenHealer& healer, const Healing& healing) {
+// The covers that the healer admits.
+inline FoundCovers AdmittedCovers(const Tokenizer& tokenizer, const TokenHealer& healer,
+                                  const Healing& healing) {
   FoundCovers found;
+  const std::size_t kept = healing.beginnings.begin()->first.size();
   for (auto [ids, beginning] : healing.beginnings) {
-    for (const std::int32_t id : beginning.next) {
+    for (std::int32_t id = 0; id < static_cast<std::int32_t>(tokenizer.vocab_size()); ++id) {
       auto longer = ids;
       longer.push_back(id);
-      const bool is_longer_beginning = healing.beginnings.contains(longer);
-      if (!is_longer_beginning && healer.Admits(healing, ids, id)) found[ids].insert(id);
+      if (healing.beginnings.contains(longer) || !healer.Admits(healing, ids, id)) continue;
+      found[{ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end()}].insert(id);
     }
   }
   return found;
