@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -124,19 +122,18 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
     // All tokens may be removed if there is an end-of-text token to start from; otherwise the first
     // stays.
     const bool can_start = config.eos_token_id && dropped == 0;
-    healing =
-        TokenHealer(*tokenizer, config.eos_token_id).TakeBack(window.subspan(can_start ? 0 : 1));
-    std::size_t longest = 0;
-    for (const auto& [ids, beginning] : healing.beginnings) longest = std::max(longest, ids.size());
-    const std::size_t part = DroppedWhenFull(config.n_positions);
-    if (longest >= part) healing = {};
-    window = window.first(window.size() - healing.tokens);
-    if (window.empty()) window = {&*config.eos_token_id, 1};
-    // The longest beginning must fit, too.
-    if (healing.tokens > 0 && window.size() + longest > config.n_positions) {
+    const TokenHealer healer(*tokenizer, config.eos_token_id);
+    healing = healer.TakeBack(window.subspan(can_start ? 0 : 1));
+    // The longest beginning must fit the context, too.
+    while (std::max<std::size_t>(window.size() - healing.tokens, 1) + healing.Longest() >
+           config.n_positions) {
+      const std::size_t part = std::min(DroppedWhenFull(config.n_positions), window.size() - 1);
       window = window.subspan(part);
       dropped += part;
+      healing = healer.TakeBack(window.subspan(1));
     }
+    window = window.first(window.size() - healing.tokens);
+    if (window.empty()) window = {&*config.eos_token_id, 1};
   }
   const std::size_t kept = prompt.size() - healing.tokens;
   const std::size_t most = std::max(prompt.size(), kept + healing.bytes.size());
@@ -147,7 +144,7 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
   session.reused_tokens_ = context.sequence().cached();
   session.prefill_ = {session.reused_tokens_, window.size()};
   if (healing.tokens > 0) {
-    const std::size_t words = healing.beginnings.begin()->first.size();
+    const std::size_t words = healing.Kept().size();
     session.before_.assign(window.begin(), window.end() - static_cast<std::ptrdiff_t>(words));
   }
   session.healing_ = std::move(healing);
@@ -241,7 +238,7 @@ Status Session::PrefillHealed() {
       std::find_if(healing_.beginnings.rbegin(), healing_.beginnings.rend(), IsToWeigh);
   Sequence& sequence = context_->sequence();
   sequence.SetWindow(Joined(before_, longest->first));
-  const std::size_t kept = before_.size() + healing_.beginnings.begin()->first.size();
+  const std::size_t kept = before_.size() + healing_.Kept().size();
   const std::size_t begin = sequence.cached();
   const std::size_t first = std::max(begin, kept - 1);  // the first token whose logits are needed
   const Pass pass = context_->Prefill(sequence, first - begin + Context::kLogitTokens);
@@ -262,7 +259,7 @@ Status Session::PrefillHealed() {
 // Draws a cover for each continuation. The next passes run it, and write it with its logits.
 void Session::DrawCovers() {
   const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
-  const Healing::Tokens& kept = healing_.beginnings.begin()->first;
+  const Healing::Tokens& kept = healing_.Kept();
   context_->sequence().SetWindow(Joined(before_, kept));
   for (std::size_t i = 0; i < continuations_.size(); ++i) {
     if (i > 0) context_->sequence(i).CopyFrom(context_->sequence());
@@ -274,6 +271,8 @@ void Session::DrawCovers() {
     const auto& [beginning, last] = healing_.covers[drawn];
     continuations_[i].cover = Joined(std::span(*beginning).subspan(kept.size()), {&last, 1});
   }
+  healing_.covers = {};
+  healing_.logprobs = {};
   has_prompt_ = true;
 }
 
@@ -348,12 +347,14 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   const LogSoftmax logprob(context_->compute(), logits);
   const bool is_healing = continuation.covered < continuation.cover.size();
   if (options_.logprobs > 0) {
-    std::vector<float> allowed(logits.begin(), logits.end());
-    if (is_healing) RuleOut(continuation, allowed);
+    const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
+    const std::span<const std::int32_t> covered(continuation.cover.data(), continuation.covered);
     std::vector<Candidate> best;
-    SelectTop(allowed, options_.logprobs, best);
+    SelectTop(logits, is_healing ? logits.size() : options_.logprobs, best);
     for (const Candidate& c : best) {
-      if (std::isfinite(c.logit)) token.top.push_back({c.id, logprob(c.logit)});
+      if (is_healing && !healer.Admits(healing_, Joined(healing_.Kept(), covered), c.id)) continue;
+      token.top.push_back({c.id, logprob(c.logit)});
+      if (token.top.size() == options_.logprobs) break;
     }
   }
   token.id =
@@ -379,17 +380,6 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   token.text = TextOf(continuation, bytes);
   if (continuation.stop.stopped()) continuation.finish = FinishReason::kStop;
   return token;
-}
-
-// Makes the logits of tokens that can not be next while the prompt is healed minus infinity.
-void Session::RuleOut(const Continuation& continuation, std::span<float> logits) const {
-  const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
-  const Healing::Tokens ids = Joined(healing_.beginnings.begin()->first,
-                                     std::span(continuation.cover).first(continuation.covered));
-  for (std::size_t id = 0; id < logits.size(); ++id) {
-    if (healer.Admits(healing_, ids, static_cast<std::int32_t>(id))) continue;
-    logits[id] = -std::numeric_limits<float>::infinity();
-  }
 }
 
 // The text that becomes final with a token that adds `bytes`. The end-of-text token has none.

@@ -137,7 +137,6 @@ class Session {
   Status DecodeDraft(std::vector<GeneratedToken>& tokens);
   void Push(std::size_t index, std::int32_t id);
   bool IsEnd(std::int32_t id) const;
-  void RuleOut(const Continuation& continuation, std::span<float> logits) const;
   GeneratedToken SampleToken(std::size_t index, std::span<const float> logits);
   std::string TextOf(Continuation& continuation, std::string_view bytes);
 

@@ -57,6 +57,14 @@ bool IsOpen(std::string_view text) {
 
 }  // namespace
 
+std::size_t Healing::Longest() const {
+  std::size_t longest = 0;
+  for (const auto& [ids, beginning] : beginnings) {
+    longest = std::max(longest, ids.size() - Kept().size());
+  }
+  return longest;
+}
+
 bool TokenHealer::IsText(std::int32_t id) const {
   return !tokenizer_->TokenBytes(id).empty() && id != eos_ && !tokenizer_->IsAdded(id);
 }
@@ -155,7 +163,7 @@ Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
 void TokenHealer::Weigh(const Healing::Tokens& beginning, std::span<const float> logits,
                         const LogSoftmax& logprob, Healing& healing) const {
   const auto found = healing.beginnings.find(beginning);
-  found->second.is_weighed = true;
+  if (std::exchange(found->second.is_weighed, true)) return;
   const auto sum = [&](std::int32_t id) {
     return found->second.logprob + logprob.Exact(logits[static_cast<std::size_t>(id)]);
   };

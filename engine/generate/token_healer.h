@@ -42,6 +42,11 @@ struct Healing {
   std::map<Tokens, Beginning> beginnings;
   std::vector<Cover> covers;     // of the weighed beginnings; some may be none: see Admits
   std::vector<double> logprobs;  // of each, after the kept tokens: the model's own
+
+  // The kept ones of the tokens of `text`. Only if any token is removed.
+  const Tokens& Kept() const { return beginnings.begin()->first; }
+  // The most tokens of a beginning that are not kept.
+  std::size_t Longest() const;
 };
 
 // A model has learned "straw" + "berry", not "strawb" + "erry". A prompt that ends in a word, or in
@@ -67,8 +72,8 @@ class TokenHealer {
   // It removes nothing for a tokenizer with other rules than GPT-2's.
   Healing TakeBack(std::span<const std::int32_t> ids) const;
 
-  // Adds the covers of one beginning. `logits` [vocab_size] are those after it, and give `logprob`.
-  // It must be at most one token longer than those that are weighed already.
+  // Adds the covers of one beginning, once. `logits` [vocab_size] are those after it, and give
+  // `logprob`. It must be at most one token longer than those that are weighed already.
   void Weigh(const Healing::Tokens& beginning, std::span<const float> logits,
              const LogSoftmax& logprob, Healing& healing) const;
 

@@ -58,7 +58,7 @@ class SessionHealingTest : public ::testing::Test {
 
   // Computes the logits after each beginning anew; `kept` are the tokens before it.
   void Weigh(const TokenHealer& healer, const std::vector<std::int32_t>& kept, Healing& healing) {
-    const std::size_t words = healing.beginnings.begin()->first.size();
+    const std::size_t words = healing.Kept().size();
     for (const auto& [ids, beginning] : healing.beginnings) {
       std::vector<std::int32_t> all(kept.begin(), kept.end() - static_cast<long>(words));
       all.insert(all.end(), ids.begin(), ids.end());
@@ -69,7 +69,7 @@ class SessionHealingTest : public ::testing::Test {
 
   // The tokens of a cover after the kept ones.
   std::vector<std::int32_t> TokensOf(const Healing& healing, std::size_t cover) {
-    const std::size_t words = healing.beginnings.begin()->first.size();
+    const std::size_t words = healing.Kept().size();
     const auto& [beginning, last] = healing.covers[cover];
     std::vector<std::int32_t> ids(beginning->begin() + static_cast<long>(words), beginning->end());
     ids.push_back(last);

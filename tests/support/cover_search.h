@@ -59,7 +59,7 @@ inline FoundCovers SearchCovers(const Tokenizer& tokenizer, const std::string& p
 inline FoundCovers AdmittedCovers(const Tokenizer& tokenizer, const TokenHealer& healer,
                                   const Healing& healing) {
   FoundCovers found;
-  const std::size_t kept = healing.beginnings.begin()->first.size();
+  const std::size_t kept = healing.Kept().size();
   for (auto [ids, beginning] : healing.beginnings) {
     for (std::int32_t id = 0; id < static_cast<std::int32_t>(tokenizer.vocab_size()); ++id) {
       auto longer = ids;
