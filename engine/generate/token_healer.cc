@@ -45,9 +45,9 @@ class ShortText {
   std::size_t size_ = 0;
 };
 
-// Whether what follows `text` may change where its last words begin: white space is cut before its
-// last character where a word follows it, "'l" may become "'ll", and an incomplete character may
-// become one of any class.
+// Whether what follows `text` may change where its last words begin. White space is cut before its
+// last character where a word follows it. "'l" may become "'ll", and an incomplete character one of
+// any class.
 bool IsOpen(std::string_view text) {
   std::size_t last = text.size() - 1;
   while (last > 0 && (text[last] & 0xc0) == 0x80) --last;
@@ -73,11 +73,14 @@ bool TokenHealer::BeginsWith(std::int32_t id, std::string_view bytes) const {
   return tokenizer_->TokenBytes(id).starts_with(bytes) && IsText(id);
 }
 
-// The tokens before token `id` in texts that begin with `before` and the token, until `take`
-// returns true. Returns whether it did. If the last words begin at the same places in the text
-// alone, it has these tokens, too: tokens that begin a longer word are those of their own bytes.
-// Else we try some texts that follow, which is exact unless all of a kind merge with the token: any
-// byte, and, as a character may lack up to three, also with one or two more.
+// Takes the tokens before token `id` in texts that begin with `before` and the token, until `take`
+// returns true. Returns whether it did.
+//
+// The text alone nearly always suffices. If a token of a word ends at a byte, no merge crosses that
+// place. So none does in the bytes before it, and they have the same tokens. Only where what
+// follows can cut the words elsewhere do others matter. We try each byte after the text, also with
+// one or two more, because a character may lack three. This misses tokens only if they merge with
+// all such bytes.
 bool TokenHealer::TakeTokensBefore(std::string_view before, std::int32_t id,
                                    FunctionRef<bool(const Healing::Tokens& tokens)> take) const {
   const std::string text = std::string(before).append(tokenizer_->TokenBytes(id));
@@ -102,8 +105,8 @@ std::string TokenHealer::TextOf(std::span<const std::int32_t> ids) const {
 
 // Whatever follows, some token of the whole text contains the prompt's last byte: the last token of
 // a cover. It can begin at each byte of the last two words. The tokens before it are the same for
-// every such token, unless it begins inside a character: what follows may change that character's
-// class, or cut white space before it.
+// every such token, unless it begins inside a character. Then what follows may change the class of
+// that character, or cut white space before it.
 Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
   if (!tokenizer_->HasGpt2Rules()) return {};
   std::span<const std::int32_t> end = ids.last(std::min(ids.size(), kMostTokens));

@@ -19,9 +19,9 @@ namespace gpt2 {
 
 // The end of a prompt that is generated again.
 //
-// A cover is a shortest run of tokens whose bytes begin with the removed ones, and which follows
-// the kept tokens in the encoding of some text that begins with the prompt. The model's probability
-// of a cover among all covers is the exact conditional probability.
+// A cover is a shortest run of tokens whose bytes begin with the removed ones. It follows the kept
+// tokens in the encoding of some text that begins with the prompt. Among all covers, the model's
+// probability of one is its exact probability given the prompt's text.
 struct Healing {
   using Tokens = std::vector<std::int32_t>;
   struct Beginning {

@@ -40,8 +40,8 @@ inline std::set<std::string> TextsThatFollow(const Tokenizer& tokenizer,
   return following;
 }
 
-// The tokens after the first `kept` up to the one that has the last byte of `prompt`, in the
-// encodings of `prompt` and each text of `following`.
+// Encodes `prompt` and each text of `following`. Finds the tokens after the first `kept`, up to the
+// one that has the last byte of `prompt`.
 inline FoundCovers SearchCovers(const Tokenizer& tokenizer, const std::string& prompt,
                                 std::size_t kept, const std::set<std::string>& following) {
   FoundCovers found;
