@@ -243,6 +243,17 @@ TEST_F(SessionHealingTest, AOneTokenPromptIsHealedOnlyIfTheModelHasAnEosToken) {
   EXPECT_EQ(healed_tokens, 1u);
 }
 
+// The covers of "aal" have up to three tokens, but it is one.
+TEST_F(SessionHealingTest, AFullContextDropsItsStartForTheLongestCover) {
+  options.heal = true;
+  const std::size_t capacity = model.weights->config.n_positions;
+  std::vector<std::int32_t> prompt(capacity - 1, *tokenizer.end_of_text());
+  prompt.push_back(Encode("aal")[0]);
+  const auto written = WriteAll(prompt)[0].ids;
+  prompt.erase(prompt.begin(), prompt.begin() + static_cast<long>(DroppedWhenFull(capacity)));
+  EXPECT_EQ(written, BruteForce(prompt, 0));
+}
+
 TEST_F(SessionHealingTest, StopStringsAreMatchedAfterThePrompt) {
   options.heal = true;
   options.max_new_tokens = 40;
