@@ -347,12 +347,10 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   const LogSoftmax logprob(context_->compute(), logits);
   const bool is_healing = continuation.covered < continuation.cover.size();
   if (options_.logprobs > 0) {
-    const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
-    const std::span<const std::int32_t> covered(continuation.cover.data(), continuation.covered);
     std::vector<Candidate> best;
     SelectTop(logits, is_healing ? logits.size() : options_.logprobs, best);
     for (const Candidate& c : best) {
-      if (is_healing && !healer.Admits(healing_, Joined(healing_.Kept(), covered), c.id)) continue;
+      if (is_healing && !MayCover(continuation, c.id)) continue;
       token.top.push_back({c.id, logprob(c.logit)});
       if (token.top.size() == options_.logprobs) break;
     }
@@ -380,6 +378,13 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   token.text = TextOf(continuation, bytes);
   if (continuation.stop.stopped()) continuation.finish = FinishReason::kStop;
   return token;
+}
+
+// Whether the next token of a cover, after those that are written, could be `id`.
+bool Session::MayCover(const Continuation& continuation, std::int32_t id) const {
+  const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
+  const std::span<const std::int32_t> covered(continuation.cover.data(), continuation.covered);
+  return healer.Admits(healing_, Joined(healing_.Kept(), covered), id);
 }
 
 // The text that becomes final with a token that adds `bytes`. The end-of-text token has none.

@@ -137,6 +137,7 @@ class Session {
   Status DecodeDraft(std::vector<GeneratedToken>& tokens);
   void Push(std::size_t index, std::int32_t id);
   bool IsEnd(std::int32_t id) const;
+  bool MayCover(const Continuation& continuation, std::int32_t id) const;
   GeneratedToken SampleToken(std::size_t index, std::span<const float> logits);
   std::string TextOf(Continuation& continuation, std::string_view bytes);
 
