@@ -41,7 +41,9 @@ async function lookUp(page: Page, id: string): Promise<void> {
 async function dropPaths(page: Page, ...files: string[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files, dragOperationsMask: 1 };
-  const box = await page.locator("#editor .cm-line").first().boundingBox();
+  const line = page.locator("#editor .cm-line").first();
+  await line.scrollIntoViewIfNeeded(); // the page follows what the model writes
+  const box = await line.boundingBox();
   const at = { x: (box?.x ?? 0) + 20, y: (box?.y ?? 0) + 10 };
   const drag = (type: "dragEnter" | "dragOver" | "drop") =>
     session.send("Input.dispatchDragEvent", { type, ...at, data });

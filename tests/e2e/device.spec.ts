@@ -38,7 +38,7 @@ test("the panel shows what runs here, and compares it with the memory's limit", 
   await expect(row(page, "Speed")).toHaveText(/^[\d.]+ tokens\/s$/);
   await page.getByRole("button", { name: "Measure speed" }).click();
   await expect(row(page, "Speed")).toHaveText(
-    /^[\d.]+ tokens\/s: \d+% of what this device's memory allows, [\d.]+ tokens\/s\.$/,
+    /^[\d.,]+ tokens\/s: \d+% of what this device's memory allows, [\d.,]+ tokens\/s\.$/,
     { timeout: 50_000 },
   );
   await expect(page.getByRole("button", { name: "Measure speed" })).toHaveAttribute("aria-disabled", "false");
