@@ -94,14 +94,15 @@ const isLine = (control: TextControl) => control.localName === "input";
 const isWithin = (a: DOMRectReadOnly, b: DOMRectReadOnly) =>
   a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
 
-/** Whether one of two letters begins where the other ends, in one line: in either direction of writing. */
-function doTouch(a: DOMRectReadOnly, b: DOMRectReadOnly, isVertical: boolean): boolean {
+/** Whether two letters are in one line, and one begins where the other ends, in either direction: not so in mixed text. */
+function doFollow(a: DOMRectReadOnly, b: DOMRectReadOnly, isVertical: boolean, isMixed: boolean): boolean {
   const [line, begin, end] = isVertical
     ? (["left", "top", "bottom"] as const)
     : (["top", "left", "right"] as const);
   const isNear = (one: number, other: number) => Math.abs(one - other) <= 1;
   return (
-    isNear(a[line], b[line]) && [a[begin], a[end]].some((at) => isNear(at, b[begin]) || isNear(at, b[end]))
+    isNear(a[line], b[line]) &&
+    (isMixed || [a[begin], a[end]].some((at) => isNear(at, b[begin]) || isNear(at, b[end])))
   );
 }
 
@@ -249,14 +250,14 @@ export class GhostText {
     ghost.style.unicodeBidi = isMixed ? "isolate" : "normal";
     this.isAtCaret =
       field instanceof ControlField
-        ? this.layOutLike(field.element, style)
+        ? this.layOutLike(field.element, style, isMixed)
         : this.layOutAt(field.caret(), field.element);
     ghost.style.visibility = this.isAtCaret ? "" : "hidden";
     this.place = this.currentPlace(field);
   }
 
   /** Returns whether the ghost begins at the caret. */
-  private layOutLike(control: TextControl, style: CSSStyleDeclaration): boolean {
+  private layOutLike(control: TextControl, style: CSSStyleDeclaration, isMixed: boolean): boolean {
     const { lines, ghost } = this;
     const inside = insideOf(control, style);
     const hasOneLine = isLine(control);
@@ -280,7 +281,7 @@ export class GhostText {
     letters.data = "";
     const last = rectOf(before, before.length - 1);
     letters.data = data;
-    return doTouch(last, rectOf(letters, 0), style.writingMode.startsWith("vertical"));
+    return doFollow(last, rectOf(letters, 0), style.writingMode.startsWith("vertical"), isMixed);
   }
 
   private layOutAt(caret: DOMRectReadOnly, editor: HTMLElement): true {

@@ -74,10 +74,11 @@ export async function generate(
     tokens += step.tokens.length;
     readAhead.spend(step.tokens.length);
     const now = performance.now();
-    if (tokens === 0) tell({ prompt: { done: step.done, total: step.total } });
-    else if (firstTokenAt === undefined) {
+    if (tokens > 0 && firstTokenAt === undefined) {
       firstTokenAt = now;
       tellTokens();
+    } else if (tokens === 0 && step.done < step.total) {
+      tell({ prompt: { done: step.done, total: step.total } }); // a healed end takes more steps once all is read
     }
     if (now - yieldedAt < yieldMs && !step.isDone && !readAhead.isSpent) continue;
     tellTokens();
