@@ -316,7 +316,8 @@ export const releaseRequests = (page: Page, count?: number): Promise<void> =>
 
 /** Ends the engine's worker as a crash does. */
 export async function killWorker(page: Page): Promise<void> {
-  const worker = page.workers().find((each) => /gpt2-worker|^blob:/.test(each.url()));
+  const all = page.workers().filter((each) => /gpt2-worker|^blob:/.test(each.url()));
+  const worker = all.at(-1); // the one of a cancelled load may still be there
   if (!worker) throw new Error("the page has no worker");
   const fail = () => {
     setTimeout(() => {

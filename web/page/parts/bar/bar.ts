@@ -63,12 +63,14 @@ export function offerBar(setting: BarSetting): void {
   const show = () => showEnabled(state.activity.peek().kind === "writing", setting);
   onPress(ui.undo, () => surface.current?.undo());
   onPress(ui.redo, () => surface.current?.redo());
-  // After a press with the mouse, keys go to the text. A key's press (0) leaves the focus; on a touch screen, the text's would
-  // open the keyboard.
+  // After a press with the mouse, keys go to the text, unless an invalid option has taken the focus. A key's press (0) leaves
+  // the focus; on a touch screen, the text's would open the keyboard.
   const chips = ui.openings.querySelectorAll("button");
   for (const button of [ui.generate, ui.continue, ui.regenerate, ui.undo, ui.redo, ...chips])
     button.addEventListener("click", ({ detail }) => {
-      if (detail > 0 && matchMedia("(pointer: fine)").matches) (surface.current ?? ui.draft).focus();
+      const isRefused = document.activeElement?.ariaInvalid === "true";
+      if (detail > 0 && !isRefused && matchMedia("(pointer: fine)").matches)
+        (surface.current ?? ui.draft).focus();
     });
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.repeat) return;
