@@ -2,6 +2,7 @@
 // that look at the whole text each time.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/generate/stop_matcher.h"
@@ -80,12 +81,12 @@ void CheckStop(const std::vector<std::string>& chunks, const std::vector<std::st
     }
     text += chunk;
     shown += now;
-    std::size_t end = text.size();
+    std::pair<std::size_t, std::size_t> first = {text.size() + 1, text.size()};  // end, begin
     for (const std::string& stop : stops) {
       const std::size_t found = text.find(stop);
       if (found == std::string::npos) continue;
       stopped = true;
-      end = std::min(end, found);
+      first = std::min(first, {found + stop.size(), found});
     }
     std::size_t held = 0;
     for (const std::string& stop : stops) {
@@ -94,7 +95,8 @@ void CheckStop(const std::vector<std::string>& chunks, const std::vector<std::st
       }
     }
     Check(matcher.stopped() == stopped, "stopped too early or too late");
-    Check(shown == text.substr(0, end - held), "another text than the plain version shows");
+    Check(shown == text.substr(0, first.second - held),
+          "another text than the plain version shows");
   }
   shown += matcher.Flush();
   if (!stopped) Check(shown == text, "the end of the text is lost");
