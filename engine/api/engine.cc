@@ -17,6 +17,7 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/encoding.h"
 #include "engine/text/text_encoder.h"
 #include "engine/text/tokenizer.h"

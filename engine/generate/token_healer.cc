@@ -15,6 +15,7 @@
 #include "engine/generate/log_softmax.h"
 #include "engine/text/encoding.h"
 #include "engine/text/pre_tokenizer.h"
+#include "engine/text/text_encoder.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/unicode_class.h"
 #include "engine/text/utf8.h"

@@ -13,6 +13,7 @@
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/languages/text_steps.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/encoding.h"
 #include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"

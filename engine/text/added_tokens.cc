@@ -63,6 +63,7 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) {
     return std::tie(a->content, b->is_special, a) < std::tie(b->content, a->is_special, b);
   };
   std::vector<AddedToken*> sorted;
+  sorted.reserve(tokens.size());
   for (AddedToken& token : tokens) sorted.push_back(&token);
   // By heap sort: a quarter of the code of std::sort.
   std::make_heap(sorted.begin(), sorted.end(), is_before);

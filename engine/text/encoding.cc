@@ -13,6 +13,7 @@
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/text/added_tokens.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/text_encoder.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_rules.h"

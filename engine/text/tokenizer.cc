@@ -18,6 +18,7 @@
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/text/added_tokens.h"
+#include "engine/text/aligned_text.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/encoding.h"
 #include "engine/text/quoted.h"
