@@ -33,6 +33,15 @@ it("loadModel sends the address, relative to the page, and every option", () => 
   expect(sent(options)).toMatchObject(options);
 });
 
+it("loadModel reads the address of a page of the Hub as a model's id", async () => {
+  const { worker } = load("https://huggingface.co/user/tale/tree/v1");
+  await vi.waitFor(() =>
+    expect(worker.all("request")[0]?.args).toMatchObject({
+      source: { kind: "hub", id: "user/tale", revision: "v1" },
+    }),
+  );
+});
+
 it("loadModel resolves an address relative to a worker that has no page", () => {
   vi.stubGlobal("document", undefined);
   vi.stubGlobal("location", { href: "http://host/worker/w.js" });

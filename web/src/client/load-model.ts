@@ -17,7 +17,8 @@ import { readThreadChoices } from "./thread-choices.js";
 /**
  * Where a model is:
  * - The URL of a folder, relative to the page, or of a GGUF file (…/NAME.gguf).
- * - `hf:owner/name`, `hf:owner/name@revision`, `hf:owner/name/FILE.gguf`: a model on the Hugging Face Hub.
+ * - `hf:owner/name`, `hf:owner/name@revision`, `hf:owner/name/FILE.gguf`: a model on the Hugging Face Hub. The address of its
+ *   page there, or of a file, works, too.
  * - `owner/name`, `owner/name@revision`, with no slash at the end: the folder of this name beside the page. If the page's
  *   host has no such folder, the Hub's model.
  * - Files of this device: the files or the folder of an `<input type="file">`, or a handle of a folder or file.
@@ -118,7 +119,7 @@ const pageSources = () =>
   });
 
 /** What may be an id, a file, or on the Hub. Everything else is a folder's address. */
-const unusual = /^hf:|\.gguf|^\w[\w.-]*\/[^/]+$/i;
+const unusual = /^hf:|\.gguf|^\w[\w.-]*\/[^/]+$|\/\/(hf|huggingface)\.co\//i;
 
 const isFolder = (source: unknown): boolean =>
   (typeof source === "string" || source instanceof URL) && !unusual.test(String(source));
