@@ -51,7 +51,7 @@ async function play(page, folder) {
   await show(500);
   await type(", a fox who");
   await suggest(1);
-  await type(",");
+  await type(" sing");
   await suggest(2);
   await page.keyboard.press("Control+Enter");
   await follow();
