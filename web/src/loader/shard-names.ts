@@ -1,5 +1,7 @@
 // Reads the list of the files that a published model's weights are in.
 import { LoadError } from "../shared/errors.js";
+import { problemOfFileName } from "../shared/file-names.mjs";
+import { describeValue } from "../shared/refuse.js";
 import { checkMost, mostShards, mostTensors } from "./limits.js";
 import { parseJson } from "./parse-json.js";
 
@@ -8,11 +10,14 @@ export function shardNames(indexFile: string, text: string): string[] {
   const { weight_map: map } = Object(parseJson(text, indexFile)) as { weight_map?: unknown };
   const names: unknown[] = typeof map === "object" && map !== null ? Object.values(map) : [];
   checkMost(`${indexFile}, "weight_map"`, names.length, mostTensors, "tensors");
-  const isName = (name: unknown) => typeof name === "string" && /^[\w-][\w.-]*$/.test(name);
-  if (names.length === 0 || !names.every(isName)) {
+  const isName = (name: unknown) =>
+    typeof name === "string" && !name.includes("/") && problemOfFileName(name) === undefined;
+  const wrong = names.find((name) => !isName(name));
+  if (names.length === 0 || wrong !== undefined) {
+    const found = wrong === undefined ? "" : `, found ${describeValue(wrong)}`;
     throw new LoadError(
       "corrupt",
-      `${indexFile}: expected "weight_map" with the name of a file for each tensor`,
+      `${indexFile}: expected "weight_map" with the name of a file for each tensor${found}`,
     );
   }
   const shards = [...new Set(names as string[])].sort();
