@@ -50,21 +50,22 @@ it("fill asks for the three tokens of a gap, and reads its texts without special
   const { worker, model } = make();
   const filled = model.fill("before<fim_middle>", "after", { temperature: 0 });
   const asked: [args: unknown, answer: number[]][] = [
-    [{ text: "<fim_prefix><fim_suffix><fim_middle>", allowSpecial: true }, [90, 91, 92, 93]], // text, to this tokenizer
-    [{ text: "<fim-prefix><fim-suffix><fim-middle>", allowSpecial: true }, [7, 8, 9]],
-    [{ text: "before<fim_middle>", allowSpecial: false }, [1, 2]],
-    [{ text: "after", allowSpecial: false }, [3]],
+    [{ text: "", allowSpecial: false }, [5]], // its template begins every text with this token
+    [{ text: "<fim_prefix><fim_suffix><fim_middle>", allowSpecial: true }, [5, 90, 91, 92, 93]], // text, to this tokenizer
+    [{ text: "<fim-prefix><fim-suffix><fim-middle>", allowSpecial: true }, [5, 7, 8, 9]],
+    [{ text: "before<fim_middle>", allowSpecial: false }, [5, 1, 2]],
+    [{ text: "after", allowSpecial: false }, [5, 3]],
   ];
   for (const [i, [args, result]] of asked.entries()) {
     await vi.waitFor(() => expect(worker.all("request").at(-1)).toMatchObject({ id: i + 1, args }));
     worker.say({ type: "done", id: i + 1, result });
   }
-  const args = { prompt: [7, 1, 2, 8, 3, 9], options: { temperature: 0, strict: true }, ahead: Infinity };
+  const args = { prompt: [5, 7, 1, 2, 8, 3, 9], options: { temperature: 0, strict: true }, ahead: Infinity };
   await vi.waitFor(() =>
-    expect(worker.all("request").at(-1)).toMatchObject({ id: 5, name: "generate", args }),
+    expect(worker.all("request").at(-1)).toMatchObject({ id: 6, name: "generate", args }),
   );
-  worker.say({ type: "event", id: 5, event: { tokens: [token(4)] } });
-  worker.say({ type: "done", id: 5, result: { seed: 1, finishReasons: ["eos"] } as GenerateSummary });
+  worker.say({ type: "event", id: 6, event: { tokens: [token(4)] } });
+  worker.say({ type: "done", id: 6, result: { seed: 1, finishReasons: ["eos"] } as GenerateSummary });
   expect(await filled).toMatchObject({ text: "4 ", finishReasons: ["eos"] });
 });
 
@@ -80,18 +81,21 @@ it("fill can be aborted while it reads the texts", async () => {
   expect(worker.received.map(({ type }) => type)).toEqual(["request", "cancel"]);
 });
 
-it.each([[[]], [[1, 2]], [[1, 2, 3, 4]]])("fill refuses a model whose gap has the tokens %j", async (ids) => {
-  const { worker, model } = make();
-  const filled = model.fill("before", "after");
-  for (const id of [1, 2]) {
-    await vi.waitFor(() => expect(worker.all("request")).toHaveLength(id));
-    worker.say({ type: "done", id, result: ids });
-  }
-  const lacks = "this model cannot fill in: its tokenizer lacks the tokens that mark the gap, ";
-  const marks = "<fim_prefix> <fim_suffix> <fim_middle>, or <fim-prefix> <fim-suffix> <fim-middle>";
-  await expect(filled).rejects.toEqual(refusal(lacks + marks));
-  expect(worker.all("request")).toHaveLength(2);
-});
+it.each([[[]], [[1, 2]], [[1, 2, 3, 4]], [[1, 1, 1]]])(
+  "fill refuses a model whose gap has the tokens %j",
+  async (ids) => {
+    const { worker, model } = make();
+    const filled = model.fill("before", "after");
+    for (const [at, result] of [[], ids, ids].entries()) {
+      await vi.waitFor(() => expect(worker.all("request")).toHaveLength(at + 1));
+      worker.say({ type: "done", id: at + 1, result });
+    }
+    const lacks = "this model cannot fill in: its tokenizer lacks the tokens that mark the gap, ";
+    const marks = "<fim_prefix> <fim_suffix> <fim_middle>, or <fim-prefix> <fim-suffix> <fim-middle>";
+    await expect(filled).rejects.toEqual(refusal(lacks + marks));
+    expect(worker.all("request")).toHaveLength(3);
+  },
+);
 
 const prompt = "expected text or an array of token ids";
 const oneOf = "expected one of ";

@@ -17,7 +17,8 @@ async function markIds(tokenize: Tokenize): Promise<[number, number, number]> {
   for (const names of marks) {
     const [prefix, suffix, middle, ...more] = await tokenize(names.join(""), true);
     if (prefix === undefined || suffix === undefined || middle === undefined) continue;
-    if (more.length === 0) return [prefix, suffix, middle];
+    const isUnknown = new Set([prefix, suffix, middle]).size < 3; // one token stands for every unknown one
+    if (more.length === 0 && !isUnknown) return [prefix, suffix, middle];
   }
   const expected = marks.map((names) => names.join(" ")).join(", or ");
   return refuse(`this model cannot fill in: its tokenizer lacks the tokens that mark the gap, ${expected}`);
@@ -44,9 +45,11 @@ export async function fill<T>(model: Filler<T>, before: unknown, after: unknown,
     Object.fromEntries(Object.entries(fields).filter(([name]) => !callNames.includes(name))),
   );
   const texts = [readText("before", before), readText("after", after)] as const;
-  const tokenize: Tokenize = (text, allowSpecial) => model.tokenize(text, { allowSpecial, signal });
+  const start = await model.tokenize("", { allowSpecial: false, signal }); // what the tokenizer's template puts first
+  const tokenize: Tokenize = async (text, allowSpecial) =>
+    (await model.tokenize(text, { allowSpecial, signal })).slice(start.length);
   const [prefix, suffix, middle] = await markIds(tokenize);
   const first = await tokenize(texts[0], false);
   const second = await tokenize(texts[1], false);
-  return model.complete([prefix, ...first, suffix, ...second, middle], { ...fields, strict: true });
+  return model.complete([...start, prefix, ...first, suffix, ...second, middle], { ...fields, strict: true });
 }
