@@ -12,6 +12,7 @@
 #include "engine/model/weights.h"
 #include "tests/support/convert_file.h"
 #include "tests/support/has.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/test_model.h"
 
 namespace gpt2::testing {

@@ -117,9 +117,8 @@ TEST(LanguageJson, EachTokenHasItsPlaceInTheTextBeforeAllSteps) {
                     "Unaff\xc3\xa1"
                     "ble  \xc3\x9cN\xcc\x81"
                     "AFF \xe4\xb8\xad\xe4\xb8\xad!"),
-            (Parts{"Unaff\xc3\xa1"
-                   "ble",
-                   "\xc3\x9cN", "AFF", "\xe4\xb8\xad", "\xe4\xb8\xad", "!"}));
+            (Parts{std::string("Unaff\xc3\xa1") + "ble", "\xc3\x9cN", "AFF", "\xe4\xb8\xad",
+                   "\xe4\xb8\xad", "!"}));
   EXPECT_EQ(PartsOf(Unigram(), "ab  \xc3\xa9"), (Parts{"a", "b", " ", " ", "\xc3", "\xa9"}));
   Json file = Unigram();
   file["added_tokens"] = {{{"id", 0},

@@ -63,13 +63,13 @@ export function offerBar(setting: BarSetting): void {
   const show = () => showEnabled(state.activity.peek().kind === "writing", setting);
   onPress(ui.undo, () => surface.current?.undo());
   onPress(ui.redo, () => surface.current?.redo());
-  // After a press with the mouse, keys go to the text, unless an invalid option has taken the focus. A key's press (0) leaves
-  // the focus; on a touch screen, the text's would open the keyboard.
+  // After a press with the mouse, keys go to the text, unless the press has led to another field, as to an invalid option. A
+  // key's press (0) leaves the focus; on a touch screen, the text's would open the keyboard.
   const chips = ui.openings.querySelectorAll("button");
   for (const button of [ui.generate, ui.continue, ui.regenerate, ui.undo, ui.redo, ...chips])
     button.addEventListener("click", ({ detail }) => {
-      const isRefused = document.activeElement?.ariaInvalid === "true";
-      if (detail > 0 && !isRefused && matchMedia("(pointer: fine)").matches)
+      const isElsewhere = document.activeElement?.matches("input, textarea");
+      if (detail > 0 && !isElsewhere && matchMedia("(pointer: fine)").matches)
         (surface.current ?? ui.draft).focus();
     });
   document.addEventListener("keydown", (event) => {
