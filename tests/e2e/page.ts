@@ -314,17 +314,16 @@ export const releaseRequests = (page: Page, count?: number): Promise<void> =>
     for (const send of watched.held.splice(0, first ?? Infinity)) send();
   }, count);
 
-/** Ends the engine's worker as a crash does. */
+/** Ends the engine's worker as a crash does, and that of a cancelled load, which may still be there. */
 export async function killWorker(page: Page): Promise<void> {
   const all = page.workers().filter((each) => /gpt2-worker|^blob:/.test(each.url()));
-  const worker = all.at(-1); // the one of a cancelled load may still be there
-  if (!worker) throw new Error("the page has no worker");
+  if (all.length === 0) throw new Error("the page has no worker");
   const fail = () => {
     setTimeout(() => {
       throw new Error("killed by the test");
     });
   };
-  await worker.evaluate(fail).catch(() => {}); // it may end before it answers
+  await Promise.all(all.map((worker) => worker.evaluate(fail).catch(() => {}))); // one may end before it answers
 }
 
 /** Holds requests for `url` back until the returned function is called. */
