@@ -126,13 +126,6 @@ function levelOf(element: Element, other: Element): number {
   return level;
 }
 
-/** Whether `zoom` changes the scale of `element`. WebKit then measures in other pixels than elementFromPoint takes. */
-function isZoomed(element: Element | null): boolean {
-  if (!element) return false;
-  const zoom = getComputedStyle(element).getPropertyValue("zoom");
-  return !["1", "normal", ""].includes(zoom) || isZoomed(element.parentElement);
-}
-
 /** The place of a letter. */
 function rectOf(text: Text, at: number): DOMRect {
   const range = document.createRange();
@@ -207,7 +200,6 @@ export class GhostText {
   /** Whether the first letter is painted at the caret: a full or scrolled field has no room for it, or something covers it. */
   get isVisible(): boolean {
     const { letters, overlay, ghost } = this;
-    if (isZoomed(this.root.host)) return true;
     const letter = rectOf(letters, Math.max(0, letters.data.search(/\S/)));
     if (!this.isAtCaret || !isWithin(letter, overlay.getBoundingClientRect())) return false;
     ghost.style.pointerEvents = "auto"; // otherwise it is not found
@@ -289,8 +281,7 @@ export class GhostText {
     letters.data = "";
     const last = rectOf(before, before.length - 1);
     letters.data = data;
-    const isVertical = style.writingMode.startsWith("vertical");
-    return isZoomed(control) || doFollow(last, rectOf(letters, 0), isVertical, isMixed);
+    return doFollow(last, rectOf(letters, 0), style.writingMode.startsWith("vertical"), isMixed);
   }
 
   private layOutAt(caret: DOMRectReadOnly, editor: HTMLElement): true {
