@@ -134,6 +134,14 @@ function rectOf(text: Text, at: number): DOMRect {
   return range.getBoundingClientRect();
 }
 
+/** Viewport pixels per pixel in which the browser measures: WebKit, which lacks `currentCSSZoom`, leaves out CSS `zoom`. */
+function unmeasuredZoom(element: Element): number {
+  if ("currentCSSZoom" in Element.prototype) return 1;
+  const own = Number(getComputedStyle(element).zoom) || 1;
+  const around = element.parentElement ?? (element.getRootNode() as Partial<ShadowRoot>).host;
+  return around ? own * unmeasuredZoom(around) : own;
+}
+
 /** Viewport pixels per pixel of `element`: not 1 if it is zoomed or transformed. */
 function scaleOf(element: HTMLElement): number {
   const { width } = element.getBoundingClientRect();
@@ -203,9 +211,10 @@ export class GhostText {
     const letter = rectOf(letters, Math.max(0, letters.data.search(/\S/)));
     if (!this.isAtCaret || !isWithin(letter, overlay.getBoundingClientRect())) return false;
     ghost.style.pointerEvents = "auto"; // otherwise it is not found
+    const half = unmeasuredZoom(ghost) / 2;
     const top = this.root.elementFromPoint(
-      (letter.left + letter.right) / 2,
-      (letter.top + letter.bottom) / 2,
+      half * (letter.left + letter.right),
+      half * (letter.top + letter.bottom),
     );
     ghost.style.pointerEvents = "";
     return top === ghost;
