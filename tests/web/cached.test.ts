@@ -17,7 +17,13 @@ vi.mock("../../web/src/cache/cached-source.js", () => ({
 const { cached } = await import("../../web/src/cache/index.js");
 
 /** A host's answers by address; all others are 404. */
-const answers = new Map<string, { body?: string; headers?: Record<string, string> }>();
+interface Answer {
+  body?: string;
+  headers?: Record<string, string>;
+  /** Whether it refuses other methods. */
+  signsGet?: boolean;
+}
+const answers = new Map<string, Answer>();
 const asked: { url: string; init: RequestInit | undefined }[] = [];
 beforeEach(() => {
   answers.clear();
@@ -27,7 +33,8 @@ beforeEach(() => {
   vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
     asked.push({ url, init });
     const answer = answers.get(url);
-    const options = { status: answer ? 200 : 404, headers: answer?.headers ?? {} };
+    const isRefused = answer?.signsGet && init?.method !== undefined;
+    const options = { status: isRefused ? 403 : answer ? 200 : 404, headers: answer?.headers ?? {} };
     return new Response(answer?.body === undefined ? null : new TextEncoder().encode(answer.body), options);
   });
 });
@@ -206,20 +213,30 @@ it("the hosts of adapters are asked too, and alone decide if the model's host ha
   expect(await revalidation?.version?.(signal)).toBeUndefined();
 });
 
-it("the host of a GGUF file is asked about that file", async () => {
-  answers.set(`${url}a.gguf`, { headers: { etag: "g" } });
-  const { revalidation } = await make(sourceOf({ weights: "q4" }), request({}, { file: "a.gguf" }));
-  expect(await revalidation?.version?.(signal)).toBe("g  ");
-  expect(asked.map((each) => each.url)).toEqual([`${url}a.gguf`]);
+it.each([
+  ["", "g  ", ["HEAD"]],
+  ["?sign=1", "g  ", ["HEAD"]],
+  ["?sign=get", "g  ", ["HEAD", undefined]],
+  ["?none", hash("?none"), ["HEAD"]],
+  ["?expired", undefined, ["HEAD"]],
+])("the host of a GGUF file with the query %j is asked about that file", async (query, version, methods) => {
+  const headers: Record<string, string> = query === "?none" ? {} : { etag: "g" };
+  if (query !== "?expired") answers.set(`${url}a.gguf${query}`, { headers, signsGet: query === "?sign=get" });
+  const made = await make(sourceOf({ weights: "q4" }), request({}, { file: "a.gguf", query }));
+  expect(await made.revalidation?.version?.(signal)).toBe(version);
+  expect(made.id).toBe(`${url}a.gguf`); // the next signature finds the same model
+  expect(asked.map((each) => [each.url, each.init?.method])).toEqual(
+    methods.map((method) => [`${url}a.gguf${query}`, method]),
+  );
 });
 
 it("the host of a converted folder is asked for its small files", async () => {
-  const { revalidation } = await make(sourceOf(), request({ headers: [["k", "v"]] }));
+  const { revalidation } = await make(sourceOf(), request({ headers: [["k", "v"]] }, { query: "?q" }));
   expect(revalidation?.version).toBeUndefined();
   const index = JSON.stringify({ size: 0, pieces: [] });
   const config = JSON.stringify({ n_embd: 64 });
-  answers.set(`${url}weights.json`, { body: index });
-  answers.set(`${url}config.json`, { body: config });
+  answers.set(`${url}weights.json?q`, { body: index });
+  answers.set(`${url}config.json?q`, { body: config });
   const files = (indexText: string, configText: string) =>
     record({
       files: [
@@ -229,12 +246,12 @@ it("the host of a converted folder is asked for its small files", async () => {
       ],
     });
   expect(await revalidation?.hasChanged(files(index, config), signal)).toBe(false);
-  expect(asked.map((each) => each.url)).toEqual([`${url}weights.json`, `${url}config.json`]);
+  expect(asked.map((each) => each.url)).toEqual([`${url}weights.json?q`, `${url}config.json?q`]);
   expect(asked[0]?.init).toMatchObject({ cache: "no-cache" });
   expect(new Headers(asked[0]?.init?.headers).get("k")).toBe("v");
   expect(await revalidation?.hasChanged(files("another", config), signal)).toBe(true);
   expect(await revalidation?.hasChanged(files(index, "another"), signal)).toBe(true);
-  answers.delete(`${url}config.json`);
+  answers.delete(`${url}config.json?q`);
   await expect(revalidation?.hasChanged(files(index, config), signal)).rejects.toThrow("config.json");
 });
 

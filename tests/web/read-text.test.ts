@@ -1,7 +1,7 @@
 // The small files of a model, and their sizes and hashes in weights.json.
 import { createHash } from "node:crypto";
 import { expect, it, vi } from "vitest";
-import type { ModelSource } from "../../web/src/loader/model-source.js";
+import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
 import { readOptionalText, readText, type IndexPromise } from "../../web/src/loader/read-text.js";
 import { sha256 } from "../../web/src/loader/sha256.js";
 import { ChangedFileError } from "../../web/src/loader/steady-fetch.js";
@@ -42,6 +42,11 @@ it("an optional text may be missing, unless weights.json lists it, but other err
   const listed = readOptionalText(failing("not-found"), "f", signal, listing("f", "x"));
   await expect(listed).rejects.toMatchObject({ code: "not-found" });
   expect(await readOptionalText(failing("not-found"), "f", signal, listing("g", "x"))).toBeUndefined();
+  for (const status of [401, 403, 404, 410]) {
+    const refusing = new UrlSource("http://host/", async () => new Response("", { status }));
+    expect(await readOptionalText(refusing, "f", signal)).toBeUndefined();
+    await expect(readText(refusing, "f", signal)).rejects.toThrow(`the host answered ${status}`);
+  }
 });
 
 it("a text is read again once from its start if its rest comes from another version", async () => {

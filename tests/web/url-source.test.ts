@@ -9,6 +9,8 @@ const answer = (response: Response) => new UrlSource("http://host/m/", async () 
 
 it.each([
   [new Response("", { status: 404, statusText: "Gone" }), "not-found", "the host answered 404 Gone"],
+  [new Response("", { status: 410 }), "not-found", "the host answered 410 "],
+  [new Response("", { status: 403 }), "network", "the host answered 403 "],
   [new Response("", { status: 503 }), "network", "the host answered 503 "],
   [new Response("<!doctype html>", html), "not-found", "the host answered with a web page"],
 ])("UrlSource names the address and the host's answer (%#)", async (response, code, reason) => {
@@ -61,15 +63,18 @@ it("UrlSource uses the browser's own fetch, and passes on its signal and whether
   ]);
 });
 
-it("UrlSource requests a GGUF address exactly as written, with its query", async () => {
+it("UrlSource requests a GGUF address exactly as written, and each file with the query", async () => {
   const asked = vi.fn(async (_: string) => new Response("GGUF"));
   vi.stubGlobal("fetch", asked);
-  const source = new UrlSource("http://host/m%C3%BC/", fetch, "a%20b%2Fc.gguf?sign=%2F#1");
-  await source.open("a%20b%2Fc.gguf?sign=%2F#1", { signal });
+  const source = new UrlSource("http://host/m%C3%BC/", fetch, {
+    file: "a%20b%2Fc.gguf",
+    query: "?sign=%2F",
+  });
+  await source.open("a%20b%2Fc.gguf", { signal });
   await source.open("a b.json", { signal });
   expect(asked.mock.calls.map(([url]) => url)).toEqual([
-    "http://host/m%C3%BC/a%20b%2Fc.gguf?sign=%2F#1",
-    "http://host/m%C3%BC/a%20b.json",
+    "http://host/m%C3%BC/a%20b%2Fc.gguf?sign=%2F",
+    "http://host/m%C3%BC/a%20b.json?sign=%2F",
   ]);
 });
 

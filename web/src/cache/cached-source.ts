@@ -1,5 +1,11 @@
 // A model folder whose files are stored on this device while they are read, and read from there the next time.
-import { fileOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
+import {
+  fileOf,
+  isMissing,
+  type ModelSource,
+  type OpenFile,
+  type OpenOptions,
+} from "../loader/model-source.js";
 import { readWhole } from "../loader/read-text.js";
 import { sha256 } from "../loader/sha256.js";
 import type { Piece } from "../loader/weights-index.js";
@@ -21,7 +27,6 @@ const weightsFile = "model.safetensors";
 const isSmall = (name: string) => /\.(json|txt|model)$/.test(name);
 /** The progress of a conversion is recorded after every so many stored pieces. */
 const piecesPerRecord = 4;
-const isMissing = (error: unknown) => error instanceof LoadError && error.code === "not-found";
 
 export class CachedSource implements ModelSource {
   readonly id: string;

@@ -11,6 +11,7 @@ import type { FolderRequest, LoadRequest } from "../shared/protocol.js";
 import { CachedSource } from "./cached-source.js";
 import { isModelFile, longPatienceMs, type Revalidation } from "./revalidation.js";
 import { openStoreFor } from "./open-store.js";
+import { digestOf } from "./records.js";
 import { sha256 } from "../loader/sha256.js";
 
 export { keepModel, listModels, removeModel, storage } from "./models.js";
@@ -20,12 +21,12 @@ const patienceMs = 500;
 
 /** The contents of a file on its host now. The browser's copy is used only if the host confirms it. */
 async function readNow(
-  folder: string,
+  { url, query = "" }: FolderRequest,
   name: string,
   ask: typeof fetch,
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { body } = await fetchFile(fileAddress(folder, name), signal, ask, { cache: "no-cache" });
+  const { body } = await fetchFile(fileAddress(url, name) + query, signal, ask, { cache: "no-cache" });
   return readWhole({ size: undefined, stream: body ?? new Blob([]).stream() }, name, signal);
 }
 
@@ -33,7 +34,12 @@ type VersionOf = NonNullable<ModelSource["version"]>;
 
 /** The host's name for the version of a file: "" if it has none, undefined if there is no such file. */
 async function fileVersion(url: string, ask: typeof fetch, signal: AbortSignal): Promise<string | undefined> {
-  const response = await ask(url, { method: "HEAD", cache: "no-cache", signal });
+  const init: RequestInit = { cache: "no-cache", signal };
+  let response = await ask(url, { ...init, method: "HEAD" });
+  if (response.status === 403 || response.status === 405) {
+    response = await ask(url, init); // a signature covers the method, too
+    void response.body?.cancel();
+  }
   if (!response.ok || isPage(response)) return undefined;
   const headers = ["etag", "last-modified", "content-length"];
   const said = headers.map((header) => response.headers.get(header) ?? "");
@@ -42,21 +48,19 @@ async function fileVersion(url: string, ask: typeof fetch, signal: AbortSignal):
 
 /** The version of a folder's weights, with that of each shard; undefined if the host does not name all of them. */
 async function weightsVersion(
-  folder: string,
+  folder: FolderRequest,
   ask: typeof fetch,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const versionIn = (name: string) => fileVersion(folder.url + name + (folder.query ?? ""), ask, signal);
   const wholes = ["model.safetensors", "pytorch_model.bin"]; // the same names as in convert/weight-files.ts
   for (const name of ["weights.json", ...wholes.flatMap((whole) => [whole, `${whole}.index.json`])]) {
-    const version = await fileVersion(folder + name, ask, signal);
+    const version = await versionIn(name);
     if (version === undefined) continue;
     const shards = name.endsWith(".index.json")
       ? shardNames(name, new TextDecoder().decode(await readNow(folder, name, ask, signal)))
       : [];
-    const all = [
-      version,
-      ...(await Promise.all(shards.map((shard) => fileVersion(folder + shard, ask, signal)))),
-    ];
+    const all = [version, ...(await Promise.all(shards.map(versionIn)))];
     return all.every(Boolean) ? all.join(" ") : undefined;
   }
   return undefined;
@@ -85,12 +89,17 @@ function modelVersionOf(source: ModelSource, request: LoadRequest): VersionOf | 
 }
 
 /** The version of a folder's float weights and its config.json, or of its GGUF file. */
-function floatsVersion({ url, file }: FolderRequest, request: LoadRequest): VersionOf {
+function floatsVersion(folder: FolderRequest, request: LoadRequest): VersionOf {
+  const { url, file, query = "" } = folder;
   const ask = headersFetch(request, url);
   return async (signal) => {
-    if (file !== undefined) return (await fileVersion(url + file, ask, signal)) || undefined;
-    const config = readNow(url, "config.json", ask, signal).then(sha256);
-    const [weights, hash] = await Promise.all([weightsVersion(url, ask, signal), config]);
+    if (file !== undefined) {
+      const version = await fileVersion(url + file + query, ask, signal);
+      // Without a version, only the query can tell two files apart.
+      return version === "" && query ? digestOf(query) : version || undefined;
+    }
+    const config = readNow(folder, "config.json", ask, signal).then(sha256);
+    const [weights, hash] = await Promise.all([weightsVersion(folder, ask, signal), config]);
     return weights && `${weights} ${hash}`;
   };
 }
@@ -107,21 +116,21 @@ function versionHasChanged(version: VersionOf): Revalidation["hasChanged"] {
 
 /** Whether a folder on the host differs from a record. `version` is that of its float weights. */
 function folderHasChanged(
-  { url, file }: FolderRequest,
+  folder: FolderRequest,
   request: LoadRequest,
   version: VersionOf,
 ): Revalidation["hasChanged"] {
-  const ask = headersFetch(request, url);
+  const ask = headersFetch(request, folder.url);
   const isOther = versionHasChanged(version);
   return async (record, signal) => {
-    if (file !== undefined) return isOther(record, signal); // the other stored files are made from it
+    if (folder.file !== undefined) return isOther(record, signal); // the other stored files are made from it
     // A conversion makes these two files, and the version covers those of the host. Before version 2, weights.json does not
     // list config.json.
     const isConverted = record.weights !== undefined;
     const made = ["weights.json", "config.json"];
     const compared = record.files.filter(({ path }) => made.includes(path) !== isConverted);
     const changed = compared.map(async ({ path, sha256: expected }) => {
-      const bytes = await readNow(url, path, ask, signal);
+      const bytes = await readNow(folder, path, ask, signal);
       // A host that is down, or a network's sign-in page, may answer any request with 200.
       if (!isConverted && !isModelFile(path, bytes))
         throw new LoadError("network", `the host sent a ${path} that does not belong to a model`);

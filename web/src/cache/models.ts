@@ -17,8 +17,10 @@ function idsOf(id: string): string[] {
   try {
     const file = new URL(id, baseAddress());
     const folder = new URL(file);
+    folder.search = "";
+    const plain = folder.href;
     folder.pathname = folder.pathname.replace(/\/*$/, "/");
-    return [id, file.href, folder.href];
+    return [id, file.href, plain, folder.href];
   } catch {
     return [id];
   }

@@ -1,5 +1,5 @@
 // Ids of models on the Hub, as callers write them.
-import { usualHub, type HubRequest } from "../shared/protocol.js";
+import { hubHosts, usualHub, type HubRequest } from "../shared/protocol.js";
 import { problemOfFileName } from "../shared/file-names.mjs";
 import { readFolder } from "./folder-address.js";
 import { refuse, describeValue } from "../shared/refuse.js";
@@ -14,7 +14,7 @@ const idPattern = new RegExp(
 const plainPattern = new RegExp(`^${part}/${part}(?:@[^@\\s]+)?$`);
 
 /** Whether `host` is the Hub, or its short name. */
-export const isHub = (host: string): boolean => host === "hf.co" || `https://${host}/` === usualHub;
+export const isHub = (host: string): boolean => new RegExp(`^${hubHosts}$`).test(host);
 
 /**
  * The id of the model whose page or file on the Hub has the address `url`, as people copy it from there. Undefined for other

@@ -1,7 +1,7 @@
 // Loads a model.
 import { LoadError } from "../shared/errors.js";
 import { unlessAborted } from "../shared/unless-aborted.js";
-import { threadLimit, type FetchPort, type LoadRequest } from "../shared/protocol.js";
+import { hubHosts, threadLimit, type FetchPort, type LoadRequest } from "../shared/protocol.js";
 import type { LoadProgress, Prompt, Variant } from "../shared/types.js";
 import { variants } from "../shared/types.js";
 import { readChoice, readFlag, readHeaders, readPrompt } from "./arguments.js";
@@ -118,8 +118,8 @@ const pageSources = () =>
     throw new LoadError("network", `gpt2-page-sources.js cannot be loaded: ${String(error)}`);
   });
 
-/** What may be an id, a file, or on the Hub. Everything else is a folder's address. */
-const unusual = /^hf:|\.gguf|^\w[\w.-]*\/[^/]+$|\/\/(hf|huggingface)\.co\//i;
+/** What may be an id, a file, signed, or on the Hub. Everything else is a folder's address. */
+const unusual = new RegExp(String.raw`^hf:|\?|\.gguf|^\w[\w.-]*/[^/]+$|//${hubHosts}/`, "i");
 
 const isFolder = (source: unknown): boolean =>
   (typeof source === "string" || source instanceof URL) && !unusual.test(String(source));

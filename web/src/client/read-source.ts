@@ -17,12 +17,13 @@ export async function readSource(source: unknown, hub: unknown, what = "the mode
     const url = readAddress(`${what}'s address`, source);
     const id = idAtHub(url);
     if (id !== undefined) return readHubId(id);
+    const query = url.search !== "" && { query: url.search };
     const file = /[^/]+\.gguf$/i.exec(url.pathname)?.[0];
     if (file !== undefined) {
       const folder = new URL(".", url).href;
-      return { kind: "folder", url: folder, file: file + url.search };
+      return { kind: "folder", url: folder, file, ...query };
     }
-    const folder = { kind: "folder" as const, url: readFolder(`${what}'s address`, source) };
+    const folder = { kind: "folder" as const, url: readFolder(`${what}'s address`, source), ...query };
     return typeof source === "string" && isPlainId(source) ? { ...folder, orHub: readHubId(source) } : folder;
   }
   if (typeof source !== "object" || source === null) return refuseIt();

@@ -1,6 +1,6 @@
 // Finds the files that hold a model's weights, and reads their headers before the rest streams.
 import { checkMost } from "../loader/limits.js";
-import { chunksOf, type ModelSource, type OpenFile } from "../loader/model-source.js";
+import { chunksOf, isMissing, type ModelSource, type OpenFile } from "../loader/model-source.js";
 import { readOptionalText } from "../loader/read-text.js";
 import { shardNames } from "../loader/shard-names.js";
 import { weightChunksOf } from "../loader/weight-chunks.js";
@@ -33,7 +33,7 @@ export async function findWeights(source: ModelSource, signal: AbortSignal): Pro
     try {
       return { form, files: [{ name: whole, file: await source.open(whole, { signal }) }] };
     } catch (error) {
-      if (!(error instanceof LoadError && error.code === "not-found")) throw error;
+      if (!isMissing(error)) throw error;
       missing ??= error;
     }
     const indexFile = `${whole}.index.json`;

@@ -1,6 +1,7 @@
 // Where a model's files come from: an interface for hosts, caches, the Hub and local files.
 import { Gpt2Error, LoadError, reasonOf } from "../shared/errors.js";
 import { fileAddress, problemOfFileName } from "../shared/file-names.mjs";
+import type { FolderRequest } from "../shared/protocol.js";
 import { describeValue } from "../shared/refuse.js";
 import { byteReader, type ByteReader } from "./byte-reader.js";
 import { adviceOn } from "./retry-after.js";
@@ -73,6 +74,14 @@ export interface ReadOfInputs {
   totalBytes: number | undefined;
 }
 
+/**
+ * Whether there is no such file, for callers that can do without it. Hosts that do not list their files, such as S3, refuse
+ * a file that does not exist.
+ */
+export const isMissing = (error: unknown): error is LoadError =>
+  error instanceof LoadError &&
+  (error.code === "not-found" || ("isRefused" in error && error.isRefused === true));
+
 /** Whether an answer is a web page: hosts of single-page applications answer any address with their page. */
 export const isPage = ({ headers }: Response): boolean =>
   headers.get("content-type")?.startsWith("text/html") ?? false;
@@ -93,11 +102,13 @@ export async function fetchFile(
     throw new LoadError("network", `cannot fetch ${url}: ${reasonOf(error)}`);
   }
   if (!response.ok) {
-    const code = response.status === 404 ? "not-found" : "network";
-    throw new LoadError(
+    const { status, statusText } = response;
+    const code = status === 404 || status === 410 ? "not-found" : "network";
+    const refusal = new LoadError(
       code,
-      `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}${adviceOn(response)}`,
+      `cannot fetch ${url}: the host answered ${status} ${statusText}${adviceOn(response)}`,
     );
+    throw Object.assign(refusal, { isRefused: status === 401 || status === 403 });
   }
   if (isPage(response)) {
     throw new LoadError("not-found", `cannot fetch ${url}: the host answered with a web page`);
@@ -111,13 +122,17 @@ export class UrlSource implements ModelSource {
   /** Absolute, with a slash at the end. */
   private readonly folder: string;
   private readonly ask: typeof fetch;
-  private readonly given: string | undefined;
+  private readonly given: Pick<FolderRequest, "file" | "query">;
 
   /**
-   * `ask` must honour `Range` for every host, as steadyFetch does; its chunks may be "passing". `given` is the last part of
-   * an address as the caller wrote it: the file of that name is opened at exactly that address.
+   * `ask` must honour `Range` for every host, as steadyFetch does; its chunks may be "passing". `given` has the last part of
+   * an address as the caller wrote it, and its query: the file of that name is opened at exactly that address.
    */
-  constructor(folder: string, ask: typeof fetch = (...args) => fetch(...args), given?: string) {
+  constructor(
+    folder: string,
+    ask: typeof fetch = (...args) => fetch(...args),
+    given: UrlSource["given"] = {},
+  ) {
     this.id = folder;
     this.folder = folder;
     this.ask = ask;
@@ -125,9 +140,10 @@ export class UrlSource implements ModelSource {
   }
 
   private addressOf(name: string): string {
-    if (name === this.given) return this.folder + name;
+    const { file, query = "" } = this.given;
+    if (name === file) return this.folder + name + query;
     const problem = problemOfFileName(name);
-    if (problem === undefined) return fileAddress(this.folder, name);
+    if (problem === undefined) return fileAddress(this.folder, name) + query;
     throw new LoadError(
       "corrupt",
       `${describeValue(name)} is not the name of a file of the model: ${problem}`,

@@ -1,8 +1,7 @@
 // Reads the small files of a model folder.
-import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
 import { checkTextSize } from "./limits.js";
-import { chunksOf, type ModelSource, type OpenFile } from "./model-source.js";
+import { chunksOf, isMissing, type ModelSource, type OpenFile } from "./model-source.js";
 import { sha256 } from "./sha256.js";
 import { ChangedFileError } from "./steady-fetch.js";
 import { wrongHash, type Piece, type WeightsIndex } from "./weights-index.js";
@@ -78,8 +77,7 @@ export async function readOptionalBytes(
   try {
     return await readBytes(source, name, signal, index);
   } catch (error) {
-    const isMissing = error instanceof LoadError && error.code === "not-found";
-    if (!isMissing || (await listingOf(index, name))) throw error;
+    if (!isMissing(error) || (await listingOf(index, name))) throw error;
     return undefined;
   }
 }

@@ -36,13 +36,17 @@ export interface FolderRequest {
   kind: "folder";
   /** Absolute, with a slash at the end. */
   url: string;
-  /** The name of the GGUF file in it: the end of its address, percent-encoded and with its query. */
+  /** The name of the GGUF file in it: the end of its address, percent-encoded. */
   file?: string;
+  /** The address's query, with its question mark. Every file is requested with it, as hosts of signed addresses need. */
+  query?: string;
   /** The Hub model to load if the host has no such folder. */
   orHub?: HubRequest;
 }
 
 export const usualHub = "https://huggingface.co/";
+/** The Hub's hosts, as a regular expression. */
+export const hubHosts = String.raw`(?:huggingface|hf)\.co`;
 
 /** A model on a hub with Hugging Face's API. */
 export interface HubRequest {

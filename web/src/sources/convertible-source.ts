@@ -1,7 +1,7 @@
 // A model of the Hub or of local files, in any form. A converted model is read unchanged; all others are converted while
 // they are read.
 import type { ConvertOptions } from "../convert/index.js";
-import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
+import { isMissing, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { readText } from "../loader/read-text.js";
 import { withAdapters, withFile } from "../loader/model-id.js";
 import { LoadError } from "../shared/errors.js";
@@ -54,10 +54,9 @@ export class ConvertibleSource implements ModelSource {
     try {
       return await chosen.open(name, options);
     } catch (error) {
-      const isMissing = error instanceof LoadError && error.code === "not-found";
       // For these two files the conversion reads the weights, so the weights may be what is missing.
       const wantsWeights = name === "config.json" || name === "model.safetensors";
-      if (!isMissing || chosen === this.inner || !wantsWeights || this.options.gguf !== undefined)
+      if (!isMissing(error) || chosen === this.inner || !wantsWeights || this.options.gguf !== undefined)
         throw error;
       throw await withoutWeights(this.inner, error, options.signal);
     }
@@ -73,7 +72,7 @@ export class ConvertibleSource implements ModelSource {
         "an adapter can be merged only into a model that is not converted yet: load the original model with it",
       );
     } catch (error) {
-      if (!(error instanceof LoadError && error.code === "not-found")) throw error;
+      if (!isMissing(error)) throw error;
       return converted(this.inner, this.options);
     }
   }

@@ -57,7 +57,7 @@ function sourceOf(
 ): ModelSource {
   switch (found.kind) {
     case "folder":
-      return new UrlSource(found.url, steadyFetch(askOf(found.url), patience, "passing"), found.file);
+      return new UrlSource(found.url, steadyFetch(askOf(found.url), patience, "passing"), found);
     case "hub":
       return new HubSource(found, askOf(found.hub), patience);
     case "files":

@@ -1,5 +1,5 @@
 // The files of a model's folder: which are required and which are optional.
-import type { ModelSource, OpenFile } from "../loader/model-source.js";
+import { isMissing, type ModelSource, type OpenFile } from "../loader/model-source.js";
 import {
   listingOf,
   readOptionalBytes,
@@ -46,8 +46,6 @@ export async function hasOtherIndex({ source, index }: LoadState, signal: AbortS
   }
 }
 
-const isMissing = (error: unknown): error is LoadError =>
-  error instanceof LoadError && error.code === "not-found";
 const withoutIndex = ({ code, message }: LoadError) =>
   new LoadError(code, `there is no ${indexFile}; without it, ${message}`);
 

@@ -61,6 +61,7 @@ const sources = {
     kind: choice(["folder"]),
     url: name,
     file: maybeName,
+    query: optional(longText),
     orHub: optional(hub),
   }),
   hub,
