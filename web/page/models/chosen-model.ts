@@ -31,10 +31,7 @@ export function modelAt(text: string): ChosenModel {
   const id = idAtHub(url);
   if (id !== undefined) return hubModel(id);
   url.hash = "";
-  if (!/\.gguf$/i.test(url.pathname)) {
-    url.pathname = url.pathname.replace(/\/*$/, "/");
-    url.search = "";
-  }
+  if (!/\.gguf$/i.test(url.pathname)) url.pathname = url.pathname.replace(/\/*$/, "/");
   const { host } = url;
   const name = url.pathname.replace(/\/$/, "").replace(/^.*\//, "") || host;
   if (url.origin === location.origin) return { source: url, name, folder: url.href };

@@ -125,8 +125,8 @@ export class UrlSource implements ModelSource {
   private readonly given: Pick<FolderRequest, "file" | "query">;
 
   /**
-   * `ask` must honour `Range` for every host, as steadyFetch does; its chunks may be "passing". `given` has the last part of
-   * an address as the caller wrote it, and its query: the file of that name is opened at exactly that address.
+   * `ask` must honour `Range` for every host, as steadyFetch does; its chunks may be "passing". `given` is the end of an
+   * address as the caller wrote it: `file` is opened at exactly that address, and every file with `query`.
    */
   constructor(
     folder: string,
