@@ -31,6 +31,7 @@ it.each([
   ["space", text(" \n"), 20, "a is 2 bytes, weights.json says 20"],
   ["no UTF-8", [0x61, 0xff], 20, "a is 2 bytes, weights.json says 20"],
   ["other bytes", [0x61, 0x01], 20, "a is 2 bytes, weights.json says 20"],
+  ["a page", text("<html>"), 20, "a is a web page: its host answers so, or it was saved so"],
   ["JSON", text('{"a":0}'), 20, `a is 7 bytes, weights.json says 20: ${begins} "{"a":0}"`],
   ["lines", text(" no\n  entry é"), 99, `a is 14 bytes, weights.json says 99: ${begins} "no entry é"`],
   [

@@ -13,7 +13,7 @@ const hashOf = (text: string) => createHash("sha256").update(text).digest("hex")
 const { signal } = new AbortController();
 
 const source = (kept: Uint8Array, fresh = kept) =>
-  new MemorySource({ f: kept }, { afterReload: { f: fresh } });
+  new MemorySource({ f: kept, "x.json": kept }, { afterReload: { f: fresh, "x.json": fresh } });
 const reloads = ({ opened }: MemorySource) => opened.map(({ reload }) => reload);
 
 const failing = (code: string): ModelSource => ({
@@ -75,6 +75,27 @@ it("a listed text that stays wrong is refused with its name and both hashes", as
     message: `f has SHA-256 ${hashOf("wrong")}, weights.json says ${hashOf("right")}`,
   });
   expect(reloads(files)).toEqual([false, true]);
+});
+
+it.each([
+  ["its line endings were changed, as by Git", '{"a":\n1}\n', '{"a":\r\n1}\r\n'],
+  ["its line endings were changed, as by Git", "a\r\nb", "a\nb"],
+  ["perhaps a formatter such as Prettier changed it", '{"a":1}', '{ "a": 1 }'],
+  ["weights.json says [0-9a-f]{64}$", '{"a":1}', '{"a":2}'],
+  ["weights.json says [0-9a-f]{64}$", "a b", "a  b"],
+])("the error for a listed text with another hash says: %s", async (why, written, text) => {
+  const reading = readText(source(bytes(text)), "x.json", signal, listing("x.json", written));
+  await expect(reading).rejects.toThrow(new RegExp(why));
+});
+
+it.each([
+  ["version https://git-lfs.github.com/spec/v1\noid sha256:0", "f is a Git LFS pointer: run `git lfs pull`"],
+  ["\n<!DOCTYPE html><p>Sign in</p>", "f is a web page"],
+])("a small file with the contents %j is refused", async (text, message) => {
+  await expect(readText(source(bytes(text)), "f", signal)).rejects.toThrow(message);
+  const optional = readOptionalText(source(bytes(text)), "f", signal);
+  if (text.startsWith("version")) await expect(optional).rejects.toThrow(message);
+  else expect(await optional).toBeUndefined(); // a host that answers any address with its page
 });
 
 it("a listed text is not accepted before weights.json has arrived", async () => {

@@ -80,7 +80,7 @@ export interface ReadOfInputs {
  */
 export const isMissing = (error: unknown): error is LoadError =>
   error instanceof LoadError &&
-  (error.code === "not-found" || ("isRefused" in error && error.isRefused === true));
+  (error.code === "not-found" || ("mayBeMissing" in error && error.mayBeMissing === true));
 
 /** Whether an answer is a web page: hosts of single-page applications answer any address with their page. */
 export const isPage = ({ headers }: Response): boolean =>
@@ -108,7 +108,7 @@ export async function fetchFile(
       code,
       `cannot fetch ${url}: the host answered ${status} ${statusText}${adviceOn(response)}`,
     );
-    throw Object.assign(refusal, { isRefused: status === 401 || status === 403 });
+    throw Object.assign(refusal, { mayBeMissing: status === 401 || status === 403 });
   }
   if (isPage(response)) {
     throw new LoadError("not-found", `cannot fetch ${url}: the host answered with a web page`);

@@ -7,8 +7,11 @@ export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
+    const end = text.trim();
+    const isCut = /^[[{]/.test(end) && !/[\]}]$/.test(end);
+    const begins = `it begins with ${describeValue(text)} (${String(error)})`;
     const found =
-      text.trim() === "" ? "it is empty" : `it begins with ${describeValue(text)} (${String(error)})`;
+      end === "" ? "it is empty" : isCut ? `it is cut off after ${text.length} characters` : begins;
     throw new LoadError("corrupt", `${name} is not valid JSON: ${found.replace(/\s+/g, " ")}`);
   }
 }

@@ -75,7 +75,7 @@ export class NetworkPieces implements PieceSource {
       });
       for await (const chunk of chunksOf(file, path, signal)) {
         if (received + chunk.length > size) {
-          const text = quotedText(received > 0 ? into.subarray(0, received) : chunk);
+          const text = quotedText(path, received > 0 ? into.subarray(0, received) : chunk);
           throw corrupt(`${path} is longer than the ${size} bytes that weights.json says${text}`);
         }
         into.set(chunk, received);
@@ -83,7 +83,7 @@ export class NetworkPieces implements PieceSource {
         onBytes(chunk.length, file.origin ?? "network");
       }
       if (received < size) {
-        const text = quotedText(into.subarray(0, received));
+        const text = quotedText(path, into.subarray(0, received));
         throw corrupt(`${path} is ${received} bytes, weights.json says ${size}${text}`);
       }
       const hashed = this.hashing.then(() => this.hash(into));

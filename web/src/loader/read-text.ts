@@ -1,9 +1,11 @@
 // Reads the small files of a model folder.
 import { joined } from "../shared/joined.js";
+import { LoadError } from "../shared/errors.js";
 import { checkTextSize } from "./limits.js";
 import { chunksOf, isMissing, type ModelSource, type OpenFile } from "./model-source.js";
 import { sha256 } from "./sha256.js";
 import { ChangedFileError } from "./steady-fetch.js";
+import { checkContents } from "./weight-chunks.js";
 import { wrongHash, type Piece, type WeightsIndex } from "./weights-index.js";
 
 /** weights.json, which may arrive after the files that it lists; undefined if there is none. */
@@ -12,6 +14,17 @@ export type IndexPromise = Promise<WeightsIndex | undefined>;
 /** The entry of weights.json for a file. */
 export const listingOf = async (index: IndexPromise | undefined, name: string): Promise<Piece | undefined> =>
   (await index)?.files?.find(({ path }) => path === name);
+
+const again = 'Copy it again, with the line "* -text" in .gitattributes, and exclude it from formatting';
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** All bytes of the small file `name`. If it is too large, cancels it and throws. */
 export async function readWhole(
@@ -32,7 +45,24 @@ export async function readWhole(
     if (!file.stream.locked) file.stream.cancel().catch(() => {});
     throw error;
   }
-  return joined(chunks);
+  const bytes = joined(chunks);
+  checkContents(name, bytes);
+  return bytes;
+}
+
+/** The error for a listed text with another hash: of other line endings or formatting, if that explains it. */
+async function wrongText(listed: Piece, bytes: Uint8Array<ArrayBuffer>, found: string): Promise<LoadError> {
+  const { code, message } = wrongHash(listed, found);
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).replaceAll("\r\n", "\n");
+  const hashes = ["\n", "\r\n"].map((end) => sha256(new TextEncoder().encode(text.replaceAll("\n", end))));
+  if ((await Promise.all(hashes)).includes(listed.sha256))
+    return new LoadError(
+      code,
+      `${message}: its line endings were changed, as by Git (core.autocrlf). ${again}`,
+    );
+  const isFormatted = listed.path.endsWith(".json") && bytes.length !== listed.size && isJson(text);
+  if (!isFormatted) return new LoadError(code, message);
+  return new LoadError(code, `${message}: perhaps a formatter such as Prettier changed it. ${again}`);
 }
 
 /** All bytes of a file. If a file listed in weights.json has a wrong hash, it is fetched once more, bypassing all caches. */
@@ -53,7 +83,7 @@ async function readBytes(
     const listed = await listingOf(index, name);
     const found = listed ? await sha256(bytes) : "";
     if (!listed || found === listed.sha256) return bytes;
-    if (reload) throw wrongHash(listed, found);
+    if (reload) throw await wrongText(listed, bytes, found);
   }
 }
 
