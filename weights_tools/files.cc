@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -48,6 +49,24 @@ bool IsSameState(const struct stat& a, const struct stat& b) {
 
 void Append(std::string& text, std::span<const std::byte> bytes) {
   text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+// Fails if `begin`, the first bytes of a model's file, are of a pointer or a page in its place:
+// web/src/loader/weight-chunks.ts has the same rule.
+Status CheckContents(const fs::path& path, std::string_view begin) {
+  constexpr std::size_t kExamined = 64;
+  begin = begin.substr(0, kExamined);
+  begin.remove_prefix(std::min(begin.find_first_not_of(" \t\r\n"), begin.size()));
+  std::string lower(begin);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  const char* const found =
+      lower.starts_with("version https://git-lfs.github.com/")
+          ? " is a Git LFS pointer: run `git lfs pull` in the model's repository, and use the file "
+            "that it fetches"
+      : lower.starts_with("<!doctype") || lower.starts_with("<html")
+          ? " is a web page: its host answered so, or it was saved so"
+          : nullptr;
+  return found == nullptr ? Status(Done{}) : Error{ErrorCode::kCorrupt, path.string() + found};
 }
 
 }  // namespace
@@ -115,6 +134,7 @@ Result<std::string> Folder::ReadPart(const std::string& name, std::uint64_t begi
     if (count == 0) break;
     text.append(block.data(), static_cast<std::size_t>(count));
   }
+  if (begin == 0) GPT2_TRY(CheckContents(path_ / name, text));
   return text;
 }
 
@@ -128,7 +148,14 @@ Status Folder::Stream(const std::string& name, TakeBytes take) const {
   if (!S_ISREG(before.st_mode)) {
     return Error{ErrorCode::kIo, path.string() + " is not a regular file, expected one"};
   }
-  GPT2_ASSIGN(const std::uint64_t bytes, StreamToEnd(file, path, take));
+  bool is_first = true;
+  const auto take_checked = [&](std::span<const std::byte> bytes) -> Status {
+    if (std::exchange(is_first, false)) {
+      GPT2_TRY(CheckContents(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    }
+    return take(bytes);
+  };
+  GPT2_ASSIGN(const std::uint64_t bytes, StreamToEnd(file, path, take_checked));
   if (fstat(file.number(), &after) != 0) return FileError("read", path);
   if (!IsSameState(before, after) || bytes != static_cast<std::uint64_t>(after.st_size)) {
     return Error{ErrorCode::kIo, path.string() + " changed while it was read: run this again"};

@@ -43,21 +43,50 @@ Error InFolder(const Folder& folder, const Error& error) {
   return Error{error.code, folder.path().string() + "/" + error.message};
 }
 
+std::string HashOf(const std::string& text) {
+  Sha256 hash;
+  hash.Update(std::as_bytes(std::span(text)));
+  return ToHex(hash.Finish());
+}
+
+// Why `text` differs from `piece`, as the end of a message: web/src/loader/read-text.ts has the
+// same rule.
+std::string WhyDiffers(const std::string& text, const Piece& piece) {
+  constexpr const char* kAgain =
+      ". Copy it again, with the line \"* -text\" in .gitattributes, and exclude it from "
+      "formatting";
+  std::string unix_ends, other_ends;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
+    unix_ends += text[i];
+    other_ends += text[i] == '\n' ? "\r\n" : std::string(1, text[i]);
+  }
+  if (HashOf(unix_ends) == piece.sha256 || HashOf(other_ends) == piece.sha256) {
+    return std::string(": its line endings were changed, as by Git (core.autocrlf)") + kAgain;
+  }
+  const bool is_formatted = piece.path.ends_with(".json") && text.size() != piece.size &&
+                            ParseJson(text, piece.path).ok();
+  if (!is_formatted) return "";
+  return std::string(": perhaps a formatter such as Prettier changed it") + kAgain;
+}
+
 // The bytes of `piece`, verified against weights.json.
 Result<std::string> ReadChecked(const Folder& folder, const Piece& piece) {
   const std::string path = (folder.path() / piece.path).string();
   GPT2_ASSIGN(const std::uint64_t size, folder.SizeOf(piece.path));
+  constexpr std::uint64_t kMostRead = 64 << 20;
+  std::string bytes;
+  if (size == piece.size || size <= kMostRead) {
+    GPT2_ASSIGN(bytes, folder.Read(piece.path));
+  }
   if (size != piece.size) {
     return Error{ErrorCode::kCorrupt, path + " is " + std::to_string(size) +
                                           " bytes, weights.json says " +
-                                          std::to_string(piece.size)};
+                                          std::to_string(piece.size) + WhyDiffers(bytes, piece)};
   }
-  GPT2_ASSIGN(std::string bytes, folder.Read(piece.path));
-  Sha256 hash;
-  hash.Update(std::as_bytes(std::span(bytes)));
-  if (const std::string found = ToHex(hash.Finish()); found != piece.sha256) {
-    return Error{ErrorCode::kCorrupt,
-                 path + " has SHA-256 " + found + ", weights.json says " + piece.sha256};
+  if (const std::string found = HashOf(bytes); found != piece.sha256) {
+    return Error{ErrorCode::kCorrupt, path + " has SHA-256 " + found + ", weights.json says " +
+                                          piece.sha256 + WhyDiffers(bytes, piece)};
   }
   return bytes;
 }
@@ -194,9 +223,10 @@ bool IsPieceName(const std::string& name) {
 }
 
 bool IsModelFile(const std::string& name) {
-  for (const char* file : {kConfigFile, kTokenizerFile, kVocabFile, kBertVocabFile, kMergesFile,
-                           kTokenizerConfigFile, kSpecialTokensFile, kAddedTokensFile,
-                           kGenerationConfigFile, kWeightsIndexFile, kWeightsFile}) {
+  for (const char* file :
+       {kConfigFile, kTokenizerFile, kVocabFile, kBertVocabFile, kMergesFile, kTokenizerConfigFile,
+        kSpecialTokensFile, kAddedTokensFile, kGenerationConfigFile, kWeightsIndexFile,
+        kWeightsFile, kGitAttributesFile}) {
     if (name == file) return true;
   }
   for (const char* file : kSentencePieceFiles) {

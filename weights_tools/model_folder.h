@@ -31,6 +31,8 @@ inline constexpr const char* kAddedTokensFile = "added_tokens.json";
 inline constexpr const char* kGenerationConfigFile = "generation_config.json";
 inline constexpr const char* kWeightsIndexFile = "weights.json";
 inline constexpr const char* kWeightsFile = "model.safetensors";
+// Keeps Git from changing line endings, which would change hashes.
+inline constexpr const char* kGitAttributesFile = ".gitattributes";
 
 // "model.safetensors.000", "model.safetensors.001", ...
 std::string PieceName(std::size_t index);

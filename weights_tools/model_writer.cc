@@ -177,6 +177,7 @@ Result<WriteReport> WriteFolder(OutputFolder& folder, const WriteRequest& reques
   if (request.generation_config != nullptr) {
     GPT2_TRY(write(kGenerationConfigFile, *request.generation_config));
   }
+  GPT2_TRY(WriteText(folder, kGitAttributesFile, "* -text\n"));
   return WriteWeights(folder, request, files);
 }
 

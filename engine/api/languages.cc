@@ -1,14 +1,13 @@
 #include "engine/api/languages.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/api/reply.h"
@@ -89,22 +88,6 @@ Status Read(Gpt2Languages& owner, std::string_view files_json, std::size_t vocab
   return Done{};
 }
 
-Status TakeAll(Encoding& encoding, std::string_view text, Gpt2Languages& owner) {
-  constexpr std::size_t kPortion = 4096;
-  owner.ids.clear();
-  owner.places.clear();
-  Utf16Places units(text);
-  while (!encoding.is_done()) {
-    std::array<std::int32_t, kPortion> ids;
-    std::array<TokenPlace, kPortion> places;
-    GPT2_ASSIGN(const std::size_t count, encoding.Next(ids, places));
-    owner.ids.insert(owner.ids.end(), ids.begin(),
-                     ids.begin() + static_cast<std::ptrdiff_t>(count));
-    units.Append(std::span(places).first(count), owner.places);
-  }
-  return Done{};
-}
-
 }  // namespace
 }  // namespace gpt2
 
@@ -142,7 +125,10 @@ const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, si
                       : ends == 1 ? TextEnds::kBeginning
                                   : TextEnds::kWithout,
                       places != 0);
-    GPT2_TRY(gpt2::TakeAll(encoding, {text, size}, *languages));
+    GPT2_ASSIGN(gpt2::EncodedText all, encoding.TakeAll());
+    languages->ids = std::move(all.ids);
+    languages->places.clear();
+    gpt2::Utf16Places({text, size}).Append(all.places, languages->places);
     out.Open('{').Member("count", languages->ids.size()).Close('}');
     return Done{};
   });

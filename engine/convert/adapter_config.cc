@@ -54,6 +54,11 @@ bool IsOff(const Json& value) {
   return value.is_structured() && value.empty();
 }
 
+// Whether `name` is PEFT's whole name of a module of GPT2LMHeadModel, not only its end.
+bool IsWholeName(std::string_view name) {
+  return name.starts_with("transformer.") || name == "lm_head";
+}
+
 // The end of a module's name, or "^" and the whole name. PEFT treats the keys of patterns as
 // regular expressions. Only those that are plain names are accepted here.
 std::optional<std::string> ModuleEnd(std::string_view text) {
@@ -68,8 +73,7 @@ std::optional<std::string> ModuleEnd(std::string_view text) {
   }
   const bool is_name =
       !name.empty() && name.find_first_not_of(kNameCharacters) == std::string::npos;
-  // PEFT's names start with this.
-  const bool begins_right = !is_whole || name.starts_with("transformer.") || name == "lm_head";
+  const bool begins_right = !is_whole || IsWholeName(name);
   if (!is_name || !begins_right) return std::nullopt;
   return (is_whole ? "^" : "") + CanonicalName(name);
 }
@@ -185,8 +189,13 @@ class ConfigReader {
   Status ReadTargets(const Json& value) {
     if (value.is_string()) return Done{};
     config_.targets.emplace();
-    if (!IsOff(value)) return ReadNames("target_modules", value, *config_.targets);
-    config_.targets->emplace_back("c_attn");
+    if (IsOff(value)) config_.targets->emplace_back("c_attn");
+    GPT2_TRY(ReadNames("target_modules", value, *config_.targets));
+    for (std::size_t i = 0; value.is_array() && i < value.size(); ++i) {
+      if (IsWholeName(value[i].get_ref<const std::string&>())) {
+        config_.whole_targets.push_back(config_.targets->at(i));
+      }
+    }
     return Done{};
   }
 
@@ -256,6 +265,10 @@ bool IsAmong(const std::vector<std::string>& ends, std::string_view module) {
                      [&](const std::string& end) { return ModuleEndsIn(module, end); });
 }
 
+bool IsIn(const auto& list, const auto& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
 // "h.12.attn.c_attn" -> 12
 std::optional<std::size_t> LayerOf(std::string_view module) {
   if (!module.starts_with("h.")) return std::nullopt;
@@ -283,9 +296,10 @@ double AdapterConfig::ScaleOf(std::string_view module) const {
 
 bool AdapterConfig::IsTarget(std::string_view module) const {
   if (!targets || !IsAmong(*targets, module) || IsAmong(excluded, module)) return false;
-  if (layers.empty()) return true;
+  // PEFT takes a whole name in any layer (check_target_module_exists).
+  if (layers.empty() || IsIn(whole_targets, module)) return true;
   const auto layer = LayerOf(module);
-  return layer && std::find(layers.begin(), layers.end(), *layer) != layers.end();
+  return layer && IsIn(layers, *layer);
 }
 
 Result<AdapterConfig> ReadAdapterConfig(std::string_view text) {

@@ -29,6 +29,7 @@ struct AdapterConfig {
   // Ends of the names of the modules that LoRA changes. Empty if the file has "all-linear" or a
   // regular expression, which is not evaluated.
   std::optional<std::vector<std::string>> targets;
+  std::vector<std::string> whole_targets;  // those of them that are whole names
   std::vector<std::string> excluded;       // the same for modules that LoRA does not change
   std::vector<std::size_t> layers;         // the layers that LoRA changes; empty: all
   std::vector<std::string> saved_modules;  // ends of the names of modules that are saved as a whole

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -166,6 +167,9 @@ Status TorchFile::ReadZip() {
   GPT2_ASSIGN(const auto bytes,
               FindEntry(pickle_entry->begin, pickle_entry->name, pickle_entry->size));
   if (!bytes) return Done{};
+  Crc32 crc;
+  crc.Update(std::as_bytes(std::span(*bytes)));
+  GPT2_TRY(CheckCrc(pickle_entry->name, pickle_entry->crc, crc));
   GPT2_ASSIGN(const std::optional<Pickle> pickle, ReadPickle(*bytes));
   if (!pickle) return BadTorch("its data.pkl ends inside a value");
   GPT2_ASSIGN(content_, ReadStateDict(*pickle));
@@ -179,6 +183,7 @@ Status TorchFile::ReadZip() {
                              " bytes, its tensors need ", storage.Bytes()));
     }
     storage.begin = entry->second->begin;
+    storage.crc = entry->second->crc;
   }
   SortStorages();
   return Done{};

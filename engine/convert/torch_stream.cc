@@ -124,6 +124,7 @@ Result<std::span<const std::byte>> TorchStream::Take(std::span<const std::byte>&
 Result<std::span<const std::byte>> TorchStream::Next(std::span<const std::byte>& bytes) {
   while (true) {
     if (held_.size() > 0 && held_size_ == held_.size()) return GiveHeld();
+    GPT2_TRY(CheckStorage());
     if (bytes.empty()) return std::span<const std::byte>();
     if (!std::exchange(has_head_, true)) {
       const std::size_t begin = std::exchange(heads_given_, heads_given_ + source().head_size);
@@ -154,8 +155,19 @@ Result<std::span<const std::byte>> TorchStream::Next(std::span<const std::byte>&
 // Skips up to byte `end` of the file.
 void TorchStream::Skip(std::uint64_t end, std::span<const std::byte>& bytes) {
   const std::uint64_t count = std::min<std::uint64_t>(end - std::min(end, at_), bytes.size());
+  if (checked_ != nullptr) {
+    const std::uint64_t checked = std::min(count, checked_end_ - at_);
+    crc_.Update(bytes.first(static_cast<std::size_t>(checked)));
+  }
   at_ += count;
   bytes = bytes.subspan(static_cast<std::size_t>(count));
+}
+
+// Compares the checksum of a storage once all of its bytes have passed.
+Status TorchStream::CheckStorage() {
+  if (checked_ == nullptr || at_ < checked_end_) return Done{};
+  const TorchStorage& storage = *std::exchange(checked_, nullptr);
+  return CheckCrc(source().file.EntryName(storage), storage.crc, crc_);
 }
 
 // Reads the bytes before the values of a storage.
@@ -178,6 +190,11 @@ Status TorchStream::TakeStorageHead(std::span<const std::byte>& bytes) {
   }
   data_ = storage().begin + before;
   has_data_ = true;
+  if (storage().crc != 0) {
+    checked_ = &storage();
+    checked_end_ = data_ + storage().Bytes();
+    crc_ = {};
+  }
   const std::vector<TorchStorage>& storages = file.content().storages;
   const std::size_t next = region().storage + 1;
   const std::uint64_t most = next < storages.size() ? storages[next].begin : file.end();
@@ -190,8 +207,7 @@ Result<std::span<const std::byte>> TorchStream::TakeRegion(std::span<const std::
   const std::uint64_t end = data_ + region().end;
   const auto take = static_cast<std::size_t>(std::min<std::uint64_t>(end - at_, bytes.size()));
   const std::span<const std::byte> taken = bytes.first(take);
-  bytes = bytes.subspan(take);
-  at_ += take;
+  Skip(at_ + take, bytes);
   if (!region().is_held) {
     if (at_ == end) NextRegion();
     return taken;

@@ -12,6 +12,7 @@
 #include "engine/base/result.h"
 #include "engine/convert/torch_file.h"
 #include "engine/convert/torch_tensors.h"
+#include "engine/convert/zip_directory.h"
 
 namespace gpt2 {
 
@@ -57,6 +58,7 @@ class TorchStream {
   Status Plan(TorchFile file, bool is_tied);
   Result<std::span<const std::byte>> Next(std::span<const std::byte>& bytes);
   void Skip(std::uint64_t size, std::span<const std::byte>& bytes);
+  Status CheckStorage();
   Status TakeStorageHead(std::span<const std::byte>& bytes);
   Result<std::span<const std::byte>> TakeRegion(std::span<const std::byte>& bytes);
   std::span<const std::byte> GiveHeld();
@@ -74,6 +76,9 @@ class TorchStream {
   std::size_t region_ = 0;       // index into its regions
   bool has_data_ = false;        // the region's storage starts at data_
   std::uint64_t data_ = 0;
+  const TorchStorage* checked_ = nullptr;  // the storage whose bytes are in crc_
+  std::uint64_t checked_end_ = 0;          // its end in the file
+  Crc32 crc_;
   std::string pending_;               // the bytes before a storage that have arrived
   AlignedBuffer<std::byte> held_;     // the region's bytes
   std::uint64_t held_size_ = 0;       // bytes of it that have arrived

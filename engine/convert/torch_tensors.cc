@@ -89,10 +89,18 @@ class StateDictReader {
     return Error{ErrorCode::kCorrupt, Concat("tensor ", Quoted(name_), " ", what)};
   }
 
-  // The arguments of torch._utils._rebuild_tensor_v2: storage, offset, shape, strides, and others
-  // that are not used here.
+  // The arguments of torch._utils._rebuild_tensor_v2: storage, offset, shape, strides, two that are
+  // not used here, and the bits of views whose values differ from those of the storage.
   Status TakeTensor(const PickleValue& arguments) {
     if (arguments.items.size() < 4) return Bad("has no storage, offset, shape and strides");
+    const PickleValue none;
+    const PickleValue& bits = arguments.items.size() > 6 ? pickle_.Item(arguments, 6) : none;
+    for (std::size_t i = 0; i + 1 < bits.items.size(); i += 2) {
+      if (pickle_.Item(bits, i + 1).number == 0) continue;
+      return Error{ErrorCode::kUnsupported,
+                   Concat("tensor ", Quoted(name_), " has the bit ",
+                          Quoted(pickle_.Item(bits, i).text), ": save it after resolve_neg()")};
+    }
     TorchTensor tensor;
     tensor.name = name_;
     GPT2_TRY(TakeStorage(pickle_.Item(arguments, 0), tensor.storage));

@@ -25,6 +25,7 @@ struct TorchStorage {
   const TorchType* type;  // one of a table
   std::uint64_t values = 0;
   std::uint64_t begin = 0;  // its place in the file, including the bytes before it
+  std::uint32_t crc = 0;    // of a zip archive's entry; 0: unknown
 
   std::uint64_t Bytes() const { return values * type->bytes; }
 };

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,6 +64,27 @@ void TakeZip64Field(std::string_view extra, std::uint64_t& stored, ZipEntry& ent
 
 }  // namespace
 
+Crc32::Crc32() {
+  constexpr std::uint32_t kPolynomial = 0xedb88320;  // APPNOTE.TXT 4.4.7, reversed
+  for (std::uint32_t byte = 0; byte < table_.size(); ++byte) {
+    std::uint32_t rest = byte;
+    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1) != 0 ? kPolynomial : 0);
+    table_[byte] = rest;
+  }
+}
+
+void Crc32::Update(std::span<const std::byte> bytes) {
+  for (const std::byte byte : bytes) {
+    state_ = table_[(state_ ^ static_cast<std::uint32_t>(byte)) & 0xff] ^ (state_ >> 8);
+  }
+}
+
+Status CheckCrc(std::string_view name, std::uint32_t expected, const Crc32& crc) {
+  if (expected == 0 || crc.value() == expected) return Done{};
+  return BadZip(Concat("its file ", Quoted(name), " is damaged: its CRC-32 is ", crc.value(),
+                       ", the central directory says ", expected));
+}
+
 Result<ZipDirectory> FindZipDirectory(std::string_view tail, std::uint64_t file_size) {
   const std::size_t end = FindEnd(tail);
   if (end == std::string_view::npos) {
@@ -107,9 +129,10 @@ Result<std::vector<ZipEntry>> ReadZipDirectory(std::string_view bytes,
     const std::string_view magic = at.Bytes(4);
     at.Bytes(4);  // versions
     const std::uint64_t flags = at.Whole(2), method = at.Whole(2);
-    at.Bytes(8);  // time, date and CRC-32
+    at.Bytes(4);  // time and date
+    const auto crc = static_cast<std::uint32_t>(at.Whole(4));
     std::uint64_t stored = at.Whole(4);
-    ZipEntry entry{.size = at.Whole(4)};
+    ZipEntry entry{.size = at.Whole(4), .crc = crc};
     const std::uint64_t name_size = at.Whole(2), extra_size = at.Whole(2);
     const std::uint64_t comment_size = at.Whole(2);
     at.Bytes(8);  // disk and attributes

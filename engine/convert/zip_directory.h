@@ -2,8 +2,10 @@
 // than 4 GB. The copy of each entry before its file is not used, because it may differ.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +33,23 @@ struct ZipEntry {
   std::string_view name;    // borrowed
   std::uint64_t begin = 0;  // of its local head
   std::uint64_t size = 0;   // bytes, as stored
+  std::uint32_t crc = 0;    // CRC-32; 0 if the writer computed none, as PyTorch can be told
 };
+
+// The CRC-32 of bytes that arrive in portions.
+class Crc32 {
+ public:
+  Crc32();
+  void Update(std::span<const std::byte> bytes);
+  std::uint32_t value() const { return ~state_; }
+
+ private:
+  std::array<std::uint32_t, 256> table_;  // of a byte
+  std::uint32_t state_ = 0xffffffff;
+};
+
+// Fails if `crc` is not that of the file `name`.
+Status CheckCrc(std::string_view name, std::uint32_t expected, const Crc32& crc);
 
 // Finds the list of an archive of `file_size` bytes in `tail`, its last kZipTail bytes or all of
 // it. Messages do not name the archive.

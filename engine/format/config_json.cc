@@ -37,13 +37,15 @@ const Json* FindValue(const Json& json, std::string_view key) {
   return value != nullptr && value->is_null() ? nullptr : value;
 }
 
-// `other_name` is transformers' name of the same size in all models (GPT2Config.attribute_map).
-Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t most,
-                             const char* other_name = nullptr) {
+// The default is `usual`, as in GPT2Config and GPTBigCodeConfig of transformers, if the file names
+// its kind: other JSON is no config. `other_name` is the same size in all models (attribute_map).
+Result<std::size_t> ReadSize(const Json& json, const char* key, std::size_t usual,
+                             std::int64_t most, const char* other_name = nullptr) {
   const Json* json_value = FindMember(json, key);
   const Json* const other = other_name == nullptr ? nullptr : FindMember(json, other_name);
   if (json_value == nullptr) json_value = other;
-  if (json_value == nullptr) return Bad(Concat("\"", key, "\" is missing"));
+  if (json_value == nullptr && FindMember(json, "model_type") != nullptr) return usual;
+  if (json_value == nullptr) return Bad(Concat("\"", key, "\" and \"model_type\" are missing"));
   if (other != nullptr && Shown(*other) != Shown(*json_value)) {
     return Bad(Concat("\"", key, "\" is ", Shown(*json_value), ", but \"", other_name, "\" is ",
                       Shown(*other), ": both name one size, expected equal values"));
@@ -220,19 +222,20 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   ModelConfig model;
   Config& c = model.config;
   GPT2_TRY(ReadModelType(json, c));
-  GPT2_ASSIGN(c.n_embd, ReadSize(json, "n_embd", kMostWidth, "hidden_size"));
-  GPT2_ASSIGN(c.n_head, ReadSize(json, "n_head", kMostWidth, "num_attention_heads"));
-  GPT2_ASSIGN(c.n_layer, ReadSize(json, "n_layer", std::int64_t{kMostLayers}, "num_hidden_layers"));
-  GPT2_ASSIGN(c.vocab_size, ReadSize(json, "vocab_size", std::int64_t{kMostVocabulary}));
+  GPT2_ASSIGN(c.n_embd, ReadSize(json, "n_embd", 768, kMostWidth, "hidden_size"));
+  GPT2_ASSIGN(c.n_head, ReadSize(json, "n_head", 12, kMostWidth, "num_attention_heads"));
+  GPT2_ASSIGN(c.n_layer,
+              ReadSize(json, "n_layer", 12, std::int64_t{kMostLayers}, "num_hidden_layers"));
+  GPT2_ASSIGN(c.vocab_size, ReadSize(json, "vocab_size", 50257, std::int64_t{kMostVocabulary}));
   constexpr const char* kPositions = "max_position_embeddings";
   const bool has_positions =
       FindMember(json, "n_positions") != nullptr || FindMember(json, kPositions) != nullptr;
   GPT2_ASSIGN(c.n_positions, has_positions
-                                 ? ReadSize(json, "n_positions", kMostPositions, kPositions)
-                                 : ReadSize(json, "n_ctx", kMostPositions));
+                                 ? ReadSize(json, "n_positions", 1024, kMostPositions, kPositions)
+                                 : ReadSize(json, "n_ctx", 1024, kMostPositions));
   c.n_inner = 4 * c.n_embd;
   if (FindValue(json, "n_inner") != nullptr) {
-    GPT2_ASSIGN(c.n_inner, ReadSize(json, "n_inner", 4 * kMostWidth));
+    GPT2_ASSIGN(c.n_inner, ReadSize(json, "n_inner", c.n_inner, 4 * kMostWidth));
   }
   if (c.n_embd % c.n_head != 0) {
     return Bad(Concat("\"n_embd\" ", c.n_embd, " is not a multiple of \"n_head\" ", c.n_head));

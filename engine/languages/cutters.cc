@@ -87,7 +87,7 @@ std::vector<Part> Merged(std::vector<Part> parts, CutBehavior behavior) {
 void AppendPieces(const TextPiece& piece, std::vector<Part> parts, CutBehavior behavior,
                   std::vector<TextPiece>& pieces) {
   for (const Part& part : Merged(std::move(parts), behavior)) {
-    pieces.push_back({piece.Part(part.begin, part.end), piece.is_first && part.begin == 0});
+    pieces.push_back(piece.Cut(part.begin, part.end));
   }
 }
 
@@ -234,6 +234,7 @@ class Metaspace final : public TextCutter {
     pieces.push_back(std::move(piece));
     return Done{};
   }
+  bool wants_first() const override { return scheme_ == PrependScheme::kFirst; }
 
  private:
   std::string replacement_;

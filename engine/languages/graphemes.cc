@@ -10,7 +10,7 @@
 namespace gpt2 {
 namespace {
 
-#include "engine/languages/grapheme_parts.inc"
+#include "engine/languages/grapheme_unicode_ranges.inc"
 
 // Flags, which generate.mjs determines one by one.
 enum GraphemePart : unsigned {

@@ -48,6 +48,11 @@ class LanguageTokenizer final : public TextEncoder {
     }
     tokenizer->added_ = AddedTokens(std::move(raw));
     tokenizer->normalized_added_ = AddedTokens(std::move(normalized));
+    // Only places tell whether a changed text begins where the original does.
+    tokenizer->needs_places_ =
+        !parts.normalizers.empty() &&
+        std::any_of(parts.cutters.begin(), parts.cutters.end(),
+                    [](const auto& cutter) { return cutter->wants_first(); });
     tokenizer->parts_ = std::move(parts);
     return std::shared_ptr<const LanguageTokenizer>(std::move(tokenizer));
   }
@@ -63,10 +68,11 @@ class LanguageTokenizer final : public TextEncoder {
     while (!raw.is_done()) {
       const AddedTokenCutter::Cut cut = raw.Next();
       if (!cut.before.empty()) {
-        AlignedText normalized = Align(cut.before, cut.place.begin - cut.before.size(), has_places);
+        TextPiece normalized{
+            Align(cut.before, cut.place.begin - cut.before.size(), has_places || needs_places_),
+            cut.before.data() == text.data()};
         for (const auto& step : parts_.normalizers) GPT2_TRY(step->ApplyTo(normalized));
-        GPT2_TRY(
-            EncodeNormalized(normalized, takes_special, cut.before.data() == text.data(), out));
+        GPT2_TRY(EncodeNormalized(normalized, takes_special, out));
       }
       if (cut.id) out.Add(*cut.id, cut.place);
     }
@@ -129,15 +135,13 @@ class LanguageTokenizer final : public TextEncoder {
                        [](char c) { return (c >= 'a' && c <= 'z') || (c & 0x80) != 0; });
   }
 
-  Status EncodeNormalized(const AlignedText& text, bool takes_special, bool is_first,
-                          EncodedText& out) const {
+  Status EncodeNormalized(const TextPiece& text, bool takes_special, EncodedText& out) const {
     AddedTokenCutter cutter(normalized_added_, text.text, takes_special);
     while (!cutter.is_done()) {
       const AddedTokenCutter::Cut cut = cutter.Next();
       if (!cut.before.empty()) {
         const std::size_t begin = cut.place.begin - cut.before.size();
-        std::vector<TextPiece> pieces = {
-            {text.Part(begin, cut.place.begin), is_first && begin == 0}};
+        std::vector<TextPiece> pieces = {text.Cut(begin, cut.place.begin)};
         for (const auto& step : parts_.cutters) {
           std::vector<TextPiece> next;
           for (TextPiece& piece : pieces) GPT2_TRY(step->Cut(std::move(piece), next));
@@ -153,6 +157,7 @@ class LanguageTokenizer final : public TextEncoder {
   LanguageParts parts_;
   AddedTokens added_;
   AddedTokens normalized_added_;
+  bool needs_places_ = false;
 };
 
 }  // namespace

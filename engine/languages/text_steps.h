@@ -47,6 +47,13 @@ std::unique_ptr<const TextStep> BertStep(const BertRules& rules);
 // A piece of a text. No token crosses its ends.
 struct TextPiece : AlignedText {
   bool is_first = false;  // whether it is at the start of the original text
+
+  // The bytes from `begin` to `end`. With places, these decide whether the part is first: a step
+  // may have removed the beginning of the text, or prepended to it.
+  TextPiece Cut(std::size_t begin, std::size_t end) const {
+    const bool is_at_start = places.empty() ? begin == 0 : PlaceOf(begin, end).begin == 0;
+    return {Part(begin, end), is_first && is_at_start};
+  }
 };
 
 // How matches of a pattern are split, with the names in `tokenizers`.
@@ -64,6 +71,8 @@ class TextCutter {
   virtual ~TextCutter() = default;
   // Cuts `piece`, which is not empty, and appends the resulting pieces. None of them is empty.
   virtual Status Cut(TextPiece piece, std::vector<TextPiece>& pieces) const = 0;
+  // Whether it treats the first piece in another way.
+  virtual bool wants_first() const { return false; }
 };
 using TextCutters = std::vector<std::unique_ptr<const TextCutter>>;
 

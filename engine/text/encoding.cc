@@ -252,4 +252,17 @@ Result<std::size_t> Encoding::Next(std::span<std::int32_t> ids, std::span<TokenP
   return count;
 }
 
+Result<EncodedText> Encoding::TakeAll() {
+  constexpr std::size_t kPortion = 1024;
+  EncodedText all;
+  while (!is_done()) {
+    const std::size_t begin = all.ids.size();
+    all.Resize(begin + kPortion);
+    GPT2_ASSIGN(const std::size_t count,
+                Next(std::span(all.ids).subspan(begin), std::span(all.places).subspan(begin)));
+    all.Resize(begin + count);
+  }
+  return all;
+}
+
 }  // namespace gpt2

@@ -84,6 +84,9 @@ class Encoding {
   // byte of the text; do not call it again after that.
   Result<std::size_t> Next(std::span<std::int32_t> ids, std::span<TokenPlace> places = {});
 
+  // All ids that are left, and their places, if the encoding has them.
+  Result<EncodedText> TakeAll();
+
   bool is_done() const {
     return is_done_ && word_.is_done() && others_.ok() && given_ == others_.value().ids.size();
   }

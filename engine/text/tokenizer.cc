@@ -167,13 +167,9 @@ std::optional<std::int32_t> Tokenizer::WholeWord(std::string_view word) const {
 
 Result<std::vector<std::int32_t>> Tokenizer::Encode(std::string_view text, SpecialTokens special,
                                                     TextEnds ends) const {
-  std::vector<std::int32_t> ids;
-  std::array<std::int32_t, 1024> portion;
-  for (Encoding encoding(*this, text, special, ends); !encoding.is_done();) {
-    GPT2_ASSIGN(const std::size_t count, encoding.Next(portion));
-    ids.insert(ids.end(), portion.begin(), portion.begin() + static_cast<std::ptrdiff_t>(count));
-  }
-  return ids;
+  Encoding encoding(*this, text, special, ends);
+  GPT2_ASSIGN(EncodedText all, encoding.TakeAll());
+  return std::move(all.ids);
 }
 
 Result<std::string> Tokenizer::Decode(std::span<const std::int32_t> ids) const {

@@ -366,6 +366,12 @@ TEST(Adapter, OnlyLayersToTransformNeedFactors) {
     files.config["layers_to_transform"] = layers;
     EXPECT_TRUE(Merge(model, files).ok());
   }
+  files.config["target_modules"] = {"transformer.h.1.attn.c_attn"};  // whole, so in any layer
+  files.config["layers_to_transform"] = {0};
+  EXPECT_TRUE(Merge(model, files).ok());
+  files.config["target_modules"] = {"h.1.attn.c_attn"};
+  EXPECT_TRUE(Has(Merge(model, files).error().message, "target_modules"));
+  files.config["target_modules"] = {"c_attn"};
   files.config["layers_to_transform"] = nullptr;
   files.config["exclude_modules"] = {"h.0.attn.c_attn"};
   EXPECT_TRUE(Merge(model, files).ok());

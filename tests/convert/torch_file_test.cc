@@ -264,6 +264,9 @@ TEST(TorchFile, AFileWithoutAStateDictIsRefused) {
   const std::string one = PickledTensor(view);
   view.values = 2;
   refused(PickledDict({{"a", one}, {"b", PickledTensor(view)}}), "another type or size");
+  view.bits = "neg";
+  refused(PickledDict({{"a", PickledTensor(view)}}), "tensor \"a\" has the bit \"neg\"");
+  view.bits = "";
 }
 
 TEST(TorchFile, TensorsAndStoragesHaveShortNamesThatDiffer) {
@@ -316,6 +319,23 @@ TEST(TorchFile, OnlyZipFilesAsTorchSaveWritesThemAreRead) {
           "its file \"m/data/0\" is compressed (method 8, deflate), expected it stored");
   refused(with(0, [](ZipPart& part) { part.flags |= 1; }), "its file \"m/data.pkl\" is encrypted");
   refused(with(1, [](ZipPart& part) { part.name = "m/data/1"; }), "\"m/data/0\" is missing");
+  refused(with(0, [](ZipPart& part) { part.crc = 1; }), "file \"m/data.pkl\" is damaged: its CRC");
+  // The values of a storage arrive later.
+  const auto streamed = [&](std::uint32_t crc) {
+    const std::string file = with(1, [&](ZipPart& part) { part.crc = crc; });
+    auto stream = TorchStream::Create({ReadTorchFile(file, "model.bin").value()}, false).value();
+    std::string error;
+    for (const char byte : file) {
+      std::span<const std::byte> bytes = std::as_bytes(std::span(&byte, 1));
+      for (auto out = stream.Take(bytes); !out.ok() || !out.value().empty();
+           out = stream.Take(bytes)) {
+        if (!out.ok()) return out.error().message;
+      }
+    }
+    return error;
+  };
+  EXPECT_EQ(streamed(0xaeef2a50), "");  // of "abcdefgh"
+  EXPECT_TRUE(Has(streamed(0xaeef2a51), "model.bin: its file \"m/data/0\" is damaged: its CRC-32"));
   refused(with(1, [](ZipPart& part) { part.bytes += "x"; }), "has 9 bytes, its tensors need 8");
   refused(ZipOf({parts[0], parts[1], parts[1]}), "\"m/data/0\" occurs twice");
   refused(ZipOf({parts[1]}), "without data.pkl");

@@ -29,6 +29,14 @@ TEST(ConfigJson, AGpt2ConfigGetsTheDefaultsOfTransformers) {
   const auto result = ReadConfigJson(Gpt2Config().dump());
   ASSERT_TRUE(result.ok()) << result.error().message;
   const Config& config = result.value().config;
+  for (const char* type : {"gpt2", "gpt_bigcode"}) {
+    const auto bare = ReadConfigJson(Json{{"model_type", type}, {"n_head", 6}}.dump());
+    ASSERT_TRUE(bare.ok()) << bare.error().message;
+    const Config& sizes = bare.value().config;
+    EXPECT_EQ(sizes.n_embd + sizes.n_positions, config.n_embd + config.n_positions);
+    EXPECT_EQ(sizes.n_layer + sizes.vocab_size, config.n_layer + config.vocab_size);
+    EXPECT_EQ(sizes.n_head, 6u);
+  }
   EXPECT_EQ(config.n_inner, 3072u);
   EXPECT_EQ(config.head_dim(), 64u);
   EXPECT_TRUE(config.tie_word_embeddings);
@@ -44,7 +52,8 @@ TEST(ConfigJson, InvalidValuesAreRefusedByName) {
       EXPECT_TRUE(Has(error, "expected"));
     }
   }
-  EXPECT_TRUE(Has(ReadConfigJson("{}").error().message, "\"n_embd\" is missing"));
+  EXPECT_TRUE(
+      Has(ReadConfigJson("{}").error().message, "\"n_embd\" and \"model_type\" are missing"));
   EXPECT_TRUE(Has(ErrorWith("n_head", 7), "multiple"));
   EXPECT_TRUE(Has(ErrorWith("activation_function", "mish"), "\"mish\", expected one of"));
   EXPECT_TRUE(Has(ErrorWith("model_type", "llama"), "llama"));

@@ -137,6 +137,24 @@ TEST(LanguageJson, EachTokenHasItsPlaceInTheTextBeforeAllSteps) {
             (Parts{"", "", "\xef\xbd\x81", " <unk> ", "", "", "bbb", "a\xcc\x81", "a\xcc\x81"}));
 }
 
+// Expected: the ids of tokenizers 0.23.
+TEST(LanguageJson, MetaspaceMarksTheFirstPieceOnlyIfItBeginsWhereTheTextDoes) {
+  const std::string space = "\xe2\x96\x81";
+  Json file = File({{"type", "WordLevel"},
+                    {"unk_token", "?"},
+                    {"vocab", {{"?", 0}, {"a", 1}, {space + "a", 2}, {"b" + space + "a", 3}}}});
+  file["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", space}, {"prepend_scheme", "first"}};
+  EXPECT_EQ(Encoded(file, "a"), (Ids{2}));
+  file["normalizer"] = {{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}};
+  EXPECT_EQ(Encoded(file, "a\n"), (Ids{2}));
+  EXPECT_EQ(Encoded(file, "\na"), (Ids{1}));
+  EXPECT_EQ(Encoded(file, " a"), (Ids{1}));
+  file["normalizer"] = {{"type", "Replace"}, {"pattern", {{"String", "c"}}}, {"content", ""}};
+  EXPECT_EQ(Encoded(file, "ca"), (Ids{1}));
+  EXPECT_EQ(Encoded(file, "ac"), (Ids{2}));
+}
+
 TEST(LanguageJson, AnUnknownWordIsAnErrorIfTheUnknownTokenIsMissing) {
   Json file = WordLevel();
   file["model"]["unk_token"] = "<none>";

@@ -60,6 +60,7 @@ struct TensorView {
   std::int64_t offset = 0;
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;
+  std::string bits;  // "neg" or "conj"; "" for a usual view
 };
 inline std::string PickledTensor(const TensorView& view) {
   const std::string storage =
@@ -67,10 +68,14 @@ inline std::string PickledTensor(const TensorView& view) {
                     PickledText("cpu"), PickledWhole(view.values)}) +
       "Q";
   const std::string no_hooks = PickledName("collections", "OrderedDict") + ")R";
-  return PickledName("torch._utils", "_rebuild_tensor_v2") +
-         PickledTuple({storage, PickledWhole(view.offset), PickledSizes(view.shape),
-                       PickledSizes(view.strides), "\x89", no_hooks}) +
-         "R";
+  std::vector<std::string> arguments = {storage,
+                                        PickledWhole(view.offset),
+                                        PickledSizes(view.shape),
+                                        PickledSizes(view.strides),
+                                        "\x89",
+                                        no_hooks};
+  if (!view.bits.empty()) arguments.push_back("}" + PickledText(view.bits) + "\x88s");
+  return PickledName("torch._utils", "_rebuild_tensor_v2") + PickledTuple(arguments) + "R";
 }
 
 struct ZipPart {
@@ -79,6 +84,7 @@ struct ZipPart {
   std::uint64_t method = 0;
   std::uint64_t flags = 0x0808;
   bool is_zip64 = false;  // sizes and place in the extra field
+  std::uint32_t crc = 0;  // 0: not computed
 };
 
 // A zip archive, sizes behind the data, as torch.save makes it.
@@ -87,7 +93,8 @@ inline std::string ZipOf(const std::vector<ZipPart>& parts) {
   std::string file, list;
   for (const ZipPart& part : parts) {
     const std::size_t begin = file.size(), size = part.bytes.size();
-    const std::string both = number(part.flags, 2) + number(part.method, 2) + number(0, 8);
+    const std::string both =
+        number(part.flags, 2) + number(part.method, 2) + number(0, 4) + number(part.crc, 4);
     const std::string padding = "FB" + number(3, 2) + "ZZZ";
     file += "PK\3\4" + number(0, 2) + both + number(0, 8) + number(part.name.size(), 2) +
             number(padding.size(), 2) + part.name + padding + part.bytes;

@@ -52,6 +52,15 @@ it.each([
   expect(added({ ...shape, n_ctx: 1 }, kv, weights)).toBe(added(shape, kv, weights));
 });
 
+it("planMemory counts the sizes that transformers assumes, and those with other names", () => {
+  const all = { n_embd: 768, n_head: 12, n_layer: 12, n_positions: 1024, vocab_size: 50257 };
+  expect(added({ model_type: "gpt2" })).toBe(added(all));
+  const { n_layer: num_hidden_layers, n_positions: max_position_embeddings, n_embd: hidden_size } = all;
+  expect(added({ num_hidden_layers, max_position_embeddings, hidden_size, vocab_size: 50257 })).toBe(
+    added(all),
+  );
+});
+
 it("planMemory counts one key and value for all heads of a GPT-BigCode model", () => {
   const shape = { model_type: "gpt_bigcode", n_embd: 1000, n_head: 10, n_layer: 10, n_positions: 5000 };
   const cache = (more: object) => added({ ...shape, ...more }) - added({ ...shape, ...more, n_layer: 0 });

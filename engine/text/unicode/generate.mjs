@@ -1,5 +1,5 @@
 // Writes the tables of characters that tokenizers distinguish: ../unicode_ranges.inc, ../../languages/unicode_tables.inc
-// and ../../languages/grapheme_parts.inc. Run by hand: node engine/text/unicode/generate.mjs
+// and ../../languages/grapheme_unicode_ranges.inc. Run by hand: node engine/text/unicode/generate.mjs
 //
 // Hugging Face's `tokenizers` itself supplies them, because its parts use several versions of Unicode. Regular expressions
 // use version 16, Digits and Lowercase 17, and the parts that are as old as BERT 8 to 11.
@@ -263,6 +263,6 @@ const graphemes = ranges(
   graphemeParts(),
 );
 writeFileSync(
-  new URL("../../languages/grapheme_parts.inc", import.meta.url),
+  new URL("../../languages/grapheme_unicode_ranges.inc", import.meta.url),
   `${[made, ...graphemes].join("\n")}\n`,
 );

@@ -56,7 +56,8 @@ export function isModelFile(path: string, bytes: Uint8Array): boolean {
   if (path === "weights.json") return readIndex(bytes) !== undefined;
   try {
     const config = parseJson(new TextDecoder().decode(bytes), path);
-    return typeof (Object(config) as { n_embd?: unknown }).n_embd === "number";
+    const { n_embd: width, model_type: type } = Object(config) as Record<"n_embd" | "model_type", unknown>;
+    return typeof width === "number" || typeof type === "string";
   } catch {
     return false;
   }

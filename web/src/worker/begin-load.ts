@@ -3,6 +3,7 @@ import type { EngineTokenizer } from "../convert/index.js";
 import { parseJson } from "../loader/parse-json.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import type { Engine } from "./engine.js";
+import { sizeIn } from "./memory-plan.js";
 import { sentencePieceFiles, type TokenizerTexts } from "./model-files.js";
 
 async function importPart<T>(file: string, part: Promise<T>): Promise<T> {
@@ -13,10 +14,7 @@ async function importPart<T>(file: string, part: Promise<T>): Promise<T> {
   }
 }
 
-function vocabSizeOf(config: string): number {
-  const { vocab_size: size } = Object(parseJson(config, "config.json")) as { vocab_size?: unknown };
-  return typeof size === "number" ? size : 0;
-}
+const vocabSizeOf = (config: string): number => sizeIn(parseJson(config, "config.json"), "vocab_size");
 
 /**
  * Begins with the texts of the files. If there are more than vocab.json and merges.txt, the converter module reads them.

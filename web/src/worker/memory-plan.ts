@@ -3,9 +3,24 @@
 const pageBytes = 65536;
 const largestBytes = 4 * 1024 ** 3; // the limit of 32-bit WebAssembly
 
-function field(config: unknown, name: string): number {
-  if (typeof config !== "object" || config === null || !(name in config)) return 0;
-  const value: unknown = (config as Record<string, unknown>)[name];
+/**
+ * Sizes in a config.json: their defaults in transformers, and their other names. The same as in
+ * engine/format/config_json.cc.
+ */
+const sizes = {
+  n_embd: [768, "hidden_size"],
+  n_head: [12, "num_attention_heads"],
+  n_layer: [12, "num_hidden_layers"],
+  n_positions: [1024, "max_position_embeddings", "n_ctx"],
+  vocab_size: [50257],
+} as const;
+
+/** A size of the model that a parsed config.json describes; 0 if it is not one. */
+export function sizeIn(config: unknown, name: keyof typeof sizes): number {
+  const fields = Object(config) as Record<string, unknown>;
+  const [usual, ...others] = sizes[name];
+  const found = [name, ...others].find((each) => fields[each] !== undefined);
+  const value = found !== undefined ? fields[found] : fields.model_type === undefined ? 0 : usual;
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
@@ -17,13 +32,13 @@ const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.08, q4: 1.08 }
 
 /** Numbers of one key in all heads. The heads of a GPT-BigCode share one. */
 function keyWidth(config: unknown): number {
-  const width = field(config, "n_embd");
+  const width = sizeIn(config, "n_embd");
   const { model_type, multi_query = true } = (config ?? {}) as {
     model_type?: unknown;
     multi_query?: unknown;
   };
   const isShared = model_type === "gpt_bigcode" && multi_query === true;
-  return isShared ? width / (field(config, "n_head") || 1) : width;
+  return isShared ? width / (sizeIn(config, "n_head") || 1) : width;
 }
 
 function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
@@ -80,16 +95,16 @@ export function estimateMemory(
   weightBytes: number,
   kv: "q8" | "f32" | undefined,
 ): MemoryParts {
-  const width = field(config, "n_embd");
-  const positions = field(config, "n_positions") || field(config, "n_ctx");
-  const vocab = field(config, "vocab_size");
+  const width = sizeIn(config, "n_embd");
+  const positions = sizeIn(config, "n_positions");
+  const vocab = sizeIn(config, "vocab_size");
   const format = weightFormat(config);
   const isQuantized = format !== "f32" && format !== "f16";
   const cacheBytes = kv === "f32" || !isQuantized ? floatBytes : q8CacheBytes;
   return {
     // wpe consists of floats in every format.
     weights: weightBytes * memoryPerFileByte[format] + positions * width * floatBytes,
-    cache: field(config, "n_layer") * positions * keyWidth(config) * 2 * cacheBytes,
+    cache: sizeIn(config, "n_layer") * positions * keyWidth(config) * 2 * cacheBytes,
     activations: maxBatch * width * activationsPerWidth * floatBytes,
     logits: logitTokens * vocab * floatBytes,
     tokenizer: vocab * tokenizerBytes,
