@@ -101,9 +101,10 @@ const char* gpt2_load_end(Gpt2Engine* engine);
 bool gpt2_is_exact(void);
 
 // Measures how many of the engine's threads make a decode step fastest. Each call measures two
-// steps, and may come between other calls, even during a generation. About twenty steps are needed.
-// Once `isDone`, the engine uses `threads` threads; another call starts a new measurement. Result:
-// {"threads", "isDone"}.
+// steps or a few more, and may come between other calls, even during a generation. About twenty
+// calls are needed. Once `isDone`, the engine uses `threads` threads; another call starts a new
+// measurement. Without `isMeasured`, the clock is too coarse, and all threads are used. Result:
+// {"threads", "isDone", "isMeasured"}.
 const char* gpt2_tune_threads(Gpt2Engine* engine);
 
 // Starts to split a text into tokens. The text must stay in place until the last step. `options`:

@@ -194,10 +194,11 @@ Status LoadEnd(Gpt2Engine& engine, JsonWriter& out) {
 Status Tune(Gpt2Engine& engine, JsonWriter& out) {
   GPT2_TRY(NeedModel(engine));
   std::optional<ThreadTuner>& tuner = engine.tuner;
-  if (!tuner) tuner.emplace(engine.pool);
+  if (!tuner) tuner.emplace(engine.pool, ClockStep());
   if (!tuner->is_done()) tuner->Measure([&] { return MeasureStep(*engine.context); });
   const bool is_done = tuner->is_done();
-  out.Open('{').Member("threads", tuner->threads()).Member("isDone", is_done).Close('}');
+  out.Open('{').Member("threads", tuner->threads()).Member("isDone", is_done);
+  out.Member("isMeasured", tuner->is_measured()).Close('}');
   if (is_done) tuner.reset();
   return Done{};
 }

@@ -16,10 +16,13 @@ namespace gpt2 {
 // are not clearly slower than the fastest number. Not thread-safe.
 class ThreadTuner {
  public:
-  // The pool is borrowed.
-  explicit ThreadTuner(ThreadPool& pool);
+  // The pool is borrowed. If `clock_step`, in seconds, is too long to compare steps, it is done at
+  // once, and keeps all threads.
+  ThreadTuner(ThreadPool& pool, double clock_step);
 
   bool is_done() const { return candidates_.size() == 1; }
+  // Whether it compares threads at all.
+  bool is_measured() const { return is_measured_; }
   // The number of threads in use: the fastest, once it is done.
   std::size_t threads() const { return pool_->threads(); }
 
@@ -29,15 +32,21 @@ class ThreadTuner {
  private:
   struct Candidate {
     std::size_t threads;
-    double seconds;  // the duration of the fastest step
+    double seconds;  // the duration of a step in the fastest measurement
   };
 
   void Choose();
 
   ThreadPool* pool_;
+  double least_seconds_;  // of a measurement
+  bool is_measured_;
   std::vector<Candidate> candidates_;  // at the end, only the chosen one
   std::size_t measured_ = 0;           // number of steps
 };
+
+// The step of the clock in seconds, or 1 if it hardly moves: browsers round their clocks, in
+// Firefox with resistFingerprinting to 16.7 or 100 ms.
+double ClockStep();
 
 // The duration in seconds of a decode step after the context's first sequence. The cache stays
 // complete, except for the last token if the context is full.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -17,7 +18,7 @@ TEST(ThreadTuner, SetsThePoolToItsChoiceAndChangesNoLogit) {
   const Golden golden(folder);
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8, kThreads);
   const auto before = model.Logits(golden.ids, 7);
-  ThreadTuner tuner(*model.pool);
+  ThreadTuner tuner(*model.pool, ClockStep());
   while (!tuner.is_done()) {
     EXPECT_EQ(model.pool->threads(), kThreads);  // for work between two measurements
     tuner.Measure([&] { return MeasureStep(*model.context); });
@@ -55,9 +56,10 @@ TEST(ThreadTuner, MeasuringKeepsTheCache) {
 
 #if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)  // where there are threads
 // The chosen number on a machine with these step times, in seconds by the number of threads.
-std::size_t Tuned(const std::map<std::size_t, double>& seconds_with) {
+std::size_t Tuned(const std::map<std::size_t, double>& seconds_with, double clock_step = 1e-9) {
   ThreadPool pool(7);
-  ThreadTuner tuner(pool);
+  ThreadTuner tuner(pool, clock_step);
+  double clock = 0;
   std::map<std::size_t, int> runs;
   while (!tuner.is_done()) {
     bool wakes = true;
@@ -67,7 +69,9 @@ std::size_t Tuned(const std::map<std::size_t, double>& seconds_with) {
       if (std::exchange(wakes, false)) return 1e-6 * static_cast<double>(threads);
       // The first measurement runs while another program slows the machine down.
       const bool is_slow = runs[threads]++ == 0;
-      return seconds_with.at(threads) * (is_slow ? 100 : 1);
+      const double before = std::floor(clock / clock_step);
+      clock += seconds_with.at(threads) * (is_slow ? 100 : 1);
+      return (std::floor(clock / clock_step) - before) * clock_step;
     });
   }
   EXPECT_EQ(pool.threads(), tuner.threads());
@@ -75,9 +79,20 @@ std::size_t Tuned(const std::map<std::size_t, double>& seconds_with) {
   return tuner.threads();
 }
 
+TEST(ThreadTuner, AClockThatIsTooCoarseKeepsAllThreads) {
+  ThreadPool pool(7);
+  for (const double clock_step : {0.0167, 0.1, 1.0}) {
+    const ThreadTuner tuner(pool, clock_step);
+    EXPECT_TRUE(tuner.is_done() && !tuner.is_measured());
+    EXPECT_EQ(tuner.threads(), 7u);
+  }
+}
+
 TEST(ThreadTuner, ChoosesTheFewestThreadsThatAreNotClearlySlowerThanTheFastest) {
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 2.0}, {7, 1.0}}), 7u);
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 2.0}, {7, 1.95}}), 4u);
+  // Steps that are shorter than the clock's.
+  EXPECT_EQ(Tuned({{1, 9e-4}, {2, 5e-4}, {4, 3e-4}, {7, 9e-4}}, 1e-3), 4u);
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 3.9}, {7, 3.5}}), 7u);
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 5.0}, {7, 6.0}}), 2u);
   EXPECT_EQ(Tuned({{1, 1.0}, {2, 0.96}, {4, 0.97}, {7, 2.0}}), 1u);

@@ -67,10 +67,12 @@ describe("the best thread count", () => {
 
   it.each([
     ["is reported but not stored if threads are missing", { measureAs: undefined }, false, 1],
+    ["is not stored if the clock is too coarse", { measureAs: "coarse" }, false, 1],
     ["is not measured if it is known", undefined, false, 0],
     ["is not measured after the end of the worker", { measureAs: "k" }, true, 0],
   ])("the best thread count %s", async (_, measure, ends, reports) => {
     const engine = new FakeEngine();
+    engine.hasCoarseClock = measure?.measureAs === "coarse";
     const { server, sent, reply } = await loaded(engine, loadsAtOnce(engine, measure));
     await reply("generate", request);
     if (ends) server.receive({ type: "end" });

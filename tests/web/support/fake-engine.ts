@@ -17,6 +17,7 @@ export class FakeEngine {
   isDestroyed = false;
   /** The number of measurements of the best thread count. */
   measurements = 0;
+  hasCoarseClock = false;
   private current: Generation | undefined;
   private latest: Output = { tokens: [], done: 0, total: 0, isDone: true };
   private readonly aside = new Map<number, Generation>();
@@ -56,7 +57,7 @@ export class FakeEngine {
 
   call(name: string): unknown {
     this.enter(name);
-    if (name === "_gpt2_tune_threads") return { threads: 2, isDone: ++this.measurements === 3 };
+    if (name === "_gpt2_tune_threads") return { threads: 2, isDone: ++this.measurements === 3, isMeasured: !this.hasCoarseClock };
     const current = this.current;
     if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");
     if (name === "_gpt2_summary")

@@ -241,16 +241,16 @@ export class Server {
     if (!engine || !info || !measure) return;
     this.measure = undefined; // only once
     try {
-      let tuned = { threads: 0, isDone: false };
+      let tuned = { threads: 0, isDone: false, isMeasured: true };
       while (!tuned.isDone) {
         await new Promise((resolve) => setTimeout(resolve, idleMs));
         if (this.running.size > 0) continue;
         tuned = engine.call("_gpt2_tune_threads") as typeof tuned;
       }
-      const { threads } = tuned;
+      const { threads, isMeasured } = tuned;
       info.threads = this.loadedThreads = threads;
       const { measureAs: key } = measure;
-      this.known = key === undefined ? undefined : { key, threads };
+      this.known = key === undefined || !isMeasured ? undefined : { key, threads };
       this.tellThreads(info, this.known);
     } catch {
       // The engine has ended or failed: the next request gets the error.
