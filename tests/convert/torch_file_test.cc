@@ -323,7 +323,8 @@ TEST(TorchFile, OnlyZipFilesAsTorchSaveWritesThemAreRead) {
   // The values of a storage arrive later.
   const auto streamed = [&](std::uint32_t crc) {
     const std::string file = with(1, [&](ZipPart& part) { part.crc = crc; });
-    auto stream = TorchStream::Create({ReadTorchFile(file, "model.bin").value()}, false).value();
+    auto made = TorchStream::Create({ReadTorchFile(file, "model.bin").value()}, false);
+    TorchStream& stream = made.value();
     std::string error;
     for (const char byte : file) {
       std::span<const std::byte> bytes = std::as_bytes(std::span(&byte, 1));

@@ -22,6 +22,8 @@ it.each([
   ["HF:gpt2", hub("gpt2")],
   ["hf:user/fine-tune@refs/pr/1", hub("user/fine-tune", "refs/pr/1")],
   ["hf:user/gpt2-GGUF/q/gpt2.Q8_0.gguf@v1", hub("user/gpt2-GGUF", "v1", { file: "q/gpt2.Q8_0.gguf" })],
+  ["hf:user/gpt2-GGUF:Q8_0@v1", hub("user/gpt2-GGUF", "v1", { quantization: "Q8_0" })],
+  ["https://hf.co/user/gpt2-GGUF:q4_k", hub("user/gpt2-GGUF", "main", { quantization: "q4_k" })],
   ["https://huggingface.co/gpt2", hub("gpt2")], // as people copy it from the Hub's pages
   ["https://huggingface.co/user/tale/tree/v1/onnx?x=1#files", hub("user/tale", "v1")],
   ["//hf.co/user/tale/blob/main/q/x.Q8_0.GGUF", hub("user/tale", "main", { file: "q/x.Q8_0.GGUF" })],
@@ -51,6 +53,7 @@ it.each([
 it.each([
   ["models/demo", { url: "http://host/page/models/demo/", orHub: hub("models/demo") }],
   ["user/tale@v1", { url: "http://host/page/user/tale@v1/", orHub: hub("user/tale", "v1") }],
+  ["a/b:Q8_0", { url: "http://host/page/a/b:Q8_0/", orHub: hub("a/b", "main", { quantization: "Q8_0" }) }],
   ["models/demo/", { url: "http://host/page/models/demo/" }],
   ["./models", { url: "http://host/page/models/" }],
   ["../m", { url: "http://host/m/" }],

@@ -171,6 +171,26 @@ describe("a name that may be a folder's or an id", () => {
   });
 });
 
+it.each([
+  [["a.Q4_K.gguf", "b-q8_0.gguf", "c.gguf"], "http://hub/user/tale/b-q8_0.gguf@main"],
+  [["sub/Q8_0.gguf"], "http://hub/user/tale/sub/Q8_0.gguf@main"],
+  [undefined, "http://hub/user/tale/stored.Q8_0.gguf@main"], // without network
+  [["a.xQ8_0.gguf", "a.Q8_0-1-of-2.gguf"], /no GGUF file of quantization Q8_0: its GGUF files are a\.xQ8_0/],
+  [["config.json"], /its GGUF files are none/],
+])("of the files %j, the one of the wanted quantization is the model: %s", async (names, found) => {
+  const siblings = names?.map((rfilename) => ({ rfilename }));
+  vi.stubGlobal("fetch", async () => {
+    if (!siblings) throw new TypeError("no network");
+    return Response.json({ siblings });
+  });
+  const models = [{ id: "http://hub/user/tale/stored.Q8_0.gguf@main", isComplete: true }];
+  vi.doMock("../../web/src/cache/index.js", () => ({ listModels: async () => models }));
+  const opening = opened({ ...orHub, quantization: "Q8_0" });
+  if (typeof found === "string") expect((await opening).id).toBe(found);
+  else await expect(opening).rejects.toThrow(found);
+  vi.doUnmock("../../web/src/cache/index.js");
+});
+
 const request = (files: File[]) =>
   ({ kind: "files", files: files.map((file) => ({ name: file.name, file })), key: "" }) as const;
 

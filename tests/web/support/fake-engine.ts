@@ -57,7 +57,8 @@ export class FakeEngine {
 
   call(name: string): unknown {
     this.enter(name);
-    if (name === "_gpt2_tune_threads") return { threads: 2, isDone: ++this.measurements === 3, isMeasured: !this.hasCoarseClock };
+    if (name === "_gpt2_tune_threads")
+      return { threads: 2, isDone: ++this.measurements === 3, isMeasured: !this.hasCoarseClock };
     const current = this.current;
     if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");
     if (name === "_gpt2_summary")

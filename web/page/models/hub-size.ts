@@ -1,6 +1,7 @@
 // Asks the Hub for a model's download size and memory before anything is downloaded.
 import { readHubId } from "../../src/client/hub-id.js";
-import { apiAddress } from "../../src/shared/hub-address.js";
+import { apiAddress, isQuantized } from "../../src/shared/hub-address.js";
+import type { HubRequest } from "../../src/shared/protocol.js";
 import { phrase } from "../language/models.js";
 import { weightBytesOf } from "./estimate.js";
 
@@ -87,32 +88,32 @@ export interface HubSize {
  */
 export async function askHubSize(id: string, weights: "q8" | "q4", signal: AbortSignal): Promise<HubSize> {
   const request = readHubId(id);
-  const { file } = request;
   const answer = await ask(`${apiAddress(request, request.revision)}?blobs=true`, id, signal);
   if ("why" in answer) return answer.isAbsent ? { refusal: answer.why } : { silence: answer.why };
   const { kind, languages } = answer;
   if (kind !== undefined && kind !== "gpt2") {
     return { refusal: () => phrase("otherKind", { name: request.id, kind }) };
   }
-  const size = sizeOf(answer, file, weights);
+  const size = sizeOf(answer, request, weights);
   return languages.length > 0 ? { ...size, languages } : size;
 }
 
 /** The size of `file`, or of the files that the page would load. */
 function sizeOf(
   { files, floats, ggufWeights }: Answer,
-  file: string | undefined,
+  { file, quantization }: HubRequest,
   weights: "q8" | "q4",
 ): Pick<HubSize, "bytes" | "weightBytes"> {
   if (!files) return {};
-  const named = { test: (other: string) => other === file, isConverted: false };
-  for (const { test, isConverted } of file ? [named] : formats) {
+  const isGguf = (file ?? quantization) !== undefined;
+  const isNamed = (name: string) => (quantization ? isQuantized(name, quantization) : name === file);
+  for (const { test, isConverted } of isGguf ? [{ test: isNamed, isConverted: false }] : formats) {
     const found = files.filter((each) => test(each.name));
     if (found.length === 0) continue;
     const bytes = found.reduce((sum, each) => sum + (each.bytes ?? NaN), 0);
     if (!Number.isFinite(bytes)) return {};
     if (isConverted) return { bytes, weightBytes: bytes };
-    const count = file ? ggufWeights : floats; // their bytes do not reveal the format: 32 bits, 16 bits or blocks
+    const count = isGguf ? ggufWeights : floats; // their bytes do not reveal the format: 32 bits, 16 bits or blocks
     return count === undefined ? { bytes } : { bytes, weightBytes: weightBytesOf(count, weights) };
   }
   return {};

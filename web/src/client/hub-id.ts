@@ -7,11 +7,11 @@ import { refuse, describeValue } from "../shared/refuse.js";
 /** `owner/name` as the Hub allows it. The oldest models have no owner. */
 const part = String.raw`[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9_])?`;
 const idPattern = new RegExp(
-  `^(?<id>(?:${part}/)?${part})(?:/(?<file>[^@\\s]+\\.gguf))?(?:@(?<revision>[^@\\s]+))?$`,
+  `^(?<id>(?:${part}/)?${part})(?:/(?<file>[^@\\s]+\\.gguf)|:(?<quantization>[\\w.-]+))?(?:@(?<revision>[^@\\s]+))?$`,
   "i",
 );
 /** The form that could also be a relative address: not a file, and no deeper folder. */
-const plainPattern = new RegExp(`^${part}/${part}(?:@[^@\\s]+)?$`);
+const plainPattern = new RegExp(`^${part}/${part}(?::[\\w.-]+)?(?:@[^@\\s]+)?$`);
 
 /** Whether `host` is the Hub, or its short name. */
 export const isHub = (host: string): boolean => new RegExp(`^${hubHosts}$`).test(host);
@@ -43,10 +43,15 @@ export function isHubId(text: string): boolean {
 /** The model with the id `text`, with or without "hf:", on the hub at `hub`. */
 export function readHubId(text: string, hub: unknown = usualHub): HubRequest {
   const base = readFolder("hub", hub);
-  const { id, file, revision = "main" } = idPattern.exec(text.replace(/^hf:/i, ""))?.groups ?? {};
+  const {
+    id,
+    file,
+    quantization,
+    revision = "main",
+  } = idPattern.exec(text.replace(/^hf:/i, ""))?.groups ?? {};
   if (id === undefined) {
     return refuse(
-      `the model's id is ${describeValue(text)}, expected owner/name, owner/name@revision or owner/name/file.gguf, as openai-community/gpt2`,
+      `the model's id is ${describeValue(text)}, expected owner/name, owner/name@revision, owner/name/file.gguf or owner/name:Q8_0, as openai-community/gpt2`,
     );
   }
   for (const name of [file, revision]) {
@@ -56,5 +61,12 @@ export function readHubId(text: string, hub: unknown = usualHub): HubRequest {
         `the model's id is ${describeValue(text)}, and ${describeValue(name)} in it is wrong: ${problem}`,
       );
   }
-  return { kind: "hub", hub: base, id, revision, ...(file !== undefined && { file }) };
+  return {
+    kind: "hub",
+    hub: base,
+    id,
+    revision,
+    ...(file !== undefined && { file }),
+    ...(quantization !== undefined && { quantization }),
+  };
 }

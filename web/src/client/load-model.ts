@@ -17,8 +17,8 @@ import { readThreadChoices } from "./thread-choices.js";
 /**
  * Where a model is:
  * - The URL of a folder, relative to the page, or of a GGUF file (…/NAME.gguf).
- * - `hf:owner/name`, `hf:owner/name@revision`, `hf:owner/name/FILE.gguf`: a model on the Hugging Face Hub. The address of its
- *   page there, or of a file, works, too.
+ * - `hf:owner/name`, `hf:owner/name@revision`, `hf:owner/name/FILE.gguf`: a model on the Hugging Face Hub. `hf:owner/name:Q8_0`
+ *   is its GGUF file of that quantization. The address of its page there, or of a file, works, too.
  * - `owner/name`, `owner/name@revision`, with no slash at the end: the folder of this name beside the page. If the page's
  *   host has no such folder, the Hub's model.
  * - Files of this device: the files or the folder of an `<input type="file">`, or a handle of a folder or file.

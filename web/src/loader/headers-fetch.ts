@@ -2,6 +2,17 @@
 import { LoadError } from "../shared/errors.js";
 import { policyFetch } from "../shared/policy.js";
 import type { LoadRequest } from "../shared/protocol.js";
+import { whyBlocked } from "./blocked-request.js";
+
+/** As fetch. If the browser blocks the request, the error says why. */
+async function explainedFetch(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await policyFetch(url, init);
+  } catch (error) {
+    const why = error instanceof TypeError ? await whyBlocked(url) : undefined;
+    throw why === undefined ? error : new LoadError("network", `cannot fetch ${url}: ${why}`);
+  }
+}
 
 /** The limit that fetch itself has. */
 const mostRedirects = 20;
@@ -60,7 +71,7 @@ export function headersFetch(
     let url = first;
     for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
       const wanted = isHome ? atHome : init;
-      const response = await policyFetch(url, isByHand ? { ...wanted, redirect: "manual" } : wanted);
+      const response = await explainedFetch(url, isByHand ? { ...wanted, redirect: "manual" } : wanted);
       const next = isByHand ? redirectOf(response, url) : undefined;
       if (next === undefined) return response;
       void response.body?.cancel();

@@ -8,6 +8,10 @@ type Model = Pick<HubRequest, "hub" | "id">;
 export const filesAddress = ({ hub, id }: Model, revision: string): string =>
   `${fileAddress(hub, id)}/resolve/${encodeURIComponent(revision)}/`;
 
+/** Whether the file `name` is a whole GGUF file of `quantization`, such as "Q8_0". */
+export const isQuantized = (name: string, quantization: string): boolean =>
+  new RegExp(`(^|[-._/])${quantization.replaceAll(".", "\\.")}\\.gguf$`, "i").test(name);
+
 /** The address of the hub's JSON about a model. */
 export const apiAddress = ({ hub, id }: Model, revision: string): string =>
   `${fileAddress(hub, `api/models/${id}`)}/revision/${encodeURIComponent(revision)}`;

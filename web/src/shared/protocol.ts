@@ -59,6 +59,8 @@ export interface HubRequest {
   revision: string;
   /** The address of the folder that was looked up first. */
   insteadOf?: string;
+  /** In place of `file`: the quantization of the GGUF file that is the model, such as "Q8_0". */
+  quantization?: string;
   /** The GGUF file that is the model. */
   file?: string;
 }

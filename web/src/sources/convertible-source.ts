@@ -38,10 +38,10 @@ export class ConvertibleSource implements ModelSource {
     this.options = options;
 
     const { adapters = [], gguf } = options;
-    this.id = inner.id;
+    this.id = inner.id && withFile(inner.id, gguf);
     this.weights = options.weights;
     if (adapters.length > 0) {
-      this.id = inner.id && withAdapters(withFile(inner.id, gguf), adapters);
+      this.id = this.id && withAdapters(this.id, adapters);
       this.adapterVersion = (signal) => versionOf(adapters, signal);
     }
     // Without a version, the files are compared.

@@ -3,7 +3,9 @@ import { headersFetch } from "../loader/headers-fetch.js";
 import { isPartOf } from "../loader/model-id.js";
 import { isPage, UrlSource, type ModelSource } from "../loader/model-source.js";
 import { steadyFetch, type RetryOptions } from "../loader/steady-fetch.js";
+import { LoadError } from "../shared/errors.js";
 import { fileAddress } from "../shared/file-names.mjs";
+import { isQuantized } from "../shared/hub-address.js";
 import type { FolderRequest, HubRequest, LoadRequest, SourceRequest } from "../shared/protocol.js";
 import { Adapter } from "./adapter.js";
 import { ConvertibleSource } from "./convertible-source.js";
@@ -35,12 +37,36 @@ async function findFolder(
   return isMissing ? { ...hub, insteadOf: folder.url } : folder;
 }
 
-async function isStored(id: string): Promise<boolean> {
+/** The ids of the models that are stored as a whole. */
+async function storedIds(): Promise<string[]> {
   const cache = await import("../cache/index.js").catch(() => undefined);
   const models = (await cache?.listModels().catch(() => undefined)) ?? [];
-  return models.some((model) => isPartOf(id, model.id) && model.isComplete);
+  return models.flatMap(({ id, isComplete }) => (isComplete ? id : []));
 }
+const isStored = async (id: string) => (await storedIds()).some((stored) => isPartOf(id, stored));
 const isNever = async () => false;
+
+/** The GGUF file of a hub's model that has the wanted quantization, by the hub's list of files or, without network, a stored one. */
+async function findQuantized(
+  { quantization = "", ...hub }: HubRequest,
+  source: ModelSource,
+  signal: AbortSignal,
+): Promise<HubRequest> {
+  const [start = "", end = ""] = hubId(hub).split(/(?=@)/);
+  const stored = (id: string) =>
+    id.startsWith(`${start}/`) && id.endsWith(end) ? id.slice(start.length + 1, -end.length) : [];
+  const listed = await source.list?.(signal);
+  const files = (listed ?? (await storedIds()).flatMap(stored)).filter((name) => /\.gguf$/i.test(name));
+  const file = files.find((name) => isQuantized(name, quantization));
+  if (file !== undefined) return { ...hub, file };
+  const found = listed
+    ? `its GGUF files are ${files.slice(0, 20).join(", ") || "none"}`
+    : "the hub does not list its files";
+  throw new LoadError(
+    listed ? "not-found" : "network",
+    `${hub.id} has no GGUF file of quantization ${quantization}: ${found}`,
+  );
+}
 
 /** What opening a source needs from the worker. */
 export interface OpenContext {
@@ -89,7 +115,11 @@ export async function openSource(
     const ask = askOf(wanted.url, { ...request, headers: [] });
     return findFolder(wanted, wanted.orHub, file, ask, signal, request.cache ? isStored : isNever);
   };
-  const found = await find(source, "config.json");
+  let found = await find(source, "config.json");
+  if (found.kind === "hub" && found.quantization !== undefined) {
+    const listing = sourceOf(found, (home) => askOf(home, request), patience);
+    found = await findQuantized(found, listing, signal);
+  }
   const inner = sourceOf(found, (home) => askOf(home, request), patience);
   const opened = adapters.map(async (adapter) => {
     const place = await find(adapter.source, "adapter_config.json");

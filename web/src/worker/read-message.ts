@@ -54,6 +54,7 @@ const hub = record<Extract<SourceRequest, { kind: "hub" }>>({
   id: name,
   revision: name,
   insteadOf: maybeName,
+  quantization: maybeName,
   file: maybeName,
 });
 const sources = {
