@@ -47,7 +47,11 @@ export function serve(builds: BuildSource, damage?: Promise<string | undefined>)
             !wanted.adapters &&
             !fetchPort;
           const files = isUsual
-            ? new UrlSource(source.url, steadyFetch(headersFetch(wanted, source.url), patience, "passing"))
+            ? new UrlSource(
+                source.url,
+                steadyFetch(headersFetch(wanted, source.url), patience, "passing"),
+                source,
+              )
             : await (
                 await import("../sources/index.js")
               ).openSource(wanted, { patience, signal: around.signal });

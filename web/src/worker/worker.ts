@@ -4,9 +4,13 @@ import { damageOf } from "./check-self.js";
 import { serve } from "./serve.js";
 import { UrlBuilds } from "./url-builds.js";
 
-// Parts import each other through this function, because a bundler may have put them into different folders.
-Object.assign(self, { gpt2Part: importPart });
+function runWorker(): void {
+  // Parts import each other through this function, because a bundler may have put them into different folders.
+  Object.assign(self, { gpt2Part: importPart });
+  const isInBlob = ["blob:", "data:"].includes(self.location.protocol);
+  const damage = damageOf(import.meta.url, (...args) => fetch(...args));
+  serve(new UrlBuilds(addresses, isInBlob), damage);
+}
 
-const isInBlob = ["blob:", "data:"].includes(self.location.protocol);
-const damage = damageOf(import.meta.url, (...args) => fetch(...args));
-serve(new UrlBuilds(addresses, isInBlob), damage);
+// Imported by a page or by Node.js, rather than started as a worker, this module does nothing.
+if ("self" in globalThis && !("document" in globalThis)) runWorker();
