@@ -155,9 +155,10 @@ Result<std::span<const std::byte>> TorchStream::Next(std::span<const std::byte>&
 // Skips up to byte `end` of the file.
 void TorchStream::Skip(std::uint64_t end, std::span<const std::byte>& bytes) {
   const std::uint64_t count = std::min<std::uint64_t>(end - std::min(end, at_), bytes.size());
-  if (checked_ != nullptr) {
+  if (checked_ != nullptr && at_ + count > data_) {
+    const auto before = static_cast<std::size_t>(data_ - std::min(data_, at_));
     const std::uint64_t checked = std::min(count, checked_end_ - at_);
-    crc_.Update(bytes.first(static_cast<std::size_t>(checked)));
+    crc_.Update(bytes.first(static_cast<std::size_t>(checked)).subspan(before));
   }
   at_ += count;
   bytes = bytes.subspan(static_cast<std::size_t>(count));

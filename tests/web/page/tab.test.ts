@@ -20,6 +20,7 @@ async function openTab() {
   const beside = { read: () => ({}), show: () => undefined };
   const tab = new Tab({ surface, field, beside, showFailure, showStored, showDamage: () => undefined });
   await tab.keep();
+  await new Promise((later) => setTimeout(later));
   return { tab, shown, released, showFailure, showStored };
 }
 
@@ -52,4 +53,37 @@ it("no other tab can take a replaced text before it is stored", async () => {
   expect(released).not.toContain(nameOf(id ?? ""));
   finish();
   await vi.waitFor(() => expect(released).toContain(nameOf(id ?? "")));
+});
+
+it("a text counts as stored only once texts can be read", async () => {
+  const ids = vi.spyOn(TextStore.prototype, "ids").mockRejectedValue(new DOMException("", "NotFoundError"));
+  const { tab, shown, showFailure, showStored } = await openTab();
+  expect(showFailure).toHaveBeenCalledTimes(1);
+  const store = async (text: string) => {
+    shown.text = text;
+    tab.noteChange();
+    await tab.storeWhole();
+    await new Promise((later) => setTimeout(later, 20));
+  };
+  await store("A whale.");
+  expect(showStored).not.toHaveBeenCalled();
+  ids.mockRestore();
+  await store("Two whales.");
+  expect(showStored).toHaveBeenCalled();
+});
+
+it("a write that never settles fails, so that it is tried again", async () => {
+  const store = await TextStore.open("/", () => undefined);
+  vi.useFakeTimers();
+  vi.spyOn(IDBDatabase.prototype, "transaction").mockReturnValue({
+    store: { put: () => Promise.resolve() },
+    commit: () => {},
+    done: new Promise(() => {}),
+    objectStore: () => ({ put: () => ({}) }),
+  } as never);
+  const putting = store.put("a", { version: 1, changed: 1, content: "" });
+  const refused = expect(putting).rejects.toMatchObject({ name: "TimeoutError" });
+  await vi.advanceTimersByTimeAsync(15_000);
+  await refused;
+  vi.useRealTimers();
 });

@@ -65,6 +65,18 @@ function openDatabase(terminated: () => void): Promise<IDBPDatabase<Schema>> {
   });
 }
 
+/** The slowest disks need less time. */
+const patienceMs = 15_000;
+
+/** Waits for a write; rejects if the database does not answer in time. */
+async function patiently<T>(write: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DOMException("", "TimeoutError")), patienceMs);
+  });
+  return Promise.race([write, late]).finally(() => clearTimeout(timer));
+}
+
 /** A version above this is damaged: it could not be increased with each change. */
 const mostVersion = 2 ** 52;
 /** The largest date, in milliseconds since 1970. */
@@ -148,7 +160,7 @@ export class TextStore {
    * so the page may close at once.
    */
   put(id: string, version: StoredVersion): Promise<void> {
-    return withRoom(() => this.putOnce(id, version));
+    return withRoom(() => patiently(this.putOnce(id, version)));
   }
 
   private async putOnce(id: string, { version, changed, content }: StoredVersion): Promise<void> {
@@ -162,7 +174,7 @@ export class TextStore {
 
   /** Stores new texts: all of them, or none on failure. */
   add(texts: readonly NewText[]): Promise<void> {
-    return withRoom(() => this.addOnce(texts));
+    return withRoom(() => patiently(this.addOnce(texts)));
   }
 
   private async addOnce(texts: readonly NewText[]): Promise<void> {
@@ -193,7 +205,8 @@ export class TextStore {
 
   /** Names the text; "" removes the name. */
   async rename(id: string, name: string): Promise<void> {
-    await withRoom(() => this.database.put("texts", { path: this.path, id, slot: nameSlot, name }));
+    const { path } = this;
+    await withRoom(() => patiently(this.database.put("texts", { path, id, slot: nameSlot, name })));
   }
 
   /** Deletes the text and its name. The request is complete before this returns, so the page may close at once. */

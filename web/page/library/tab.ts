@@ -64,6 +64,7 @@ export class Tab {
   private storing: Promise<void> = Promise.resolve();
   /** Whether this page was left. It may be shown again. */
   private isLeft = false;
+  private hasFailedToRead = false;
   private readonly attempts: Attempts;
   private readonly storeSoon = storeSoon(() => {
     if (!this.isBeingStored) this.storeNow(); // otherwise it is stored afterwards
@@ -85,8 +86,19 @@ export class Tab {
       claim: (id) => claim(nameOf(id), 0),
       versions: async (id) => (await this.openStore()).versions(id),
       showFailure,
-      showStored,
+      showStored: () => void this.showStored(showStored),
     });
+  }
+
+  /** Shows that all texts are stored. If texts could not be read, only once they can be. */
+  private async showStored(show: () => void): Promise<void> {
+    try {
+      if (this.hasFailedToRead) await (await this.openStore()).ids();
+      this.hasFailedToRead = false;
+      show();
+    } catch {
+      // The failure stays shown.
+    }
   }
 
   async openStore(): Promise<TextStore> {
@@ -304,6 +316,7 @@ export class Tab {
       if (isLate()) taken?.release();
       else if (taken) await this.show(taken);
     } catch (error) {
+      this.hasFailedToRead = true;
       this.setting.showFailure(error);
     }
     this.own ??= this.beginText();
