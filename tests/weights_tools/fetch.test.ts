@@ -242,7 +242,7 @@ it("npm run model makes a model for the page in one command", async () => {
   const list = () => JSON.parse(readFileSync(join(out, "index.json"), "utf8")) as { folder: string }[];
   const folder = join(out, "tied-f32");
   const bytes = readdirSync(folder)
-    .filter((name) => name !== "weights.json")
+    .filter((name) => !["weights.json", ".gitattributes"].includes(name))
     .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   const listed = { folder: "tied-f32", name: "user/tied@v1, f32", parameters: 113_408, bytes };
   expect(list()).toEqual([listed]);
