@@ -89,8 +89,8 @@ class StateDictReader {
     return Error{ErrorCode::kCorrupt, Concat("tensor ", Quoted(name_), " ", what)};
   }
 
-  // The arguments of torch._utils._rebuild_tensor_v2: storage, offset, shape, strides, two that are
-  // not used here, and the bits of views whose values differ from those of the storage.
+  // The arguments of torch._utils._rebuild_tensor_v2: storage, offset, shape, strides, and two that
+  // are not used here. A seventh has the bits of a view whose values differ from the storage's.
   Status TakeTensor(const PickleValue& arguments) {
     if (arguments.items.size() < 4) return Bad("has no storage, offset, shape and strides");
     const PickleValue none;

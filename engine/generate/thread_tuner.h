@@ -44,8 +44,8 @@ class ThreadTuner {
   std::size_t measured_ = 0;           // number of steps
 };
 
-// The step of the clock in seconds, or 1 if it hardly moves: browsers round their clocks, in
-// Firefox with resistFingerprinting to 16.7 or 100 ms.
+// The step of the clock in seconds, or 1 if it hardly moves. Browsers round their clocks: Firefox
+// with resistFingerprinting to 16.7 or 100 ms.
 double ClockStep();
 
 // The duration in seconds of a decode step after the context's first sequence. The cache stays

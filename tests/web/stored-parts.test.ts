@@ -4,6 +4,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { digestOf, readRecords, storedBytes, writeRecord } from "../../web/src/cache/records.js";
 import { markLoading } from "../../web/src/cache/locks.js";
 import { makeRoom, removeRecord, removeUnneededFiles } from "../../web/src/cache/room.js";
+import { RoomyStore } from "../../web/src/cache/roomy-store.js";
 import { openPiece, readStored } from "../../web/src/cache/stored-piece.js";
 import { bytesOf } from "../../web/src/cache/store.js";
 import { FakeDisk } from "./support/fake-opfs.js";
@@ -78,7 +79,8 @@ it("room is then made by removing the least recently used models that are neithe
   expect(await makeRoom(store, 2000, "wanted")).toBe(
     "it needs 2 kB more, but the browser has only 0 kB left for this site",
   );
-  expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "wanted"]);
+  // No model is removed in vain.
+  expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "new", "wanted"]);
 });
 
 it("no room is made if there is enough or the browser reports none, with a margin of a hundredth", async () => {
@@ -202,4 +204,13 @@ it("another tab may write a piece that cannot be opened or is no longer needed",
   const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored: onRefusal });
   await file.stream.cancel("enough");
   expect(await read(content)).toMatchObject({ bytes: [...content], isStored: true });
+});
+
+it("a full disk costs no second model if removing a large one did not help", async () => {
+  for (const [place, of] of ["a", "b", "c"].entries()) await addModel(of, 20_000_000, 9 - place);
+  const full = new DOMException("", "QuotaExceededError");
+  vi.spyOn(store, "append").mockRejectedValue(full);
+  const roomy = new RoomyStore(store, "wanted", (change) => change());
+  await expect(roomy.append("blobs", "x", 0)).rejects.toBe(full);
+  expect(await readRecords(store)).toHaveLength(2);
 });

@@ -102,7 +102,7 @@ export const removeModel = (id: string): Promise<boolean> =>
  */
 export const evictOne = (): Promise<boolean> =>
   withStoreLock(async () => {
-    for (const store of await findStores()) if (await evict(store, "")) return true;
+    for (const store of await findStores()) if ((await evict(store, "")) !== undefined) return true;
     return false;
   });
 

@@ -3,7 +3,7 @@ import { formatBytes } from "../shared/format-bytes.js";
 import { isFull } from "../shared/is-full.js";
 import { answerOf } from "./bounded-store.js";
 import { loadsUnderWay } from "./locks.js";
-import { digestOf, readRecords, type ModelRecord, type StoredRecord } from "./records.js";
+import { digestOf, readRecords, storedBytes, type ModelRecord, type StoredRecord } from "./records.js";
 import { readWhole, type Folder, type Store } from "./store.js";
 
 /** Allows for records, marks and the file system's overhead. */
@@ -68,14 +68,14 @@ async function dispensable(store: Store, exceptId: string): Promise<StoredRecord
 }
 
 /**
- * Removes the files that no model needs; if there are none, the least recently used model. Resolves to whether it
- * removed anything.
+ * Removes the files that no model needs; if there are none, the least recently used model. Resolves to the freed bytes;
+ * undefined if there was nothing to remove.
  */
-export async function evict(store: Store, forId: string): Promise<boolean> {
-  if ((await removeUnneededFiles(store)) > 0) return true;
+export async function evict(store: Store, forId: string): Promise<number | undefined> {
+  const freed = await removeUnneededFiles(store);
+  if (freed > 0) return freed;
   const [oldest] = await dispensable(store, forId);
-  if (oldest) await removeRecord(store, oldest);
-  return oldest !== undefined;
+  return oldest && removeRecord(store, oldest);
 }
 
 /** The browser's estimate of this origin's storage; undefined if it gives none, as in WebKitGTK. */
@@ -87,7 +87,7 @@ export async function estimate(): Promise<StorageEstimate | undefined> {
 
 /**
  * Makes room for `bytes` more. Removes unneeded files first, then the least recently used models, but none that the user
- * keeps. Returns null, or a text that says why the bytes do not fit.
+ * keeps, and none if all together are too small. Returns null, or a text that says why the bytes do not fit.
  */
 export async function makeRoom(store: Store, bytes: number, forId: string): Promise<string | null> {
   const { quota, usage } = (await estimate()) ?? {};
@@ -95,7 +95,10 @@ export async function makeRoom(store: Store, bytes: number, forId: string): Prom
   let free = quota - usage;
   if (free >= bytes * slack) return null;
   free += await removeUnneededFiles(store);
-  for (const record of free < bytes * slack ? await dispensable(store, forId) : []) {
+  const others = free < bytes * slack ? await dispensable(store, forId) : [];
+  const sizes = await Promise.all(others.map(async (record) => (await storedBytes(store, record)).bytes));
+  const canHelp = sizes.reduce((sum, size) => sum + size, free) >= bytes * slack;
+  for (const record of canHelp ? others : []) {
     free += await removeRecord(store, record);
     if (free >= bytes * slack) break;
   }

@@ -3,7 +3,10 @@ import { isFull } from "../shared/is-full.js";
 import { evict } from "./room.js";
 import type { Appender, Folder, Store, StoredFile } from "./store.js";
 
-/** `store`, but a write that finds no room is retried as long as a model can be removed. */
+/** If a write fails although so many more bytes were freed than it needs, something else is full. */
+const enoughBytes = 16 * 1024 * 1024;
+
+/** `store`, but a write that finds no room is retried as long as removing a model may help. */
 export class RoomyStore implements Store {
   readonly kind: Store["kind"];
   private readonly store: Store;
@@ -29,7 +32,7 @@ export class RoomyStore implements Store {
   async append(folder: Folder, name: string, at: number): Promise<Appender> {
     const appender = await this.insist(() => this.store.append(folder, name, at));
     return {
-      write: (bytes) => this.insist(async () => appender.write(bytes)),
+      write: (bytes) => this.insist(async () => appender.write(bytes), bytes.length),
       close: () => this.insist(() => appender.close()),
     };
   }
@@ -42,21 +45,23 @@ export class RoomyStore implements Store {
     return this.store.list(folder);
   }
 
-  private async insist<T>(write: () => Promise<T>): Promise<T> {
+  private async insist<T>(write: () => Promise<T>, size = 0): Promise<T> {
     try {
       return await write();
     } catch (error) {
       if (!isFull(error)) throw error;
     }
-    return this.alone(() => this.insistAlone(write));
+    return this.alone(() => this.insistAlone(write, size + enoughBytes));
   }
 
-  private async insistAlone<T>(write: () => Promise<T>): Promise<T> {
-    for (;;) {
+  private async insistAlone<T>(write: () => Promise<T>, enough: number): Promise<T> {
+    for (let freed = 0; ;) {
       try {
         return await write(); // another write may have made room in the meantime
       } catch (error) {
-        if (!isFull(error) || !(await evict(this.store, this.id))) throw error;
+        const more = isFull(error) && freed < enough ? await evict(this.store, this.id) : undefined;
+        if (more === undefined) throw error;
+        freed += more;
       }
     }
   }

@@ -10,11 +10,13 @@ export function shardNames(indexFile: string, text: string): string[] {
   const { weight_map: map } = Object(parseJson(text, indexFile)) as { weight_map?: unknown };
   const names: unknown[] = typeof map === "object" && map !== null ? Object.values(map) : [];
   checkMost(`${indexFile}, "weight_map"`, names.length, mostTensors, "tensors");
-  const isName = (name: unknown) =>
-    typeof name === "string" && !name.includes("/") && problemOfFileName(name) === undefined;
-  const wrong = names.find((name) => !isName(name));
+  const problemOf = (name: unknown) => {
+    if (typeof name !== "string") return "it is not text";
+    return name.includes("/") ? 'it contains "/"' : problemOfFileName(name);
+  };
+  const wrong = names.find((name) => problemOf(name) !== undefined);
   if (names.length === 0 || wrong !== undefined) {
-    const found = wrong === undefined ? "" : `, found ${describeValue(wrong)}`;
+    const found = wrong === undefined ? "" : `, found ${describeValue(wrong)}: ${problemOf(wrong)}`;
     throw new LoadError(
       "corrupt",
       `${indexFile}: expected "weight_map" with the name of a file for each tensor${found}`,
