@@ -14,17 +14,12 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "engine/format/tokenizer_fields.h"
 #include "engine/generate/options.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {
 namespace {
-
-// The member `key`, unless it is null.
-const Json* FindSaid(const Json& json, std::string_view key) {
-  const Json* const value = FindMember(json, key);
-  return value == nullptr || value->is_null() ? nullptr : value;
-}
 
 Error InFile(const std::string& what) {
   return Error{ErrorCode::kCorrupt, Concat("generation_config.json: ", what)};
@@ -101,20 +96,21 @@ Result<GenerateOptions> ReadGenerationConfig(std::string_view text) {
   for (const NumberOption& option : NumberOptions()) {
     if (option.hub_name.empty()) continue;
     std::string key(option.hub_name);
-    const Json* value = FindSaid(*json, key);
-    if (value == nullptr && key == "max_new_tokens") value = FindSaid(*json, key = "max_length");
+    const Json* value = field::FindValue(*json, key);
+    if (value == nullptr && key == "max_new_tokens")
+      value = field::FindValue(*json, key = "max_length");
     if (value == nullptr) continue;
     const Status status = ReadNumber(option, key, *value, options);
     if (!status.ok()) return InFile(status.error().message);
     if (key == "max_length") options.max_length = options.max_new_tokens;
   }
-  if (const Json* const samples = FindSaid(*json, "do_sample")) {
+  if (const Json* const samples = field::FindValue(*json, "do_sample")) {
     if (!samples->is_boolean()) {
       return InFile(Concat("do_sample is ", Shown(*samples), ", expected true or false"));
     }
     if (!samples->get<bool>()) options.temperature = 0;
   }
-  if (const Json* const end = FindSaid(*json, "eos_token_id")) {
+  if (const Json* const end = field::FindValue(*json, "eos_token_id")) {
     Json found = Json::array();
     for (const Json& id : end->is_array() ? *end : Json::array({*end})) {
       // As in config.json, a negative id means that there is none.

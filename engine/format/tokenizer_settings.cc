@@ -15,6 +15,7 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
+#include "engine/format/tokenizer_fields.h"
 #include "engine/format/vocabulary_files.h"
 #include "engine/text/added_tokens.h"
 #include "engine/text/quoted.h"
@@ -36,14 +37,8 @@ Error Unsupported(std::string_view file, std::string_view key, const Json& found
                Concat(file, ": \"", key, "\" is ", Shown(found), ", expected ", expected)};
 }
 
-// The member `key`, unless it is null.
-const Json* FindSaid(const Json& json, std::string_view key) {
-  const Json* const value = FindMember(json, key);
-  return value == nullptr || value->is_null() ? nullptr : value;
-}
-
 Result<bool> ReadFlag(std::string_view file, const Json& json, const char* key, bool otherwise) {
-  const Json* const value = FindSaid(json, key);
+  const Json* const value = field::FindValue(json, key);
   if (value == nullptr) return otherwise;
   if (value->is_boolean()) return value->get<bool>();
   return Unsupported(file, key, *value, "true or false");
@@ -70,7 +65,7 @@ class Settings {
 
   // The added tokens in tokenizer_config.json, with their ids.
   Status ReadDecoder(const Json& config) {
-    const Json* const added = FindSaid(config, "added_tokens_decoder");
+    const Json* const added = field::FindValue(config, "added_tokens_decoder");
     if (added == nullptr) return Done{};
     if (!added->is_object()) {
       return Unsupported(kConfig, "added_tokens_decoder", *added, "an object");
@@ -83,7 +78,7 @@ class Settings {
 
   // The rest of tokenizer_config.json.
   Status ReadConfig(const Json& json, std::span<const std::string_view> classes) {
-    if (const Json* const name = FindSaid(json, "tokenizer_class")) {
+    if (const Json* const name = field::FindValue(json, "tokenizer_class")) {
       const auto is_it = [&](std::string_view known) { return IsText(*name, known); };
       if (std::none_of(classes.begin(), classes.end(), is_it)) {
         std::string expected;
@@ -100,9 +95,9 @@ class Settings {
     if (has_end) return Unsupported(kConfig, "add_eos_token", Json(true), "false");
     GPT2_ASSIGN(const bool has_beginning, ReadFlag(kConfig, json, "add_bos_token", false));
     if (!has_beginning) return Done{};
-    const Json* const bos = FindSaid(json, "bos_token");
+    const Json* const bos = field::FindValue(json, "bos_token");
     const Json* const content =
-        bos == nullptr || bos->is_string() ? bos : FindSaid(*bos, "content");
+        bos == nullptr || bos->is_string() ? bos : field::FindValue(*bos, "content");
     const std::string name = content != nullptr && content->is_string()
                                  ? content->get<std::string>()
                                  : std::string(kEndOfText);
@@ -116,10 +111,11 @@ class Settings {
   Status ReadNamed(const char* file, const Json& json) {
     for (const char* key : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
                             "cls_token", "mask_token"}) {
-      if (const Json* const value = FindSaid(json, key)) GPT2_TRY(ReadRole(file, key, *value));
+      if (const Json* const value = field::FindValue(json, key))
+        GPT2_TRY(ReadRole(file, key, *value));
     }
     constexpr const char* kOthers = "additional_special_tokens";
-    const Json* const others = FindSaid(json, kOthers);
+    const Json* const others = field::FindValue(json, kOthers);
     if (others == nullptr) return Done{};
     if (!others->is_array()) return Unsupported(file, kOthers, *others, "an array");
     for (const Json& value : *others) GPT2_TRY(ReadRole(file, kOthers, value));
@@ -140,7 +136,7 @@ class Settings {
   // special.
   void NoteSpecial(const Json& json) {
     const auto note = [this](const Json& value) {
-      const Json* const content = value.is_string() ? &value : FindSaid(value, "content");
+      const Json* const content = value.is_string() ? &value : field::FindValue(value, "content");
       if (content != nullptr && content->is_string()) special_.emplace(*content, 0);
     };
     if (!json.is_object()) return;
@@ -164,7 +160,7 @@ class Settings {
   Status ReadDescribed(const std::string& name, const Json& json) {
     std::int32_t id = -1;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
-    const Json* const content = FindSaid(json, "content");
+    const Json* const content = field::FindValue(json, "content");
     if (error != std::errc() || end != name.data() + name.size() || id < 0 ||
         static_cast<std::size_t>(id) >= kMostVocabulary || content == nullptr ||
         !content->is_string()) {
@@ -178,7 +174,7 @@ class Settings {
   }
 
   Status ReadRole(const char* file, const char* key, const Json& value) {
-    const Json* const content = value.is_string() ? &value : FindSaid(value, "content");
+    const Json* const content = value.is_string() ? &value : field::FindValue(value, "content");
     if (content == nullptr || !content->is_string())
       return Unsupported(file, key, value, "a token");
     AddedToken token{.content = content->get<std::string>(), .is_special = true};

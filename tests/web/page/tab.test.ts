@@ -59,17 +59,14 @@ it("a text counts as stored only once texts can be read", async () => {
   const ids = vi.spyOn(TextStore.prototype, "ids").mockRejectedValue(new DOMException("", "NotFoundError"));
   const { tab, shown, showFailure, showStored } = await openTab();
   expect(showFailure).toHaveBeenCalledTimes(1);
-  const store = async (text: string) => {
-    shown.text = text;
+  for (const times of [0, 1]) {
+    shown.text += ".";
     tab.noteChange();
     await tab.storeWhole();
     await new Promise((later) => setTimeout(later, 20));
-  };
-  await store("A whale.");
-  expect(showStored).not.toHaveBeenCalled();
-  ids.mockRestore();
-  await store("Two whales.");
-  expect(showStored).toHaveBeenCalled();
+    expect(showStored).toHaveBeenCalledTimes(times);
+    ids.mockRestore();
+  }
 });
 
 it("a write that never settles fails, so that it is tried again", async () => {
@@ -79,7 +76,6 @@ it("a write that never settles fails, so that it is tried again", async () => {
     store: { put: () => Promise.resolve() },
     commit: () => {},
     done: new Promise(() => {}),
-    objectStore: () => ({ put: () => ({}) }),
   } as never);
   const putting = store.put("a", { version: 1, changed: 1, content: "" });
   const refused = expect(putting).rejects.toMatchObject({ name: "TimeoutError" });
