@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { beforeEach, expect, it, vi } from "vitest";
 import { digestOf, readRecords, storedBytes, writeRecord } from "../../web/src/cache/records.js";
-import { markLoading } from "../../web/src/cache/locks.js";
+import { markLoading, withStoreLock } from "../../web/src/cache/locks.js";
 import { makeRoom, removeRecord, removeUnneededFiles } from "../../web/src/cache/room.js";
 import { RoomyStore } from "../../web/src/cache/roomy-store.js";
 import { openPiece, readStored } from "../../web/src/cache/stored-piece.js";
@@ -210,7 +210,7 @@ it("a full disk costs no second model if removing a large one did not help", asy
   for (const [place, of] of ["a", "b", "c"].entries()) await addModel(of, 20_000_000, 9 - place);
   const full = new DOMException("", "QuotaExceededError");
   vi.spyOn(store, "append").mockRejectedValue(full);
-  const roomy = new RoomyStore(store, "wanted", (change) => change());
+  const roomy = new RoomyStore(store, "wanted", withStoreLock);
   await expect(roomy.append("blobs", "x", 0)).rejects.toBe(full);
   expect(await readRecords(store)).toHaveLength(2);
 });
