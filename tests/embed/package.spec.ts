@@ -103,7 +103,7 @@ test("importing the module in Node, as a rendering server does, has no effect an
     const forBrowsers = await import(import.meta.resolve("gpt2-wasm/worker").replace("-worker.js", ".js"));
     const refusal = await forBrowsers.loadModel("m").catch(({ code, message }) => code + ": " + message);
     if (!refusal.startsWith("unsupported: this module is for browsers")) throw refusal;
-    if ((await explainEnvironment()).threads.has) throw "threads";
+    if (!(await explainEnvironment()).threads.has) throw "no threads";
     console.log(typeof loadModel, typeof LoadError, version, before === Object.keys(globalThis).join(), found.join());`;
   const files = "gpt2-worker.js,isolate.js,gpt2-simd.wasm,gpt2-threads.js";
   expect(inNode("module", code)).toBe(`function function 0.1.0 true ${files}`);

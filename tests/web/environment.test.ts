@@ -51,6 +51,9 @@ it.each([
   [["storage"], { storage: undefined }, /stores nothing/, null],
   [["storage"], { storage: undefined, isSecure: false }, /over http/, /https/],
   [["memory"], { mostBytes: 64e6 }, /64 MB/, /smaller model/],
+  [["storage"], { runtime: "Node.js" }, /^Node.js stores no model/, /load their folder/],
+  [["relaxedSimd"], { runtime: "Node.js", relaxedSimd: false }, /^Node.js has no/, /^Node.js 22/],
+  [["relaxedSimd"], { runtime: "Deno", relaxedSimd: false }, /^Deno has no/, null],
 ] as const)("describeEnvironment explains %j with %j", (names, facts, reason, remedy) => {
   const environment = describeWithout(facts);
   for (const name of names) {
@@ -62,7 +65,14 @@ it.each([
   }
 });
 
+it("in Node.js, explainEnvironment speaks neither of a browser nor of a page", async () => {
+  const environment = await explainEnvironment();
+  expect(JSON.stringify(environment)).not.toMatch(/browser|page/);
+  expect([environment.isolation.has, environment.threads.has]).toEqual([true, true]);
+});
+
 it("explainEnvironment describes the current environment", async () => {
+  vi.stubGlobal("location", {});
   vi.stubGlobal("crossOriginIsolated", true);
   vi.stubGlobal("isSecureContext", true);
   const estimate = async () => ({ quota: 100, usage: 40 });
@@ -75,6 +85,7 @@ it("explainEnvironment describes the current environment", async () => {
 });
 
 it("explainEnvironment works if almost nothing is available", async () => {
+  vi.stubGlobal("location", {});
   vi.stubGlobal("navigator", undefined);
   vi.stubGlobal("WebAssembly", undefined);
   const environment = await explainEnvironment();
@@ -82,6 +93,7 @@ it("explainEnvironment works if almost nothing is available", async () => {
 });
 
 it("explainEnvironment distinguishes a policy that forbids WebAssembly from a browser without it", async () => {
+  vi.stubGlobal("location", {});
   vi.stubGlobal("navigator", {});
   class Module {
     constructor() {

@@ -1,5 +1,5 @@
 // Types of the elements for the templates of frameworks, from custom-elements.json: the declarations of
-// `gpt2-wasm/element/react` and so on. Each of these modules defines the elements, too.
+// `gpt2-wasm/element/react` and so on. Each of these modules defines the elements, too; React's has components.
 import { generateJsxTypes } from "@wc-toolkit/jsx-types";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -61,6 +61,11 @@ function writeProps(manifest, folder) {
   writeFileSync(file, [...imports, ...types, ""].join("\n\n"));
 }
 
+/** @param {string} name */
+const component = (name) =>
+  `\n/** \`<gpt2-${name}>\`, also in pages that a server renders. */\nexport declare function ` +
+  `${name[0].toUpperCase()}${name.slice(1)}(props: JSX.IntrinsicElements["gpt2-${name}"]): ReactElement;`;
+
 /**
  * For each framework: the type of an element with the class T and these properties, and where it declares elements.
  * @type {Record<string, { imports: string, element: (tag: string, name: string) => string, declare: (elements: string)
@@ -68,10 +73,11 @@ function writeProps(manifest, folder) {
  */
 const frameworks = {
   react: {
-    imports: 'import type { DetailedHTMLProps, HTMLAttributes } from "react";',
+    imports: 'import type { DetailedHTMLProps, HTMLAttributes, JSX, ReactElement } from "react";',
     element: (tag, name) => `"${tag}": DetailedHTMLProps<HTMLAttributes<${name}>, ${name}> & ${name}Props;`,
     declare: (elements) =>
-      `declare module "react" {\n  namespace JSX {\n    interface IntrinsicElements {\n${elements}\n    }\n  }\n}`,
+      `declare module "react" {\n  namespace JSX {\n    interface IntrinsicElements {\n${elements}\n    }\n  }\n}` +
+      ["writer", "autocomplete"].map(component).join(""),
   },
   preact: {
     imports: 'import type { JSX as PreactJSX } from "preact";',

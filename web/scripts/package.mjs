@@ -91,6 +91,20 @@ const classesApart = {
       : null,
 };
 
+/**
+ * The components for React import the elements, and the React of the page.
+ * @type {import("rolldown").Plugin}
+ */
+const elementsAndReactApart = {
+  name: "elements-and-react-apart",
+  resolveId: (id) =>
+    id === "react"
+      ? { id, external: true }
+      : id === "./index.js"
+        ? { id: "./gpt2-element.js", external: "relative" }
+        : null,
+};
+
 /** Modules that contain everything. */
 const oneFileModules = [
   { name: "gpt2.bundle", source: "client/index" },
@@ -247,6 +261,8 @@ async function buildOneFile(release) {
 async function buildModules(release, define = {}, isWanted = (_part) => true) {
   rmSync(packageFolder, { recursive: true, force: true });
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
+  const forReact = { plugins: [elementsAndReactApart], banner: '"use client";' }; // a server only renders it
+  await bundle(release, "element/react.ts", "gpt2-element-react.js", forReact);
   const ofWorker = { plugins: [chunksApart, partsOfParts], banner: copiedScript, define };
   for (const { name, source } of apart.filter(({ name }) => isWanted(name))) {
     const isOfWorker = workerParts.includes(name);

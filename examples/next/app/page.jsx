@@ -1,5 +1,6 @@
 "use client";
 import { loadModel } from "gpt2-wasm"; // on the server, too, where it does nothing until it is called
+import { Writer } from "gpt2-wasm/element/react"; // <gpt2-writer maxNewTokens={24}> would lose its props in hydration
 import { useEffect, useState } from "react";
 
 export default function Page() {
@@ -26,8 +27,17 @@ export default function Page() {
   }, []);
 
   return (
-    <p>
-      <output>{text}</output> <small>{engine}</small>
-    </p>
+    <>
+      <p>
+        <output>{text}</output> <small>{engine}</small>
+      </p>
+      <Writer
+        model="/models/demo/"
+        prompt="Once upon a time"
+        maxNewTokens={24}
+        options={{ seed: 1 }}
+        loading="use"
+      />
+    </>
   );
 }

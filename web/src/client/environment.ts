@@ -51,6 +51,8 @@ export interface Explanation extends Environment {
 
 /** The facts to describe. */
 export interface Facts {
+  /** "Node.js" or "Deno"; undefined in a browser. */
+  runtime?: string | undefined;
   webAssembly: "runs" | "missing" | "forbidden";
   simd: boolean;
   relaxedSimd: boolean;
@@ -68,22 +70,28 @@ export interface Facts {
 
 const has = (reason: string): Capability => ({ has: true, reason, remedy: null });
 const misses = (reason: string, remedy: string | null): Capability => ({ has: false, reason, remedy });
+/** Where the module runs, as the subject of a sentence. */
+const here = ({ runtime = "This browser" }: Facts) => runtime;
 /** GPT-2 124M in 8 bits takes 221 MB. */
 const smallBytes = 256 * 1024 * 1024;
 
 function describeSimd(facts: Facts): Capability {
   switch (facts.webAssembly) {
     case "missing":
-      return misses("This browser has no WebAssembly, or it is turned off (Lockdown Mode).", oldBrowser);
+      return misses(
+        `${here(facts)} has no WebAssembly, or it is turned off (Lockdown Mode, --jitless).`,
+        facts.runtime ? null : oldBrowser,
+      );
     case "forbidden":
       return misses("The page's content security policy forbids WebAssembly.", wasmForbidden);
     case "runs":
-      if (facts.simd) return has("This browser runs WebAssembly with SIMD.");
-      return misses("This browser has no WebAssembly SIMD.", oldBrowser);
+      if (facts.simd) return has(`${here(facts)} runs WebAssembly with SIMD.`);
+      return misses(`${here(facts)} has no WebAssembly SIMD.`, facts.runtime ? null : oldBrowser);
   }
 }
 
 function describeIsolation(facts: Facts): Capability {
+  if (facts.runtime) return has(`${facts.runtime} shares memory without isolation.`);
   if (facts.isIsolated) return has("The page is cross-origin isolated.");
   return misses(sentence(whyNotIsolated(facts)), isolationRemedy(facts));
 }
@@ -95,14 +103,17 @@ export function describeEnvironment(facts: Facts): Environment {
   const isolation = describeIsolation(facts);
   const cores = facts.cores === undefined ? "an unknown number of cores" : `${facts.cores} cores`;
   let withThreads = has(`The engine can compute on all of ${cores}.`);
-  if (!facts.isIsolated) withThreads = { ...isolation };
-  else if (!facts.sharedMemory) withThreads = misses("This browser has no WebAssembly threads.", null);
+  if (!isolation.has) withThreads = { ...isolation };
+  else if (!facts.sharedMemory) withThreads = misses(`${here(facts)} has no WebAssembly threads.`, null);
   return {
     simd: describeSimd(facts),
     relaxedSimd:
       facts.webAssembly === "runs" && facts.relaxedSimd
-        ? has("This browser has relaxed SIMD.")
-        : misses("This browser has no relaxed SIMD: the results are the same, but slower.", null),
+        ? has(`${here(facts)} has relaxed SIMD.`)
+        : misses(
+            `${here(facts)} has no relaxed SIMD: the results are the same, but slower.`,
+            facts.runtime === "Node.js" ? "Node.js 22 or newer" : null,
+          ),
     isolation,
     threads: withThreads,
     storage: { ...describeStorage(facts), freeBytes: facts.storage?.freeBytes ?? null },
@@ -110,15 +121,20 @@ export function describeEnvironment(facts: Facts): Environment {
       ...(facts.mostBytes >= smallBytes
         ? has(`One engine may grow to ${formatBytes(facts.mostBytes)}; GPT-2 124M takes 221 MB in 8 bits.`)
         : misses(
-            `This browser gives one engine ${formatBytes(facts.mostBytes)}; GPT-2 124M takes 221 MB in 8 bits.`,
-            "close other tabs, or load a smaller model",
+            `${here(facts)} gives one engine ${formatBytes(facts.mostBytes)}; GPT-2 124M takes 221 MB in 8 bits.`,
+            facts.runtime ? "load a smaller model" : "close other tabs, or load a smaller model",
           )),
       mostBytes: facts.mostBytes,
     },
   };
 }
 
-function describeStorage({ storage, isSecure }: Facts): Capability {
+function describeStorage({ storage, isSecure, runtime }: Facts): Capability {
+  if (runtime)
+    return misses(
+      `${runtime} stores no model: each load reads the files again.`,
+      "download the model's files once, and load their folder",
+    );
   if (storage) {
     const free = storage.freeBytes === null ? "" : ` (${formatBytes(storage.freeBytes)} are free)`;
     return has(`The browser can store files for this page${free}.`);
@@ -172,6 +188,7 @@ function isIsolationForbidden(): boolean {
 export async function explainEnvironment(): Promise<Environment> {
   const webAssembly = tryWebAssembly();
   const runs = webAssembly === "runs";
+  const { document, location } = globalThis as Partial<typeof globalThis>;
   const [hasSimd, hasRelaxed, hasThreads, storage] = await Promise.all([
     runs && simd(),
     runs && relaxedSimd(),
@@ -179,6 +196,7 @@ export async function explainEnvironment(): Promise<Environment> {
     freeStorage(),
   ]);
   return describeEnvironment({
+    runtime: document || location ? undefined : "Deno" in globalThis ? "Deno" : "Node.js",
     webAssembly,
     simd: hasSimd,
     relaxedSimd: hasRelaxed,

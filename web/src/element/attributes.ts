@@ -2,17 +2,21 @@
 import type { GenerateCall, LoadOptions } from "../client/index.js";
 import { numberOptionNames, type NumberOptionName } from "../shared/number-options.js";
 
-const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+/** The attribute of a property: max-new-tokens for maxNewTokens. */
+export const attributeOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** Attributes that control the load. A change of one loads another model. */
 export const loadAttributes = ["model", "threads", "variant", "kv", "base-url"];
 
 /** Attributes that control the generation. */
-export const callAttributes = [...numberOptionNames.map(kebab), "stop"];
+export const callAttributes = [...numberOptionNames.map(attributeOf), "stop"];
 
-/** undefined if the attribute is missing. An invalid number is left to loadModel and generate to refuse. */
+/**
+ * undefined if the attribute is missing. An invalid number is left to loadModel and generate to refuse. Where a server
+ * renders a framework's properties, the attribute has the property's name.
+ */
 export function numberIn(element: Element, name: string): number | undefined {
-  const text = element.getAttribute(kebab(name))?.trim();
+  const text = (element.getAttribute(attributeOf(name)) ?? element.getAttribute(name))?.trim();
   return text ? Number(text) : undefined;
 }
 
@@ -22,7 +26,7 @@ export function readLoadOptions(element: Element): LoadOptions {
     threads: numberIn(element, "threads"),
     variant: text("variant") as LoadOptions["variant"],
     kv: text("kv") as LoadOptions["kv"],
-    baseUrl: text("base-url"),
+    baseUrl: text("base-url") ?? text("baseUrl"),
   };
 }
 

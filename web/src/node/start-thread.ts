@@ -1,9 +1,24 @@
 // Starts the worker as a thread of Node.js.
 import { Worker, type Transferable } from "node:worker_threads";
 import { Connection, type WorkerPort } from "../client/connection.js";
+import { LoadError } from "../shared/errors.js";
 import type { FromWorker, ToWorker } from "../shared/protocol.js";
 
 const script = "gpt2-node-worker.js";
+
+/** The error for a thread that did not start. */
+function notStarted(error: unknown): LoadError {
+  const { code, message } = Object(error) as { code?: string; message?: string };
+  const isLeftBehind =
+    /MODULE_NOT_FOUND|INVALID_URL/.test(code ?? "") || /module not found/i.test(message ?? "");
+  return new LoadError(
+    "unsupported",
+    isLeftBehind
+      ? `${script}, or a file beside it, is missing. If a bundler left it behind, mark "gpt2-wasm" as external ` +
+          `(esbuild, rolldown: external; Vite: ssr.external; Next.js: serverExternalPackages)`
+      : `${script} does not start: ${String(error)}`,
+  );
+}
 
 /**
  * Keeps the process alive only while an answer is awaited. A program may end without disposing of anything, and without
@@ -27,7 +42,9 @@ class ThreadPort implements WorkerPort {
       this.onmessage?.({ data } as MessageEvent<FromWorker>);
     });
     thread.on("messageerror", (error) => this.onmessageerror?.({ data: error } as MessageEvent));
-    thread.on("error", (error) => this.onerror?.({ message: String(error) } as ErrorEvent));
+    thread.on("error", (error) =>
+      this.onerror?.({ message: String(error), error: notStarted(error) } as unknown as ErrorEvent),
+    );
     thread.unref();
   }
 
@@ -64,8 +81,12 @@ class ThreadPort implements WorkerPort {
 
 /** The worker of the folder `baseUrl`, absolute and with a slash at the end; else the one beside this module. */
 export function startThread(baseUrl?: string): Connection {
-  const address =
-    baseUrl === undefined ? new URL("./gpt2-node-worker.js", import.meta.url) : new URL(script, baseUrl);
-  // Without the program's own options, such as a loader of its sources or the kind of text after --eval.
-  return new Connection(new ThreadPort(new Worker(address, { execArgv: [] })), script);
+  try {
+    const address =
+      baseUrl === undefined ? new URL("./gpt2-node-worker.js", import.meta.url) : new URL(script, baseUrl);
+    // Without the program's own options, such as a loader of its sources or the kind of text after --eval.
+    return new Connection(new ThreadPort(new Worker(address, { execArgv: [] })), script);
+  } catch (error) {
+    throw notStarted(error); // bundled as CommonJS, a module has no address
+  }
 }

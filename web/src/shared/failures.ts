@@ -111,6 +111,7 @@ export function forbiddenWorker(script: string, blocked: string): LoadError {
 
 /** The error for a worker that cannot be created at all. */
 export function noWorkerFailure(error: unknown): Gpt2Error {
+  if (error instanceof Gpt2Error) return error;
   const { text } = nameAndText(error);
   const advice = /TrustedScriptURL/.test(text)
     ? " (add the directive trusted-types gpt2-wasm to the page's Content-Security-Policy)"
