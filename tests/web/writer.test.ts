@@ -678,6 +678,25 @@ describe("in a page and its form", () => {
     expect(text.getAttribute("aria-label")).toBe("Tale");
   });
 
+  it.each([
+    ["title", "a", "title", "a"],
+    ["inputmode", "email", "inputmode", "email"],
+    ["aria-invalid", "true", "aria-invalid", "true"],
+    ["aria-label", "Tale", "aria-label", "Tale"],
+    ["aria-labelledby", "one two", "aria-label", "One Two"],
+    ["aria-describedby", "two missing", "aria-description", "Two "],
+  ])("the attribute %s of a writer, %j, reaches the field as %s, %j", (name, value, copy, expected) => {
+    document.body.append(
+      ...["One", "Two"].map((text) =>
+        Object.assign(document.createElement("p"), { id: text.toLowerCase(), textContent: text }),
+      ),
+    );
+    const { writer, text } = make({ loading: "use", [name]: value });
+    expect(text.getAttribute(copy)).toBe(expected);
+    writer.removeAttribute(name);
+    expect(text.getAttribute(copy)).toBe(copy === "aria-label" ? "Text to continue" : null);
+  });
+
   it("rows applies to the field, with six for an invalid number; change leaves the shadow tree", () => {
     const { writer, text } = make({ loading: "use", rows: "3" });
     expect(text.getAttribute("rows")).toBe("3");

@@ -12,6 +12,7 @@ import {
   type AttributeProperties,
 } from "./attributes.js";
 import { emit } from "./events.js";
+import { copyAttribute, describeField, fieldAttributes } from "./field-attributes.js";
 import { FormControl } from "./form-control.js";
 import { adoptProperties, make, style } from "./html-element.js";
 import { LazyModel } from "./lazy-model.js";
@@ -82,7 +83,7 @@ const early = [...attributes.map(propertyOf), "defaultValue", "value", "readOnly
  * @cssprop [--gpt2-radius=0.5rem] - Radius of the corners
  */
 export class Gpt2Writer extends FormControl {
-  static readonly observedAttributes = [...loadAttributes, ...own];
+  static readonly observedAttributes = [...loadAttributes, ...own, ...fieldAttributes];
   static {
     addProperties(this.prototype, attributes);
   }
@@ -278,7 +279,8 @@ export class Gpt2Writer extends FormControl {
     if (name === "prompt" && !this.isChanged) this.replaceText(this.prompt);
     if (name === "rows") this.text.rows = Number(value) || 6;
     if (name === "placeholder") this.text.placeholder = value ?? "";
-    if (name === "label") this.nameField();
+    copyAttribute(this, name, this.text);
+    if (name === "label" || fieldAttributes.includes(name)) this.nameField();
     if (name === "readonly") {
       if (this.readOnly) this.stop();
       this.showRunning();
@@ -393,7 +395,7 @@ export class Gpt2Writer extends FormControl {
   private nameField(): void {
     const labels = Array.from(this.labels, (label) => label.textContent?.trim() ?? "");
     const given = this.getAttribute("label") ?? labels.join(" ");
-    this.text.setAttribute("aria-label", given || this.ownWords.get("field"));
+    describeField(this, this.text, given || this.ownWords.get("field"));
   }
 
   private fireChange(): void {

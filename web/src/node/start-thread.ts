@@ -6,19 +6,13 @@ import type { FromWorker, ToWorker } from "../shared/protocol.js";
 
 const script = "gpt2-node-worker.js";
 
-/** The error for a thread that did not start. */
-function notStarted(error: unknown): LoadError {
-  const { code, message } = Object(error) as { code?: string; message?: string };
-  const isLeftBehind =
-    /MODULE_NOT_FOUND|INVALID_URL/.test(code ?? "") || /module not found/i.test(message ?? "");
-  return new LoadError(
+/** The error for a thread that did not start. A bundler may have left files of it behind. */
+const notStarted = (error: unknown) =>
+  new LoadError(
     "unsupported",
-    isLeftBehind
-      ? `${script}, or a file beside it, is missing. If a bundler left it behind, mark "gpt2-wasm" as external ` +
-          `(esbuild, rolldown: external; Vite: ssr.external; Next.js: serverExternalPackages)`
-      : `${script} does not start: ${String(error)}`,
+    `${script} does not start (${String(error)}). If you bundle your program, mark "gpt2-wasm" as external ` +
+      `(esbuild, rolldown: external; Vite: ssr.external; Next.js: serverExternalPackages)`,
   );
-}
 
 /**
  * Keeps the process alive only while an answer is awaited. A program may end without disposing of anything, and without
