@@ -102,7 +102,10 @@ Result<GenerateOptions> ReadGenerationConfig(std::string_view text) {
     if (value == nullptr) continue;
     const Status status = ReadNumber(option, key, *value, options);
     if (!status.ok()) return InFile(status.error().message);
-    if (key == "max_length") options.max_length = options.max_new_tokens;
+    // The default of transformers counts new tokens only.
+    if (key == "max_length" && options.max_new_tokens != 20) {
+      options.max_length = options.max_new_tokens;
+    }
   }
   if (const Json* const samples = field::FindValue(*json, "do_sample")) {
     if (!samples->is_boolean()) {
@@ -128,6 +131,7 @@ void WriteDefaults(const GenerateOptions& defaults, JsonWriter& out) {
   for (const NumberOption& option : NumberOptions()) {
     if (!option.hub_name.empty()) out.Member(option.name, option.get(defaults));
   }
+  if (defaults.max_length > 0) out.Member("maxLength", defaults.max_length);
   out.Close('}');
 }
 

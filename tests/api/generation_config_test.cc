@@ -62,9 +62,10 @@ TEST(GenerationConfig, EachKeySetsItsOption) {
        Json::object()},
       {R"({"do_sample": false})", {{"temperature", 0}}},
       {R"({"temperature": 0.7, "do_sample": false})", {{"temperature", 0}}},
-      {R"({"max_length": 50})", {{"maxNewTokens", 50}}},
+      {R"({"max_length": 20})", {{"maxNewTokens", 20}}},  // transformers' own default
+      {R"({"max_length": 50})", {{"maxNewTokens", 50}, {"maxLength", 50}}},
       {R"({"max_length": 50, "max_new_tokens": 20})", {{"maxNewTokens", 20}}},
-      {R"({"max_length": 50, "max_new_tokens": null})", {{"maxNewTokens", 50}}}};
+      {R"({"max_length": 50, "max_new_tokens": null})", {{"maxNewTokens", 50}, {"maxLength", 50}}}};
   for (const auto& [file, changes] : files) {
     Json expected = kOurs;
     expected.update(changes);

@@ -679,6 +679,19 @@ describe("in a page and its form", () => {
   });
 
   it.each([
+    [undefined, {}, undefined],
+    [50, {}, 64],
+    [50, { "max-new-tokens": "9" }, 9],
+  ])(
+    "with the model's max_length %s and %j, a writer asks for %s tokens",
+    async (maxLength, given, expected) => {
+      if (maxLength) model.info.defaults.maxLength = maxLength;
+      await make({ loading: "use", ...given }).writer.write();
+      expect(model.calls[0]?.call.maxNewTokens).toBe(expected);
+    },
+  );
+
+  it.each([
     ["title", "a", "title", "a"],
     ["inputmode", "email", "inputmode", "email"],
     ["aria-invalid", "true", "aria-invalid", "true"],

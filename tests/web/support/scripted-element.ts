@@ -24,6 +24,7 @@ beforeEach(() => {
 /** A model that writes `texts`, each once `next` is called; a text that is an error is thrown. */
 export class ScriptedModel {
   readonly dispose = vi.fn(async () => {});
+  readonly info: { defaults: { maxLength?: number } } = { defaults: {} };
   readonly calls: { prompt: string; call: GenerateCall }[] = [];
   texts: (string | Error)[] = [];
   /** Its texts belong to this many continuations, by turns. */

@@ -26,7 +26,7 @@ export function copyAttribute(host: Element, name: string, field: Element): void
 function textAt(host: Element, attribute: keyof typeof references): string {
   const ids = host.getAttribute(attribute)?.split(/\s+/) ?? [];
   const root = host.getRootNode() as Partial<ShadowRoot>; // `host` itself, outside a document
-  return ids.map((id) => root.getElementById?.(id)?.textContent?.trim() ?? "").join(" ");
+  return ids.map((id) => root.getElementById?.(id)?.textContent.trim() ?? "").join(" ");
 }
 
 /**

@@ -211,6 +211,8 @@ export class Gpt2Writer extends FormControl {
       this.history.setOneStep(true);
       this.status.say(() => this.ownWords.get("writing"));
       const call = { ...readCall(this), ...this.options, signal };
+      // A text that has become as long as the model's max_length could never be continued.
+      if (model.info.defaults.maxLength) call.maxNewTokens ??= 64;
       const onSummary = (end: GenerateSummary) => {
         summary = end;
         return call.onSummary?.(end);

@@ -305,8 +305,8 @@ export interface ModelInfo {
   simd: "relaxed" | "relaxed-pairs" | "simd128";
   /** Whether the model has a vocabulary. Without one, prompts are token ids. */
   hasTokenizer: boolean;
-  /** The values of the model's generation_config.json, and this module's own for the rest. */
-  defaults: GenerationDefaults;
+  /** The values of the model's generation_config.json, and this module's own for the rest. `maxLength` also counts the prompt. */
+  defaults: GenerationDefaults & { readonly maxLength?: number };
   /** Why the model is slower than it could be, as a sentence; null if it is not. */
   notice: string | null;
   /** Why the model is not stored on this device, as a sentence; null if it is stored, or with `cache: false`. */
