@@ -299,13 +299,20 @@ describe("while a suggestion is shown", () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it("a suggestion disappears during a composition, after which a new one comes", async () => {
+  it.each([
+    ["input methods show what they will replace", false, 1],
+    ["keyboards on touch screens compose each word as it is meant", true, 2],
+  ])("a composition keeps a suggestion until it changes the text: %s", async (_, matches, calls) => {
+    vi.stubGlobal("matchMedia", () => ({ matches }));
     const { field, ghost } = await makeSuggesting();
     field.dispatchEvent(new CompositionEvent("compositionstart"));
-    expect(ghost.textContent).toBe("");
+    type(field, ""); // marks the word
+    expect(ghost.textContent).toBe(" to bed");
+    expect(press(field, "Tab").isTaken).toBe(false); // the input method's
     type(field, "ñ");
+    expect(ghost.textContent).toBe("");
     await vi.advanceTimersByTimeAsync(1000);
-    expect(model.calls).toHaveLength(1);
+    expect(model.calls).toHaveLength(calls);
     field.dispatchEvent(new CompositionEvent("compositionend"));
     await vi.advanceTimersByTimeAsync(400);
     expect(model.calls).toHaveLength(2);

@@ -149,6 +149,29 @@ it("a token whose bytes join into a character after itself has its own text", as
   expect(choices[0]?.logprobs?.tokens).toEqual(["\ufffd\ufffd"]);
 });
 
+it.each([
+  [[0xe2, 0x80], "bytes:\\xe2\\x80"],
+  [[0xf0], "bytes:\\xf0"],
+  [[0xed], "bytes:\\xed"],
+  [[0x99, 0x20, 0xc3], "bytes:\\x99 \\xc3"],
+  [[0xff], "\ufffd"], // no character has this byte
+])("a token of the bytes %j has the name %s, in tokens and in top_logprobs", async (bytes, name) => {
+  const { client, model } = fakeModel();
+  const vocabulary = [bytes, [0xf3], [0xb0], [0x80], bytes];
+  model.tokenize = async () => [1, 2, 3, 3];
+  model.detokenize = async (ids) =>
+    new TextDecoder().decode(Uint8Array.from(ids.flatMap((id) => vocabulary[id] ?? [])));
+  const text = await model.detokenize([0]);
+  const top = [4, 0].map((id) => ({ id, text, logprob: -id }));
+  const tokens = [{ index: 0, id: 0, text: "", logprob: -9, rank: 2, top }];
+  model.complete.mockResolvedValue({ continuations: [{ text: "", tokens }] } as never);
+  const { choices } = await client.create({ logprobs: 2 });
+  expect(choices[0]?.logprobs).toMatchObject({
+    tokens: [`${name} (token 0)`],
+    top_logprobs: [{ [name]: -4, [`${name} (token 0)`]: -0 }],
+  });
+});
+
 it("a prompt's tokens have their places also after a character of several tokens", async () => {
   const { client, model } = fakeModel([["!"]]);
   model.score = async () => ({

@@ -248,13 +248,11 @@ export class Gpt2Autocomplete extends Base {
     on("focusout", ({ relatedTarget }: FocusEventInit) => {
       if (!field.element.contains(relatedTarget as Node | null)) this.detach();
     });
-    on("compositionstart", () => {
-      this.isComposing = true;
-      this.dismiss();
-    });
+    // A keyboard also marks a word that it leaves as it is. That keeps the suggestion.
+    on("compositionstart", () => (this.isComposing = true));
     on("compositionend", () => {
       this.isComposing = false;
-      this.suggestSoon();
+      if (!this.suggestion || !this.isCurrent()) this.suggestSoon();
     });
   }
 
@@ -273,8 +271,9 @@ export class Gpt2Autocomplete extends Base {
 
   private onInput(): void {
     const { shownFor, suggestion, active } = this;
-    if (!active || this.isComposing) return;
+    if (!active) return;
     const before = this.textBefore() ?? "";
+    if (suggestion && before === shownFor) return;
     // Typing what is suggested keeps the rest of it.
     const typed = before.startsWith(shownFor) ? before.slice(shownFor.length) : "";
     if (suggestion && typed && suggestion.startsWith(typed)) {
@@ -282,7 +281,8 @@ export class Gpt2Autocomplete extends Base {
       if (this.suggestion) return;
     }
     this.dismiss();
-    this.suggestSoon();
+    // Keyboards on touch screens compose each word as it is meant. Other input methods show what they will replace.
+    if (!this.isComposing || matchMedia("(pointer: coarse)").matches) this.suggestSoon();
   }
 
   private onKey(event: KeyboardEvent): void {

@@ -1,11 +1,12 @@
 // Log-probabilities in the form of /v1/completions, for the text and the prompt.
 import type { Model, Token, TokenLogprob } from "../client/index.js";
+import { named, uniqueNames } from "./token-names.js";
 import type { CompletionLogprobs } from "./types.js";
 
 /** A token of a prompt or of a text. */
 export interface LogprobToken {
   id: number;
-  /** Its own text. Bytes that are no whole character are U+FFFD. */
+  /** Its name: its own text, or "bytes:" and its bytes. */
   text: string;
   /** Where it begins in the text, in UTF-16 units. */
   offset: number;
@@ -16,19 +17,27 @@ export interface LogprobToken {
 
 /** The log-probabilities of `tokens`. */
 export function logprobsOf(tokens: readonly LogprobToken[], alternatives: number): CompletionLogprobs {
+  const tops = tokens.map(({ id, text, logprob, top = [] }) => {
+    const all = top.some((each) => each.id === id) ? top : [...top, { id, text, logprob: logprob ?? 0 }];
+    const names = uniqueNames(all);
+    return { own: names.get(id) ?? text, all: all.map((each) => [names.get(each.id), each.logprob]) };
+  });
   return {
-    tokens: tokens.map(({ text }) => text),
+    tokens: tops.map(({ own }) => own),
     token_logprobs: tokens.map(({ logprob }) => logprob),
-    top_logprobs: alternatives === 0 ? null : tokens.map(topOf),
+    top_logprobs:
+      alternatives === 0
+        ? null
+        : tops.map(({ all }, i) => (tokens[i]?.logprob === null ? null : Object.fromEntries(all))),
     text_offset: tokens.map(({ offset }) => offset),
   };
 }
 
-function topOf({ id, text, logprob, top }: LogprobToken): Record<string, number> | null {
-  if (logprob === null) return null;
-  const entries = (top ?? []).map((each) => [each.text, each.logprob] as const);
-  if (!top?.some((each) => each.id === id)) entries.push([text, logprob]);
-  return Object.fromEntries(entries);
+/** `token` and its alternatives with their names. */
+async function allNamed(model: Model, token: LogprobToken, signal: AbortSignal | undefined) {
+  const top: TokenLogprob[] = [];
+  for (const each of token.top ?? []) top.push(await named(model, each, signal));
+  return { ...(await named(model, token, signal)), top };
 }
 
 /**
@@ -55,7 +64,7 @@ export function tokenReader(model: Model, end: number, signal: AbortSignal | und
     end += token.text.length;
     held += text.replaceAll("\ufffd", "");
     held = held.startsWith(token.text) ? held.slice(token.text.length) : "";
-    return { ...token, text, offset };
+    return allNamed(model, { ...token, text, offset }, signal);
   };
 }
 
@@ -78,7 +87,7 @@ export async function scorePrompt(
     const next = isFirst ? undefined : await model.complete(ids.slice(0, index), call);
     const characters = token.text.replaceAll("\ufffd", ""); // parts of characters have no place of their own
     const offset = Math.max(end, text.indexOf(characters, end));
-    whole.push({ ...token, offset, top: next?.tokens[0]?.top });
+    whole.push(await allNamed(model, { ...token, offset, top: next?.tokens[0]?.top }, signal));
     end = offset + characters.length;
   }
   return whole;

@@ -52,11 +52,14 @@ export interface CompletionRequest {
 
 /** The log-probabilities of a choice, one item for each token. */
 export interface CompletionLogprobs {
-  /** The text of each token. */
+  /** The text of each token. A part of a character is `bytes:\xe2\x80`, as in OpenAI's API. */
   tokens: string[];
   /** The log-probability of each token; null for the first token of an echoed prompt. */
   token_logprobs: (number | null)[];
-  /** The most probable tokens at each place, and the token itself; null if `logprobs` is 0. */
+  /**
+   * The most probable tokens at each place, and the token itself; null if `logprobs` is 0. Of tokens with the same text, the
+   * less probable ones are ` (token ID)` longer.
+   */
   top_logprobs: (Record<string, number> | null)[] | null;
   /** Where each token begins in prompt and text, in UTF-16 units. */
   text_offset: number[];
