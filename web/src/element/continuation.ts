@@ -9,7 +9,8 @@ import { lettersOf } from "../shared/letters-of.js";
 const mostUnits = 2000;
 const unitsOfStep = 500;
 
-const defaults: GenerateCall = { maxNewTokens: 12, temperature: 0, stop: "\n" };
+/** Healing completes a word, and does not write a typed space twice: GPT-2's tokens start with the space. */
+const defaults: GenerateCall = { maxNewTokens: 12, temperature: 0, stop: "\n", heal: true };
 
 /** The start of `text` that fits `length` UTF-16 units, up to the end of a whole visible character. */
 export function truncate(text: string, length: number): string {
@@ -22,19 +23,15 @@ export function truncate(text: string, length: number): string {
   return text.slice(0, end);
 }
 
-/** What `model` writes after `before`; "" if that would not start with the space that is already typed. */
+/** What `model` writes after `before`. */
 export async function continuationOf(
   model: Model,
   before: string,
   call: GenerateCall,
   onToken: (token: Token) => void,
 ): Promise<{ text: string; summary: GenerateSummary | null }> {
-  // GPT-2's tokens start with the space. So a typed space is cut from the prompt, written again by the model, and
-  // removed.
-  const space = / ?$/.exec(before)?.[0] ?? "";
   const steps = Math.max(0, Math.ceil((before.length - mostUnits) / unitsOfStep));
-  const end = before.slice(steps * unitsOfStep, before.length - space.length);
-  const prompt = end.replace(/^[\udc00-\udfff]/, ""); // drops half of a surrogate pair
+  const prompt = before.slice(steps * unitsOfStep).replace(/^[\udc00-\udfff]/, ""); // drops half of a surrogate pair
   const given = Object.entries(call).filter(([, option]) => option != null);
   let summary: GenerateSummary | null = null;
   const onSummary = (end: GenerateSummary) => {
@@ -50,5 +47,5 @@ export async function continuationOf(
     if (token.index === 0) text += token.text;
     onToken(token);
   }
-  return { text: text.startsWith(space) ? text.slice(space.length).trimEnd() : "", summary };
+  return { text: text.trimEnd(), summary };
 }
