@@ -114,6 +114,7 @@ export class Gpt2Autocomplete extends Base {
   private running: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isComposing = false;
+  private isEndingWord = false;
   /** The load failed since the field got the focus. The next focus tries again. */
   private hasFailed = false;
   /** Warnings that were already logged. */
@@ -246,7 +247,7 @@ export class Gpt2Autocomplete extends Base {
     on("input", () => this.onInput());
     on("keydown", (event) => this.onKey(event as KeyboardEvent));
     on("focusout", ({ relatedTarget }: FocusEventInit) => {
-      if (!field.element.contains(relatedTarget as Node | null)) this.detach();
+      if (!this.isEndingWord && !field.element.contains(relatedTarget as Node | null)) this.detach();
     });
     // A keyboard also marks a word that it leaves as it is. That keeps the suggestion.
     on("compositionstart", () => (this.isComposing = true));
@@ -309,10 +310,19 @@ export class Gpt2Autocomplete extends Base {
       this.dismiss();
       return false;
     }
+    if (this.isComposing) this.endWord(active.element);
     const inserted = active.insert(text);
     if (inserted === "") this.dismiss();
     else emit(this, "gpt2-accept", { text: inserted }); // onInput draws the rest
     return inserted !== "";
+  }
+
+  /** Ends a composition. Otherwise the keyboard would later replace its word where that no longer is. */
+  private endWord(field: HTMLElement): void {
+    this.isEndingWord = true;
+    field.blur();
+    field.focus();
+    this.isEndingWord = false;
   }
 
   private isCurrent(): boolean {
