@@ -46,6 +46,26 @@ it.each<[string, (model: Model) => Promise<unknown>, unknown]>([
   expect(worker.all("request")).toEqual([{ type: "request", id: 1, name, args }]);
 });
 
+it("a model works through a proxy that wraps what is read from it, as in Vue's reactive objects", async () => {
+  const { worker, model } = make();
+  const wrap = <T extends object>(object: T): T =>
+    new Proxy(object, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key);
+        return typeof value === "object" && value !== null && Object.isExtensible(value)
+          ? wrap(value)
+          : value;
+      },
+      set: () => true, // read-only
+    });
+  void wrap(model).tokenize("t");
+  void wrap(model).generate("p").next();
+  expect(worker.all("request").map(({ id }) => id)).toEqual([1, 2]);
+  const ended = wrap(model).dispose();
+  worker.say({ type: "ended" });
+  await ended;
+});
+
 it("fill asks for the three tokens of a gap, and reads its texts without special tokens", async () => {
   const { worker, model } = make();
   const filled = model.fill("before<fim_middle>", "after", { temperature: 0 });

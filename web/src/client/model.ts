@@ -87,6 +87,9 @@ const readBatch = 64;
 /** The part of Connection that a model uses. */
 type Requester = Pick<Connection, "open" | "request" | "dispose">;
 
+/** No member of the class: frameworks map its type, which drops private members, and objects of the two types would differ. */
+const requesterOf = (model: Model) => Reflect.get(model, "requester") as Requester;
+
 /** Disposes of models that are garbage-collected. */
 const forgotten = new FinalizationRegistry<Requester>((requester) => void requester.dispose());
 
@@ -125,6 +128,43 @@ interface Reading {
   model: Model;
 }
 
+function startReading(
+  model: Model,
+  prompt: Prompt,
+  { signal, onPrompt, onSummary, options }: ReturnType<typeof readCall>,
+): Reading {
+  const queue: TokenQueue = new TokenQueue((tokens) => request.read(tokens), readBatch);
+  const request = requesterOf(model).open(
+    "generate",
+    { prompt: readPrompt("prompt", prompt), options, ahead: mostUnread },
+    {
+      signal,
+      onEvent: (event) => {
+        if ("prompt" in event) return onPrompt?.(event.prompt);
+        event.tokens.forEach((token) => queue.push(token));
+      },
+    },
+  );
+  request.result.then(
+    () => queue.finish(),
+    (error: unknown) => queue.fail(error),
+  );
+  return {
+    next: async () => {
+      const token = await queue.next();
+      signal?.throwIfAborted();
+      return token;
+    },
+    finish: async () => {
+      const summary = await request.result;
+      await (onSummary?.(summary) as unknown); // an async callback may reject
+      return summary;
+    },
+    stop: request.cancel,
+    model,
+  };
+}
+
 /**
  * A loaded model. Requests are answered one after another, except `detokenize`, which does not wait; a generation that
  * waits for its reader lets others run. Models that load with the same options share one worker and one copy of the
@@ -144,13 +184,13 @@ export class Model {
     });
   }
 
-  private readonly requester: Requester;
   /** Facts about the model: config, memory, threads, build. */
   readonly info: ModelInfo;
 
   /** @internal */
   constructor(requester: Requester, info: ModelInfo) {
-    this.requester = requester;
+    // Vue wraps what is read from a reactive object, unless it cannot be extended.
+    Object.defineProperty(this, "requester", { value: Object.preventExtensions(requester), writable: true });
     this.info = info;
 
     forgotten.register(this, requester, this);
@@ -161,7 +201,7 @@ export class Model {
    * stops the model. Generation pauses when it is 256 tokens ahead of its reader.
    */
   async *generate(prompt: Prompt, call: GenerateCall = {}): AsyncGenerator<Token, GenerateSummary, void> {
-    const reading = this.read(prompt, readCall("generate", call));
+    const reading = startReading(this, prompt, readCall("generate", call));
     try {
       for (;;) {
         const token = await reading.next();
@@ -183,7 +223,7 @@ export class Model {
     const { n = 1 } = wanted.options;
     if (n !== 1)
       refuse(`n is ${n}, but a stream is one text; use generate, whose tokens name their continuation`);
-    const reading = this.read(prompt, wanted);
+    const reading = startReading(this, prompt, wanted);
     return new ReadableStream<string>(
       {
         pull: async (controller) => {
@@ -201,47 +241,11 @@ export class Model {
     );
   }
 
-  private read(
-    prompt: Prompt,
-    { signal, onPrompt, onSummary, options }: ReturnType<typeof readCall>,
-  ): Reading {
-    const queue: TokenQueue = new TokenQueue((tokens) => request.read(tokens), readBatch);
-    const request = this.requester.open(
-      "generate",
-      { prompt: readPrompt("prompt", prompt), options, ahead: mostUnread },
-      {
-        signal,
-        onEvent: (event) => {
-          if ("prompt" in event) return onPrompt?.(event.prompt);
-          event.tokens.forEach((token) => queue.push(token));
-        },
-      },
-    );
-    request.result.then(
-      () => queue.finish(),
-      (error: unknown) => queue.fail(error),
-    );
-    return {
-      next: async () => {
-        const token = await queue.next();
-        signal?.throwIfAborted();
-        return token;
-      },
-      finish: async () => {
-        const summary = await request.result;
-        await (onSummary?.(summary) as unknown); // an async callback may reject
-        return summary;
-      },
-      stop: request.cancel,
-      model: this,
-    };
-  }
-
   /** Continues `prompt`, and resolves to the complete result. */
   async complete(prompt: Prompt, call: GenerateCall = {}): Promise<Completion> {
     const { signal, onPrompt, onSummary, options } = readCall("complete", call);
     const tokens: Token[] = [];
-    const summary = await this.requester.request(
+    const summary = await requesterOf(this).request(
       "generate",
       { prompt: readPrompt("prompt", prompt), options, ahead: Infinity },
       {
@@ -274,7 +278,7 @@ export class Model {
   async prefill(text: Prompt, options: PrefillOptions = {}): Promise<Prefilled> {
     const names = ["allowSpecial", "signal", "onProgress"];
     const { allowSpecial, signal, onProgress } = readOptions("prefill", options, names);
-    return this.requester.request(
+    return requesterOf(this).request(
       "prefill",
       { prompt: readPrompt("text", text), allowSpecial: readFlag("allowSpecial", allowSpecial) },
       {
@@ -302,7 +306,10 @@ export class Model {
       allowSpecial: readFlag("allowSpecial", allowSpecial),
       places: readFlag("places", places) || undefined,
     };
-    const all = await this.requester.request("tokenize", args, { signal: readSignal(signal), owner: this });
+    const all = await requesterOf(this).request("tokenize", args, {
+      signal: readSignal(signal),
+      owner: this,
+    });
     const every = (part: number) => all.filter((_, index) => index % 3 === part);
     return args.places ? { ids: every(0), starts: every(1), ends: every(2) } : all;
   }
@@ -311,7 +318,7 @@ export class Model {
   async detokenize(ids: TokenIds, options: CallOptions = {}): Promise<string> {
     const { signal } = readOptions("detokenize", options, ["signal"]);
     const request = { signal: readSignal(signal), owner: this };
-    return this.requester.request("detokenize", readTokenIds("ids", ids), request);
+    return requesterOf(this).request("detokenize", readTokenIds("ids", ids), request);
   }
 
   /**
@@ -328,7 +335,7 @@ export class Model {
       owner: this,
     };
     const args = { ...readGenerateOptions(wanted), prompt: readPrompt("text", text) };
-    return this.requester.request("score", args, request);
+    return requesterOf(this).request("score", args, request);
   }
 
   /**
@@ -345,7 +352,7 @@ export class Model {
       owner: this,
     };
     const args = { ...readGenerateOptions(wanted), prompt: readPrompt("text", text) };
-    return this.requester.request("inspect", args, request);
+    return requesterOf(this).request("inspect", args, request);
   }
 
   /** Why the model is as fast as it is, and what would make it faster: the exact header or setting. */
@@ -361,6 +368,6 @@ export class Model {
   async dispose(): Promise<void> {
     // The registry holds the requester, whose error holds this model: its stack has the objects of its calls.
     forgotten.unregister(this);
-    return this.requester.dispose();
+    return requesterOf(this).dispose();
   }
 }
