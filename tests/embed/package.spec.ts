@@ -84,6 +84,18 @@ test("TypeScript finds the types with moduleResolution node10, which does not re
   run(folder, bin("tsc"), ...options, ...old, "main.ts");
 });
 
+test("the types need no library DOM, and without it still refuse options of a wrong type", () => {
+  const folder = makeApp("import-map");
+  const call = (options: string) => `void loadModel("m", { ${options} });`;
+  const wrong = ["headers: 5", 'credentials: "x"', "fetch: 5"].map(
+    (each) => `// @ts-expect-error\n${call(each)}`,
+  );
+  const lines = ['import { loadModel } from "gpt2-wasm";', call('headers: { a: "b" }, fetch'), ...wrong];
+  writeFileSync(join(folder, "main.ts"), lines.join("\n"));
+  const options = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022", "--types", "node"];
+  run(folder, bin("tsc"), ...options, "--module", "esnext", "--moduleResolution", "bundler", "main.ts");
+});
+
 const inNode = (type: string, code: string) =>
   run(makeApp("import-map"), process.execPath, `--input-type=${type}`, "--no-warnings", "-e", code).trim();
 

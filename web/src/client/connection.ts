@@ -16,13 +16,16 @@ import { watchNetwork } from "./watch-network.js";
 import { limits } from "../shared/wire.js";
 import { isAnswer, readAnswer } from "./read-answer.js";
 
+/** As a method, it may also be a listener of the DOM's own events, whose types programs for Node.js lack. */
+type Listener<Event> = { hear(event: Event): void }["hear"] | null;
+
 /** The part of Worker that a connection uses. */
 export interface WorkerPort {
-  postMessage(message: ToWorker, transfer?: Transferable[]): void;
+  postMessage(message: ToWorker, transfer?: object[]): void;
   terminate(): void;
-  onmessage: ((event: MessageEvent<unknown>) => void) | null;
-  onerror: ((event: ErrorEvent) => void) | null;
-  onmessageerror: ((event: MessageEvent) => void) | null;
+  onmessage: Listener<{ data: unknown }>;
+  onerror: Listener<{ message?: string; error?: unknown }>;
+  onmessageerror: Listener<{ data: unknown }>;
 }
 
 /** The part of navigator.locks that a connection uses: calls `run` when the lock `name` is free. */
@@ -42,7 +45,7 @@ export interface RequestOptions<K extends RequestName> {
   onEvent?: ((event: Requests[K]["event"]) => void) | undefined;
   owner?: unknown;
   /** The objects among the arguments that are transferred to the worker. */
-  transfer?: Transferable[] | undefined;
+  transfer?: object[] | undefined;
 }
 
 export interface OpenRequest<K extends RequestName> {
@@ -97,7 +100,7 @@ export class Connection {
       const blocked = this.hasRun ? undefined : policy?.blockedBy("worker-src");
       if (blocked !== undefined) return this.die(forbiddenWorker(this.script, blocked));
       // `error` is set only if the worker could not be created: browsers do not pass on errors of other threads.
-      const notMade = this.hasRun ? undefined : (error as unknown);
+      const notMade = this.hasRun ? undefined : error;
       this.die(notMade ? noWorkerFailure(notMade) : workerFailure(message, this.hasRun, this.script));
     };
     worker.onmessageerror = () =>

@@ -14,6 +14,10 @@ import { SharedLoad } from "./shared-load.js";
 import { startWorker } from "./start-worker.js";
 import { readThreadChoices } from "./thread-choices.js";
 
+/** A class of the DOM; never, where the library "DOM" is not loaded, as in a program for Node.js. */
+type OfDom<Name extends string> =
+  typeof globalThis extends Record<Name, { prototype: infer Instance }> ? Instance : never;
+
 /**
  * Where a model is:
  * - The URL of a folder, relative to the page, or of a GGUF file (…/NAME.gguf).
@@ -24,7 +28,13 @@ import { readThreadChoices } from "./thread-choices.js";
  * - Files of this device: the files or the folder of an `<input type="file">`, or a handle of a folder or file.
  */
 export type ModelSource =
-  string | URL | File | Iterable<File> | FileList | FileSystemDirectoryHandle | FileSystemFileHandle;
+  | string
+  | URL
+  | File
+  | Iterable<File>
+  | OfDom<"FileList">
+  | OfDom<"FileSystemDirectoryHandle">
+  | OfDom<"FileSystemFileHandle">;
 
 /** A LoRA adapter, whose source is given like a model's. `weight` multiplies what the adapter adds; default 1. */
 export type AdapterSource = ModelSource | { source: ModelSource; weight?: number | null | undefined };
@@ -70,12 +80,12 @@ export interface LoadOptions {
    * and to no other. When a host redirects to another origin, fetch drops `Authorization`, so a token for a hub works. With
    * any other header such a redirect is an error in browsers; Node.js follows it without the headers.
    */
-  headers?: HeadersInit | null | undefined;
+  headers?: ConstructorParameters<typeof Headers>[0] | null | undefined;
   /**
    * Whether cookies go with those requests, as in fetch; by default only to the page's own host. With "include", a redirect
    * is an error in browsers, as with `headers`.
    */
-  credentials?: RequestCredentials | null | undefined;
+  credentials?: "omit" | "same-origin" | "include" | null | undefined;
   /** "error" refuses every redirect, so that only the model's own host gets requests; default "follow". */
   redirect?: "follow" | "error" | null | undefined;
   /**

@@ -33,12 +33,10 @@ class ThreadPort implements WorkerPort {
     thread.on("message", (data: FromWorker) => {
       if (data.type === "done" || data.type === "failed") this.settle(data.id);
       if (data.type === "event" && "tokens" in data.event) this.allow(data.id, -data.event.tokens.length);
-      this.onmessage?.({ data } as MessageEvent<FromWorker>);
+      this.onmessage?.({ data });
     });
-    thread.on("messageerror", (error) => this.onmessageerror?.({ data: error } as MessageEvent));
-    thread.on("error", (error) =>
-      this.onerror?.({ message: String(error), error: notStarted(error) } as unknown as ErrorEvent),
-    );
+    thread.on("messageerror", (error) => this.onmessageerror?.({ data: error }));
+    thread.on("error", (error) => this.onerror?.({ message: String(error), error: notStarted(error) }));
     thread.unref();
   }
 
