@@ -62,6 +62,19 @@ it.each([
   expect([made.length, heard, failures.mock.calls.length]).toEqual([2, heardLast, failuresLast]);
 });
 
+it.each([
+  ["prerendered or hidden", () => vi.stubGlobal("document", { hidden: true })],
+  ["frozen", () => void vi.spyOn(performance, "now").mockReturnValueOnce(0).mockReturnValue(65_000)],
+])("while the page is %s, a silent worker has not failed", (_, pause) => {
+  pause();
+  const { failures } = begin({});
+  vi.advanceTimersByTime(silentMs + 1);
+  expect(failures).not.toHaveBeenCalled();
+  vi.unstubAllGlobals();
+  vi.advanceTimersByTime(silentMs);
+  expect(failures).toHaveBeenCalledWith({ message: silentWorker });
+});
+
 it("a silent worker is replaced after its time, and the failure says that it was silent", () => {
   const { made, failures } = begin({ renews: true });
   for (const count of [1, 2]) {

@@ -95,9 +95,17 @@ export class SturdyWorker implements WorkerPort {
     worker.onmessageerror = (event) => this.onmessageerror?.(event);
     // To return `false` cancels the event: the page's `onerror` does not receive the error of a worker that is replaced.
     worker.onerror = (event) => !this.replace(event) && this.onerror?.(event);
+    this.awaitMessage();
+  }
+
+  /** Time in which the page cannot run does not count: browsers start no worker for a prerendered page. */
+  private awaitMessage(): void {
+    const begun = performance.now();
     clearTimeout(this.silence);
     this.silence = setTimeout(() => {
-      if (!this.startRenewed()) this.onerror?.({ message: silentWorker } as ErrorEvent);
+      const { hidden = false } = (globalThis as { document?: Document }).document ?? {};
+      if (hidden || performance.now() - begun > 1.5 * this.silentMs) this.awaitMessage();
+      else if (!this.startRenewed()) this.onerror?.({ message: silentWorker } as ErrorEvent);
     }, this.silentMs);
   }
 

@@ -39,7 +39,7 @@ export function addFigure(
 ): Figure {
   const element = add(parent, "figure");
   const caption = add(element, "figcaption");
-  add(caption, "h3", { textContent: title });
+  add(caption, `h${text.level}` as "h3", { textContent: title });
   const shown = writeLinked(add(caption, "p"), sentence, diagram, text);
   const finding = add(caption, "p", { className: "finding" });
   const picture = add(element, "div", { className: "picture" });

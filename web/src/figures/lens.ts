@@ -1,6 +1,7 @@
 // The logit lens: the top guess after each layer, as bars.
 import { select } from "d3-selection";
 import type { TokenLogprob } from "../client/index.js";
+import { lettersOf } from "../shared/letters-of.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, writeTable, type Figure } from "./figure.js";
 import { settledStage } from "./attention-weights.js";
@@ -9,10 +10,11 @@ import type { InsideText } from "./words.js";
 
 export type Guesses = readonly (readonly TokenLogprob[])[];
 
-/** In pixels: the height of a row, and the widths of the names of stages and guesses, and of the percentages. */
+/** In pixels: the height of a row, and the widths of the names of stages and guesses, of the shortest full bar, and of the percentages. */
 const rowHeight = 22;
 const stageWidth = 84;
 const guessWidth = 116;
+const barWidth = 24;
 const shareWidth = 52;
 
 interface Row {
@@ -27,6 +29,13 @@ const nameOfStage = ({ phrase }: InsideText, stage: number) =>
   stage === 0 ? phrase("stageOfEmbedding") : phrase("stageOfLayer", { layer: stage });
 
 const shareOf = (guess: TokenLogprob | undefined) => (guess ? Math.exp(guess.logprob) : 0);
+
+/** Writes `name` into `text`, cut where it is wider than `most` pixels. */
+function fit(text: SVGTextElement, name: string, most: number): void {
+  const letters = lettersOf(name);
+  text.textContent = name;
+  while (letters.pop() && text.getComputedTextLength() > most) text.textContent = `${letters.join("")}…`;
+}
 
 export class Lens {
   private readonly text: InsideText;
@@ -83,8 +92,9 @@ export class Lens {
     const { text } = this;
     const { picture, finding } = this.figure;
     const width = picture.clientWidth;
-    const left = stageWidth + guessWidth;
-    const most = Math.max(24, width - left - shareWidth);
+    const room = Math.max(24, Math.min(guessWidth, width - stageWidth - barWidth - shareWidth));
+    const left = stageWidth + room;
+    const most = Math.max(barWidth, width - left - shareWidth);
     const svg = select(picture)
       .selectAll("svg")
       .data([this.rows])
@@ -102,7 +112,6 @@ export class Lens {
         g.append("text").attr("class", "stage");
         g.append("text").attr("class", "guess").attr("x", stageWidth);
         g.append("rect")
-          .attr("x", left)
           .attr("y", 5)
           .attr("height", rowHeight - 10)
           .attr("rx", 2);
@@ -116,8 +125,13 @@ export class Lens {
       .attr("y", rowHeight / 2)
       .attr("dy", "0.35em");
     row.select(".stage").text(({ stage }) => nameOfStage(this.text, stage));
-    row.select(".guess").text(({ guess }) => guess);
-    row.select("rect").attr("width", ({ share }) => Math.max(1, share * most));
+    row.select<SVGTextElement>(".guess").each(function ({ guess }) {
+      fit(this, guess, room - 6);
+    });
+    row
+      .select("rect")
+      .attr("x", left)
+      .attr("width", ({ share }) => Math.max(1, share * most));
     row
       .select(".share")
       .attr("x", ({ share }) => left + share * most + 6)

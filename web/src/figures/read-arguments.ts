@@ -35,17 +35,19 @@ interface ReadOptions {
   words: Partial<InsideWords>;
   language: string;
   head: HeadPlace | undefined;
+  headingLevel: number;
   legend: Element | undefined;
   onHead: ((attention: HeadAttention) => void) | undefined;
 }
 
 export function readInsideOptions(value: unknown): ReadOptions {
-  const names = ["words", "language", "head", "legend", "onHead"];
-  const { words, language, head, legend, onHead } = readOptions("showInside", value, names);
+  const names = ["words", "language", "head", "headingLevel", "legend", "onHead"];
+  const { words, language, head, headingLevel, legend, onHead } = readOptions("showInside", value, names);
   return {
     words: readWords(words),
     language: readLanguage(language),
     head: readHead(head),
+    headingLevel: readCount("headingLevel", headingLevel, 1, 6) ?? 3,
     legend: legend === undefined ? undefined : readElement("legend", legend),
     onHead: readCallback("onHead", onHead),
   };

@@ -35,8 +35,8 @@ class Inside implements InsideView {
   private attention: (Float32Array | undefined)[] = [];
 
   constructor(parent: Element, options: InsideOptions | null) {
-    const { words, language, head, legend, onHead } = readInsideOptions(options);
-    const text = new InsideText(words, language);
+    const { words, language, head, headingLevel, legend, onHead } = readInsideOptions(options);
+    const text = new InsideText(words, language, headingLevel);
     this.head = head;
     this.onHead = onHead ?? (() => {});
     this.host = add(parent, "div");

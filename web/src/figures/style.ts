@@ -55,6 +55,11 @@ button {
   line-height: 1.2;
   overflow-wrap: normal;
 }
+/* Places in the pictures count from the left, also in a page that is written from right to left. */
+.diagram,
+.picture {
+  direction: ltr;
+}
 .diagram > * {
   font-size: 0.75em;
   font-size: clamp(0.6667em, 3cqi, 0.8em);
@@ -182,7 +187,7 @@ figure {
   padding-top: 0.8em;
   border-top: 1px solid var(--line);
 }
-h3 {
+:is(h1, h2, h3, h4, h5, h6) {
   margin: 0 0 0.25em;
   color: var(--quiet);
   font-size: 1.0667em;

@@ -36,6 +36,8 @@ export interface InsideOptions {
   language?: string | null | undefined;
   /** The head that is shown first; by default the first head of the middle layer. The first `update` refuses one that its model lacks. */
   head?: HeadPlace | null | undefined;
+  /** The level of the headings, 1 to 6; default 3. */
+  headingLevel?: number | null | undefined;
   /** An element to show above the arcs, for example a legend for the tints of your own text. */
   legend?: HTMLElement | null | undefined;
   /** Called when the weights of the chosen head arrive, and when the reader chooses another head. */

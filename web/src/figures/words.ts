@@ -112,11 +112,14 @@ export function readLanguage(language: unknown): string {
 export class InsideText {
   private readonly words: Partial<InsideWords>;
   private readonly language: string;
+  /** Of the headings. */
+  readonly level: number;
 
   /** Missing `words` are English. `language` is a BCP 47 tag that determines how numbers are written. */
-  constructor(words: Partial<InsideWords>, language: string) {
+  constructor(words: Partial<InsideWords>, language: string, level = 3) {
     this.words = words;
     this.language = language;
+    this.level = level;
   }
 
   readonly phrase: PhraseOf<typeof insideWords> = (key, ...[values]) =>
