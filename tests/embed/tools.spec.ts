@@ -20,6 +20,7 @@ async function expectWritten(page: Page, tool: Tool, folder: string, origin: str
   const delivery = watchDelivery(page, folder);
   if (tool.shows === "writer") await expectWriter(page, origin);
   else await expectStory(page, origin, engine);
+  if (tool.example === "next") await expectWriter(page, origin); // its props survive hydration
   return delivery();
 }
 

@@ -162,6 +162,7 @@ export class Gpt2Autocomplete extends Base {
   /** The element was moved to another document, which has none of its styles. */
   adoptedCallback(): void {
     style(this.root, ghostStyle + visuallyHidden);
+    this.lazy.endWith(this);
   }
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {

@@ -90,4 +90,10 @@ export class LazyModel {
   keep(): void {
     clearTimeout(this.timer);
   }
+
+  /** Disposes of the model when the document of `element` ends: elements of a removed frame are not disconnected. */
+  endWith(element: Element): void {
+    const { ownerDocument: its } = element;
+    its.defaultView?.addEventListener("pagehide", () => element.ownerDocument === its && this.release());
+  }
 }

@@ -274,6 +274,7 @@ export class Gpt2Writer extends FormControl {
   /** The element was moved to another document, which has none of its styles. */
   adoptedCallback(): void {
     style(this.root, writerStyle);
+    this.lazy.endWith(this);
   }
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {

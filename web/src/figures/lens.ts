@@ -10,7 +10,7 @@ import type { InsideText } from "./words.js";
 
 export type Guesses = readonly (readonly TokenLogprob[])[];
 
-/** In pixels: the height of a row, and the widths of the names of stages and guesses, of the shortest full bar, and of the percentages. */
+/** In pixels: the height of a row; the widths of stages, guesses, the shortest full bar, and percentages. */
 const rowHeight = 22;
 const stageWidth = 84;
 const guessWidth = 116;

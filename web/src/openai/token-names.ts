@@ -8,8 +8,8 @@ const showByte = (byte: number) =>
   byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`;
 
 /**
- * The bytes of a token, which a decoder shows only as whole characters: so this puts the token between the bytes of another
- * character until it becomes a part of one. undefined if no character has it, or the vocabulary lacks tokens of single bytes.
+ * The bytes of a token. A decoder shows only whole characters, so this tries the token as a part of each kind of character.
+ * undefined if no character has it, or the vocabulary lacks tokens of single bytes.
  */
 async function bytesOf(
   model: Model,
