@@ -64,7 +64,7 @@ function writeProps(manifest, folder) {
 /** @param {string} name */
 const component = (name) =>
   `\n/** \`<gpt2-${name}>\`, also in pages that a server renders. */\nexport declare function ` +
-  `${name[0].toUpperCase()}${name.slice(1)}(props: JSX.IntrinsicElements["gpt2-${name}"]): ReactElement;`;
+  `${name.charAt(0).toUpperCase()}${name.slice(1)}(props: JSX.IntrinsicElements["gpt2-${name}"]): ReactElement;`;
 
 /**
  * For each framework: the type of an element with the class T and these properties, and where it declares elements.

@@ -20,7 +20,10 @@ export function logprobsOf(tokens: readonly LogprobToken[], alternatives: number
   const tops = tokens.map(({ id, text, logprob, top = [] }) => {
     const all = top.some((each) => each.id === id) ? top : [...top, { id, text, logprob: logprob ?? 0 }];
     const names = uniqueNames(all);
-    return { own: names.get(id) ?? text, all: all.map((each) => [names.get(each.id), each.logprob]) };
+    return {
+      own: names.get(id) ?? text,
+      all: all.map((each) => [names.get(each.id) ?? "", each.logprob] as const),
+    };
   });
   return {
     tokens: tops.map(({ own }) => own),
@@ -28,7 +31,7 @@ export function logprobsOf(tokens: readonly LogprobToken[], alternatives: number
     top_logprobs:
       alternatives === 0
         ? null
-        : tops.map(({ all }, i) => (tokens[i]?.logprob === null ? null : Object.fromEntries(all))),
+        : tops.map(({ all }, i) => (tokens[i]?.logprob === null ? null : Object.fromEntries<number>(all))),
     text_offset: tokens.map(({ offset }) => offset),
   };
 }
