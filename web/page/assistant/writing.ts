@@ -23,6 +23,8 @@ export interface WritePlace {
   from: number;
   /** The model's text replaces everything up to here. */
   to: number;
+  /** Whether it is one undo step with the paragraph that was just begun there. */
+  joins?: boolean;
 }
 
 /** What was written, and everything needed to repeat it. */
@@ -69,6 +71,9 @@ const summaryOf =
     if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
     return said.join(" ");
   };
+
+/** `text` with one space at its end in place of several, after which models write numbers or code. */
+const withOneSpace = (text: string): string => text.replace(/(?<=\S) {2,}$/, " ");
 
 /** Small enough to show and enter again. */
 const anySeed = () => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
@@ -150,7 +155,7 @@ export class Writing {
   /** The existing text stays until the first token. */
   private async writeWith(
     editor: Editor,
-    { from, to }: WritePlace,
+    { from, to, joins }: WritePlace,
     options: GenerateOptions,
     current: Current,
   ): Promise<WrittenText | undefined> {
@@ -176,7 +181,7 @@ export class Writing {
     });
     current.flush = () => batch.flush();
     if (from < to) voice.hush(); // the replaced text is no longer read aloud
-    editor.open(from, to);
+    editor.open(from, to, joins);
     try {
       model = await unlessAborted(needModel(), signal);
       if (!model) {
@@ -200,7 +205,7 @@ export class Writing {
         onPrompt: ({ done, total }) => state.say(() => phrase("reading", { done, total })),
       };
       fields = state.fields.peek();
-      const stream = this.continueText(model, prompt, call);
+      const stream = this.continueText(model, withOneSpace(prompt), call);
       for await (const token of stream) {
         if (all.length === 0) {
           firstAt = performance.now();

@@ -305,7 +305,7 @@ export const editor: Translated<Sections["editor"]> = {
   "find.current": "aktueller Treffer",
   "find.onLine": "in Absatz",
   "find.replacedOne": "In Absatz $ ersetzt",
-  "find.replacedAll": "$ Treffer ersetzt",
+  "find.replacedAll": "Ersetzt: $",
   selectionDeleted: "Auswahl gelöscht",
 
   "preset.precise": "Genau",

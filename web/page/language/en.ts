@@ -326,7 +326,7 @@ export const editor = {
   "find.current": "current match",
   "find.onLine": "in paragraph",
   "find.replacedOne": "Replaced in paragraph $",
-  "find.replacedAll": "Replaced $ matches",
+  "find.replacedAll": "Replaced: $",
   selectionDeleted: "Selection deleted",
 
   "preset.precise": "Precise",
