@@ -10,7 +10,7 @@ import { translatePage } from "./language/translate-page.js";
 import { currentLanguage, loadTranslation } from "./language/translation.js";
 import type { Tab } from "./library/tab.js";
 import { keepTyped, takeTyped } from "./library/typed.js";
-import { bringFirstModel, mayChoose } from "./models/host.js";
+import { bringFirstModel } from "./models/host.js";
 import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
 import { showLoading } from "./parts/loading/progress.js";
@@ -80,11 +80,15 @@ function begin(first: ChosenModel): void {
     writing,
     beginWith: (text) => goOnWith({ text, caret: text.length, written: [] }),
   });
-  const takeDrops = mayChoose ? listenForDrops() : undefined;
+  const takeDrops = listenForDrops();
+  const takeTexts = (files: readonly File[]) =>
+    void Promise.all([import("./parts/library/bring.js"), stored])
+      .then(([{ bringTexts }]) => tab && bringTexts(files, { state, writing, tab }))
+      .catch(sayMissing);
   requestAnimationFrame(() => {
     surface.need().catch(() => undefined); // parts that need the editor report the error
     import("./parts/chooser/chooser.js")
-      .then(({ offerModels }) => offerModels(ui, state, loading, takeDrops))
+      .then(({ offerModels }) => offerModels(ui, state, loading, { takeDrops, takeTexts }))
       .catch(sayMissing);
   });
   ui.starting.hidden = true;

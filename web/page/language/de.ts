@@ -455,7 +455,12 @@ export const library: Translated<Sections["library"]> = {
   notListed: "Deine Texte können nicht gezeigt werden: {why}.",
   notDone: "Nichts wurde geändert: {why}.",
 
-  noJson: "Die Datei ist kein JSON ({why})",
+  inFile: "{file}: {why}",
+  noJson: "die Datei ist beschädigt, oder diese Seite hat sie nicht exportiert",
+  noDocx: "die Datei ist beschädigt, hat ein Passwort oder ist kein Word-Dokument",
+  otherFile:
+    "die Datei ist kein Text; erwartet wird eine .txt-, .md- oder .docx-Datei oder eine .json-Datei, die diese Seite exportiert hat",
+  tooLarge: "die Datei ist größer als 16 MB",
   unexpected: "Bei {where} wird {expected} erwartet, gefunden wurde {found}",
   unknownField: "{where} hat das unbekannte Feld {name}",
   file: "Die Datei",

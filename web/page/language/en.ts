@@ -473,7 +473,11 @@ export const library = {
   notDone: "Nothing was changed: {why}.",
 
   // What is wrong with a file of texts.
-  noJson: "expected JSON: {why}",
+  inFile: "{file}: {why}",
+  noJson: "it is damaged, or this page has not exported it",
+  noDocx: "it is damaged, has a password, or is no Word document",
+  otherFile: "it is no text; expected a .txt, .md or .docx file, or a .json file that this page has exported",
+  tooLarge: "it is larger than 16 MB",
   unexpected: "{where}: expected {expected}, found {found}",
   unknownField: "{where} has the unknown field {name}",
   file: "the file",

@@ -8,6 +8,7 @@ import { phrase } from "../../language/models.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { filesModel, namedModel, queryOf } from "../../models/named-model.js";
+import { isText } from "../../library/kinds-of-texts.js";
 import { mayChoose } from "../../models/host.js";
 import type { Loading } from "../../models/loading.js";
 import { messageOf } from "../../state/errors.js";
@@ -172,16 +173,23 @@ class Chooser {
   }
 }
 
-/** Shows the chooser if the page can load other models. `takeDrops` sets what takes dropped files. */
+export interface DropSetting {
+  /** Sets what takes dropped files. */
+  takeDrops: (take: (drop: Drop) => void) => void;
+  /** Takes those that are no model. */
+  takeTexts: (files: readonly File[]) => void;
+}
+
+/** Shows the chooser if the page can load other models. */
 export function offerModels(
   ui: ChooserElements,
   state: PageState,
   loading: Loading,
-  takeDrops: ((take: (drop: Drop) => void) => void) | undefined,
+  { takeDrops, takeTexts }: DropSetting,
 ): void {
   ui.chooser.hidden = !mayChoose;
   ui.modelOffer.hidden = !mayChoose;
-  if (!mayChoose) return;
+  if (!mayChoose) return takeDrops(({ files }) => takeTexts(files));
   const chooser = new Chooser(ui, state, loading);
   const { name, weights: format } = state.chosen.peek();
   ui.chooser.classList.remove("later");
@@ -204,6 +212,6 @@ export function offerModels(
   ui.hubId.addEventListener("input", chooser.forgetLookup);
   chooser.offerPicking(ui.pickFolder, ui.pickFolderButton);
   chooser.offerPicking(ui.pickFiles, ui.pickFilesButton);
-  takeDrops?.(chooser.takeDrop);
+  takeDrops((drop) => (drop.files.every(isText) ? takeTexts(drop.files) : chooser.takeDrop(drop)));
   if (isRepeated()) void chooser.goOnLoading().catch(() => undefined); // the visitor can choose it again
 }
