@@ -235,6 +235,10 @@ test("an address of the page that names no valid model is explained, and a picke
   expect(new URL(page.url()).search).toBe("");
   await expect(page.getByRole("button", { name: "Save as one file" })).toBeHidden();
   await generate(page);
+  await page.reload();
+  await expect(page.locator("#note-text")).toContainText("You wrote this text with demo from this device.");
+  await page.locator("#pick-folder").setInputFiles(demo);
+  await expect(page.locator("#note-text")).toBeEmpty();
 });
 
 test("a dropped folder with many other files loads, and so do dropped files", async ({ page }, testInfo) => {
@@ -257,6 +261,10 @@ test("a dropped folder with many other files loads, and so do dropped files", as
   await expectReady(page);
   expect(await textOf(page)).toBe(text); // they were dropped on it
   await generate(page);
+  const story = testInfo.outputPath("story.txt");
+  writeFileSync(story, "The moon\r\n");
+  await dropPaths(page, story);
+  await expect.poll(() => textOf(page)).toBe("The moon\n");
 });
 
 test("files that are no model are explained; the running download continues, and the model writes", async ({

@@ -30,6 +30,7 @@ import { livePicture } from "./parts/options/live-picture.js";
 import type { LateOptions } from "./parts/options/late-options.js";
 import { offerOptions } from "./parts/options/options.js";
 import { offerSameSeed } from "./parts/options/same-seed.js";
+import { offerDeviceModel } from "./parts/notes/device-model.js";
 import { foreignNote } from "./parts/notes/foreign.js";
 import { offerParagraph } from "./parts/notes/paragraph.js";
 import { questionNote } from "./parts/notes/question.js";
@@ -84,6 +85,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerLanguages(ui, state);
   const modelsLanguage = () => languageOf(state.chosen.peek());
   const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
+  offerDeviceModel(notes, ui, state);
   const tell = scoringStatus(ui.scored);
   const focusText = () => editor.focus();
   writing.onNothingWritten = ({ to }) => offerParagraph(notes, state, writing, editor, to);

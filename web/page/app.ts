@@ -57,6 +57,7 @@ function begin(first: ChosenModel): void {
   const goOnWith = (kept: KeptText) => {
     void writing.write((editor) => {
       tab?.setAside();
+      state.wanted.value = undefined;
       editor.showOther(kept);
       return atEnd(editor);
     });

@@ -2,7 +2,7 @@
 // The files that people import: which become texts, and what the others are told.
 import { strToU8, zipSync } from "fflate";
 import { expect, it } from "vitest";
-import { isText } from "../../../web/page/library/kinds-of-texts.js";
+import { isOfModel } from "../../../web/page/library/kinds-of-texts.js";
 import { readTexts } from "../../../web/page/library/read-texts.js";
 
 const docx = (body: string) =>
@@ -55,14 +55,7 @@ it.each([
 });
 
 it("a dropped file of a model is no text", () => {
-  const names = [
-    "a.txt",
-    "b.MD",
-    "c.docx",
-    "texts-2026-01-31 (1).json",
-    "merges.txt",
-    "README.md",
-    "config.json",
-  ];
-  expect(names.filter((name) => isText({ name }))).toEqual(names.slice(0, 4));
+  const texts = ["a.txt", "config.txt", "c.docx", "texts.json"];
+  const names = [...texts, "merges.txt", "README.md", "config.json", "a.gguf", "model.safetensors.000"];
+  expect(names.filter((name) => !isOfModel({ name }))).toEqual(texts);
 });

@@ -232,6 +232,11 @@ export const editor: Translated<Sections["editor"]> = {
   suggestions: "Vorschläge",
   suggest: "Wörter vorschlagen",
 
+  deviceModel:
+    "Diesen Text haben Sie mit {name} von diesem Gerät geschrieben. Eine Seite kann es nicht von selbst wieder öffnen, darum schreibt jetzt {other}.",
+  chooseFolder: "Seinen Ordner wählen…",
+  chooseFile: "Seine Datei wählen…",
+
   endsHere: "Hier beendet das Modell den Text.",
   newParagraph: "In neuem Absatz weiterschreiben",
 
@@ -459,7 +464,7 @@ export const library: Translated<Sections["library"]> = {
   noJson: "die Datei ist beschädigt, oder diese Seite hat sie nicht exportiert",
   noDocx: "die Datei ist beschädigt, hat ein Passwort oder ist kein Word-Dokument",
   otherFile:
-    "die Datei ist kein Text; erwartet wird eine .txt-, .md- oder .docx-Datei oder eine .json-Datei, die diese Seite exportiert hat",
+    "die Datei ist kein Text; erwartet wird eine .txt-, .md- oder .docx-Datei, eine .json-Datei, die diese Seite exportiert hat, oder ein Modell (sein Ordner oder eine .gguf-Datei)",
   tooLarge: "die Datei ist größer als 16 MB",
   unexpected: "Bei {where} wird {expected} erwartet, gefunden wurde {found}",
   unknownField: "{where} hat das unbekannte Feld {name}",

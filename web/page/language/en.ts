@@ -253,6 +253,11 @@ export const editor = {
   suggestions: "Suggestions",
   suggest: "Suggest words",
 
+  deviceModel:
+    "You wrote this text with {name} from this device. A page cannot open it again by itself, so {other} writes now.",
+  chooseFolder: "Choose its folder…",
+  chooseFile: "Choose its file…",
+
   endsHere: "The model ends the text here.",
   newParagraph: "Go on in a new paragraph",
 
@@ -476,7 +481,8 @@ export const library = {
   inFile: "{file}: {why}",
   noJson: "it is damaged, or this page has not exported it",
   noDocx: "it is damaged, has a password, or is no Word document",
-  otherFile: "it is no text; expected a .txt, .md or .docx file, or a .json file that this page has exported",
+  otherFile:
+    "it is no text; expected a .txt, .md or .docx file, a .json file that this page has exported, or a model (its folder, or a .gguf file)",
   tooLarge: "it is larger than 16 MB",
   unexpected: "{where}: expected {expected}, found {found}",
   unknownField: "{where} has the unknown field {name}",

@@ -3,9 +3,11 @@
 /** For the picker. */
 export const kindsOfTexts = ".txt,.text,.md,.markdown,.docx,.json";
 
-/** Files of a model with the name of a text. */
-const ofModels = /^(?:merges|vocab)\.txt$|^readme\.md$/i;
+/** Whether the file `name` is read as a text as it is. */
+export const isPlain = (name: string): boolean => /\.(?:txt|text|md|markdown)$|^[^.]+$/i.test(name);
 
-/** Whether `file` can only be meant as a text, or as an exported file of texts. */
-export const isText = ({ name }: { readonly name: string }): boolean =>
-  /\.(?:txt|text|md|markdown|docx)$|^texts-[\d-]+(?: ?\(\d+\))?\.json$/i.test(name) && !ofModels.test(name);
+const ofModels =
+  /\.(?:gguf|safetensors|bin|h5|msgpack)(?:\.|$)|^(?:.*config|vocab|weights|tokenizer)\.json$|^(?:merges|vocab)\.txt$|^readme\.md$/i;
+
+/** Whether a file of this name belongs to a model. */
+export const isOfModel = ({ name }: { readonly name: string }): boolean => ofModels.test(name);

@@ -2,7 +2,7 @@
 import { asLines } from "../document/pieces.js";
 import { phrase } from "../language/library.js";
 import { messageOf } from "../state/errors.js";
-import { isText } from "./kinds-of-texts.js";
+import { isPlain } from "./kinds-of-texts.js";
 import { parseFile, type FiledText } from "./text-file.js";
 
 /** More would block the page while it is shown. */
@@ -23,7 +23,7 @@ function decode(bytes: Uint8Array): string {
 async function textIn(file: File, ending: string): Promise<string> {
   if (file.size > mostBytes) throw new Error(phrase("tooLarge"));
   const bytes = new Uint8Array(await file.arrayBuffer());
-  if (ending === "docx") {
+  if (ending.toLowerCase() === "docx") {
     const { textOfDocx } = await import("./read-docx.js");
     try {
       return textOfDocx(bytes);
@@ -32,7 +32,7 @@ async function textIn(file: File, ending: string): Promise<string> {
     }
   }
   const text = decode(bytes);
-  if (text.includes("\0")) throw new Error(phrase("otherFile"));
+  if (!isPlain(file.name) || text.includes("\0")) throw new Error(phrase("otherFile"));
   return text;
 }
 
@@ -41,8 +41,7 @@ export async function readTexts(file: File): Promise<FiledText[]> {
   const [, name = file.name, ending = ""] = /^(.+)\.(\w+)$/.exec(file.name) ?? [];
   try {
     if (ending.toLowerCase() === "json") return parseFile(await file.text());
-    if (ending !== "" && !isText({ name: `.${ending}` })) throw new Error(phrase("otherFile"));
-    const text = asLines(await textIn(file, ending.toLowerCase()));
+    const text = asLines(await textIn(file, ending));
     return [{ name, changed: Date.now(), content: { text, caret: text.length, written: [] } }];
   } catch (error) {
     throw new Error(phrase("inFile", { file: file.name, why: messageOf(error) }), { cause: error });

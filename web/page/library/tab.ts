@@ -198,7 +198,7 @@ export class Tab {
       await this.storeRest();
       this.own?.release();
       this.own = this.beginText();
-      this.showBeside({ ...beside.read(), seed: undefined, fields: undefined });
+      this.showBeside({ ...beside.read(), seed: undefined, fields: undefined, model: undefined });
       await surface.restore({ text: "", caret: 0, written: [] });
       return true;
     }

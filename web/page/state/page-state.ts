@@ -21,6 +21,12 @@ export interface ChosenModel {
   problem?: (() => string) | undefined;
 }
 
+/** A model of files of this device: one file, or a folder. */
+export interface DeviceModel {
+  name: string;
+  isFile: boolean;
+}
+
 /** Bytes of a model's weights by origin. */
 export interface Traffic {
   network: number;
@@ -76,6 +82,8 @@ export class PageState {
   /** The model that the page began with. */
   readonly first: ChosenModel;
   readonly chosen: Signal<ChosenModel>;
+  /** The model of this device that the text was stored with, until another one is chosen. */
+  readonly wanted: Signal<DeviceModel | undefined> = signal<DeviceModel | undefined>(undefined);
   readonly model: Signal<ModelState> = signal<ModelState>({ kind: "none" });
   readonly activity: Signal<Activity> = signal<Activity>({ kind: "idle" });
   /** Changes with each change of the text, and when the editor is ready. */

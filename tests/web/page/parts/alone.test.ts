@@ -9,6 +9,8 @@ import { offerAlternatives } from "../../../../web/page/parts/bar/alternatives.j
 import { offerMenu } from "../../../../web/page/parts/bar/menu.js";
 import { offerDevice } from "../../../../web/page/parts/device/offer.js";
 import { welcome } from "../../../../web/page/parts/first-visit/first-visit.js";
+import { deviceModelOf, parseDeviceModel } from "../../../../web/page/models/device-model.js";
+import { offerDeviceModel } from "../../../../web/page/parts/notes/device-model.js";
 import { foreignNote } from "../../../../web/page/parts/notes/foreign.js";
 import { offerPanel } from "../../../../web/page/parts/panel/panel.js";
 import { showStatus } from "../../../../web/page/parts/status/status.js";
@@ -95,6 +97,28 @@ it("German text gets a note, unless the model wrote it", () => {
   expect(ui.noteText.textContent).toBe("");
   insert("input.type");
   expect(ui.noteText.textContent).toContain("English");
+});
+
+it("a text of a model of this device offers to choose it again, until another model is chosen", () => {
+  const ui = mountMarkup("noteText", "noteButton", "generate", "pickFolder", "pickFiles");
+  const state = makeState();
+  const [folder, file] = [vi.spyOn(ui.pickFolder, "click"), vi.spyOn(ui.pickFiles, "click")];
+  offerDeviceModel(new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate }), ui, state);
+  state.wanted.value = parseDeviceModel(
+    deviceModelOf({ source: [new File([], "config.json")], name: "Tale" }),
+  );
+  expect(ui.noteText.textContent).toContain("with Tale from this device");
+  ui.noteButton.click();
+  state.wanted.value = deviceModelOf({ source: [new File([], "t.gguf")], name: "t.gguf" });
+  ui.noteButton.click();
+  expect([folder.mock.calls.length, file.mock.calls.length]).toEqual([1, 1]);
+  expect(ui.noteText.textContent).toContain("with t.gguf from this device"); // the picker may be closed
+  state.chosen.value = { source: [new File([], "t.gguf")], name: "t.gguf" };
+  expect(ui.noteText.textContent).toBe("");
+  expect([deviceModelOf({ source: "hf:a/b", name: "b" }), parseDeviceModel({})]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 it("a status is announced once; one that describes the text disappears with the next change", () => {

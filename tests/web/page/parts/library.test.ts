@@ -37,7 +37,7 @@ async function mount(change: Partial<Omit<LibrarySetting["texts"], "current">> =
     duplicate: vi.fn(() => Promise.resolve()),
     remove: vi.fn(() => Promise.resolve(removal)),
     exportAll: vi.fn(() => Promise.resolve("{}")),
-    importAll: vi.fn(() => Promise.resolve({ added: 2, known: 1 })),
+    importAll: vi.fn(() => Promise.resolve({ added: 2, known: 1, ids: [] })),
     ...change,
   };
   const open = vi.fn((id?: string) => Promise.resolve(id !== "b"));

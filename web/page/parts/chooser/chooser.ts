@@ -8,7 +8,7 @@ import { phrase } from "../../language/models.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { filesModel, namedModel, queryOf } from "../../models/named-model.js";
-import { isText } from "../../library/kinds-of-texts.js";
+import { isOfModel } from "../../library/kinds-of-texts.js";
 import { mayChoose } from "../../models/host.js";
 import type { Loading } from "../../models/loading.js";
 import { messageOf } from "../../state/errors.js";
@@ -212,6 +212,11 @@ export function offerModels(
   ui.hubId.addEventListener("input", chooser.forgetLookup);
   chooser.offerPicking(ui.pickFolder, ui.pickFolderButton);
   chooser.offerPicking(ui.pickFiles, ui.pickFilesButton);
-  takeDrops((drop) => (drop.files.every(isText) ? takeTexts(drop.files) : chooser.takeDrop(drop)));
+  takeDrops((drop) => {
+    const { entries, files } = drop;
+    const isModel = files.length === 0 || files.some(isOfModel) || entries.some(({ isFile }) => !isFile);
+    if (isModel) chooser.takeDrop(drop);
+    else takeTexts(files);
+  });
   if (isRepeated()) void chooser.goOnLoading().catch(() => undefined); // the visitor can choose it again
 }

@@ -7,7 +7,8 @@ import type { Elements } from "../../dom/elements.js";
 import { parseOptions } from "../../library/parse-options.js";
 import { phrase } from "../../language/start.js";
 import { Tab } from "../../library/tab.js";
-import type { PageState } from "../../state/page-state.js";
+import { deviceModelOf, parseDeviceModel } from "../../models/device-model.js";
+import { onChange, type PageState } from "../../state/page-state.js";
 import { hideUnstored, showUnstored, type NoticeElements } from "./notice.js";
 
 export interface KeptOptions {
@@ -16,7 +17,7 @@ export interface KeptOptions {
   show: (options: GenerateOptions) => void;
 }
 
-/** Stores options, seed and fields with each text. */
+/** Stores options, seed, fields and a model of this device with each text. */
 export function keepTexts(
   ui: NoticeElements & Pick<Elements, "draft">,
   state: PageState,
@@ -32,17 +33,24 @@ export function keepTexts(
         options: options.own,
         seed: writing.lastSeed,
         fields: state.fields.peek(),
+        model: deviceModelOf(state.chosen.peek()) ?? state.wanted.peek(),
       }),
       show: (stored) => {
-        const { options: set, seed, fields } = Object(stored) as Record<string, unknown>;
+        const { options: set, seed, fields, model } = Object(stored) as Record<string, unknown>;
         options.show(parseOptions(set));
         state.fields.value = parseFields(fields);
+        state.wanted.value = parseDeviceModel(model);
         writing.restoreSeed(typeof seed === "number" ? seed : undefined);
       },
     },
     showFailure: (error) => showUnstored(ui, error, () => tab.unstoredTexts),
     showStored: () => hideUnstored(ui),
     showDamage: () => state.showError(() => `${phrase("damagedFile")}.`),
+  });
+  onChange(state.chosen, (chosen) => {
+    if (!state.wanted.peek() && !deviceModelOf(chosen)) return;
+    state.wanted.value = undefined;
+    tab.noteChange();
   });
   return tab;
 }
