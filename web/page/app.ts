@@ -17,7 +17,7 @@ import { showLoading } from "./parts/loading/progress.js";
 import { LateOptions } from "./parts/options/late-options.js";
 import { LateSpeech } from "./parts/status/with-speech.js";
 import { showStatus } from "./parts/status/status.js";
-import { messageOf } from "./state/errors.js";
+import { whyOf } from "./language/why.js";
 import { PageState, type ChosenModel } from "./state/page-state.js";
 
 function begin(first: ChosenModel): void {
@@ -62,7 +62,8 @@ function begin(first: ChosenModel): void {
       return atEnd(editor);
     });
   };
-  const sayMissing = (error: unknown) => state.showError(() => phrase("noPart", { why: messageOf(error) }));
+  const sayMissing = (error: unknown) =>
+    state.showError(() => phrase("noPart", { why: whyOf(error) }), undefined, { error });
   if (first.isOwn)
     import("./parts/first-visit/first-visit.js")
       .then(({ welcome }) => welcome({ ui, state, surface, goOnWith, speak: speech.notice }))

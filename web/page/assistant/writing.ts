@@ -13,7 +13,8 @@ import type { Surface } from "../document/surface.js";
 import { FrameBatch } from "../dom/frame-batch.js";
 import { formatLeft } from "../language/format.js";
 import { phrase } from "../language/start.js";
-import { isAbort, messageOf } from "../state/errors.js";
+import { whyOf } from "../language/why.js";
+import { isAbort } from "../state/errors.js";
 import type { ContextFields } from "../state/context-fields.js";
 import type { ChosenModel, PageState } from "../state/page-state.js";
 import { withSpecialTokens } from "./special-tokens.js";
@@ -146,10 +147,10 @@ export class Writing {
     if (error instanceof WorkerError) {
       forgetModel();
       const repair = { label: () => phrase("loadModelAgain"), run: () => void needModel() };
-      state.showError(() => phrase("died", { why: messageOf(error) }), repair);
+      state.showError(() => phrase("died", { why: whyOf(error) }), repair, { error });
       return;
     }
-    state.showError(() => tell(messageOf(error)));
+    state.showError(() => tell(whyOf(error)), undefined, { error });
   }
 
   /** The existing text stays until the first token. */
@@ -243,7 +244,7 @@ export class Writing {
       return await this.setting.surface.need();
     } catch (error) {
       const repair = { label: () => phrase("loadPageAgain"), run: () => location.reload() };
-      this.setting.state.showError(() => phrase("noEditor", { why: messageOf(error) }), repair);
+      this.setting.state.showError(() => phrase("noEditor", { why: whyOf(error) }), repair, { error });
       return undefined;
     }
   }

@@ -41,6 +41,7 @@ export const page: Translated<Sections["page"]> = {
   loading: "Das Modell wird geladen",
   cancel: "Abbrechen",
   download: "Herunterladen des Modells",
+  details: "Einzelheiten",
   reset: "Die Seite ohne diese Einstellungen öffnen",
   saveAsFile: "Als Datei sichern",
   tokenHere: "Was hier stehen könnte",
@@ -54,7 +55,7 @@ export const page: Translated<Sections["page"]> = {
   menu: "Mehr",
   view: "Ansicht",
   viewText: "Text",
-  viewProbability: "Chancen",
+  viewProbability: "Wahrscheinlichkeit",
   viewRank: "Rang",
   viewTokens: "Token",
   viewSees: "Was das Modell sieht",
@@ -105,7 +106,7 @@ export const start: Translated<Sections["start"]> = {
   starting: "Wird gestartet…",
   stalled:
     "Seit einer Weile ist nichts angekommen. Warte auf die Verbindung, oder brich ab und versuch es noch einmal.",
-  retry: "Neuer Versuch ({why})",
+  retry: "Die Verbindung ist abgebrochen; neuer Versuch",
   loading: "Das Modell wird geladen",
   startingEngine: "Die Engine startet",
   progress: "{loaded} von {total}",
@@ -136,6 +137,17 @@ export const start: Translated<Sections["start"]> = {
   awaitsModel: "Das Modell schreibt, sobald es geladen ist.",
   awaitsModelFor: "Das Modell schreibt, sobald es geladen ist, in etwa {time}.",
   reading: "Der Text wird gelesen: {done} von {total} Token",
+  "cause.corrupt": "seine Dateien sind beschädigt oder unvollständig; hol sie noch einmal",
+  "cause.network":
+    "der Host seiner Dateien ist nicht erreichbar; prüfe die Verbindung und die Adresse des Modells",
+  "cause.not-found": "eine seiner Dateien fehlt; prüfe den Namen oder den Ordner des Modells",
+  "cause.out-of-memory":
+    "dieses Gerät hat zu wenig freien Speicher; schließ andere Tabs, oder wähle ein kleineres Modell",
+  "cause.unsupported":
+    "diese Seite oder dieser Browser kann es nicht ausführen; die Einzelheiten sagen, warum",
+  "cause.worker-died": "seine Engine ist ausgefallen, oder der Browser hat es beendet",
+  "cause.page": "prüfe die Verbindung, und lade dann die Seite neu",
+  "cause.unknown": "ein unerwarteter Fehler ist aufgetreten; versuch es noch einmal",
   noPart: "Dieser Teil der Seite konnte nicht geladen werden: {why}.",
   loadPageAgain: "Die Seite noch einmal laden",
   noEditor: "Der Editor konnte nicht geladen werden: {why}. Dein Text bleibt erhalten.",
@@ -233,7 +245,7 @@ export const editor: Translated<Sections["editor"]> = {
   suggest: "Wörter vorschlagen",
 
   deviceModel:
-    "Diesen Text haben Sie mit {name} von diesem Gerät geschrieben. Eine Seite kann es nicht von selbst wieder öffnen, darum schreibt jetzt {other}.",
+    "Diesen Text hast du mit {name} von diesem Gerät geschrieben. Eine Seite kann es nicht von selbst wieder öffnen, darum schreibt jetzt {other}.",
   chooseFolder: "Seinen Ordner wählen…",
   chooseFile: "Seine Datei wählen…",
 
@@ -276,8 +288,8 @@ export const editor: Translated<Sections["editor"]> = {
   bytes: "Bytes",
   noProbability: "keine für das erste Token",
   rank: "Rang",
-  entropy: "Entropie",
-  bits: "mindestens {value} Bit",
+  choice: "Auswahl",
+  openness: "so offen wie unter {value} gleich wahrscheinlichen Token, oder mehr",
   likeliest: "Die wahrscheinlichsten Token; eine Wahl beginnt einen Zweig",
 
   branched: "Der Text geht jetzt mit „{token}“ weiter. Der andere bleibt unter „Zweige“.",

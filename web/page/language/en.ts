@@ -42,6 +42,7 @@ export const page = {
   loading: "Loading the model",
   cancel: "Cancel",
   download: "Model download",
+  details: "Details",
   reset: "Open the page without these settings",
   saveAsFile: "Save as a file",
   tokenHere: "What could go here",
@@ -126,7 +127,7 @@ export const start = {
 
   starting: "Starting…",
   stalled: "Nothing has arrived for a while. Wait, or cancel and try again.",
-  retry: "Trying again ({why})",
+  retry: "The connection broke; trying again",
   loading: "Loading the model",
   startingEngine: "Starting the engine",
   progress: "{loaded} of {total}",
@@ -155,6 +156,16 @@ export const start = {
   awaitsModel: "Writing begins as soon as the model is loaded.",
   awaitsModelFor: "Writing begins as soon as the model is loaded, in about {time}.",
   reading: "Reading the text: {done} of {total} tokens",
+  "cause.corrupt": "the model's files are damaged or incomplete; get them again",
+  "cause.network":
+    "the host of the model's files cannot be reached; check your connection, and the model's address",
+  "cause.not-found": "a file of the model is missing; check the model's name or folder",
+  "cause.out-of-memory":
+    "this device has too little free memory; close other tabs, or choose a smaller model",
+  "cause.unsupported": "this page, or this browser, cannot run it; the details say why",
+  "cause.worker-died": "its engine has failed, or the browser has ended it",
+  "cause.page": "check your connection, then load the page again",
+  "cause.unknown": "an unexpected error happened; try again",
   noPart: "This part of the page could not be loaded: {why}.",
   loadPageAgain: "Load the page again",
   noEditor: "The editor could not be loaded: {why}. Your text is kept.",
@@ -188,8 +199,7 @@ export const models = {
 
   elsewhere:
     "The address of this page names {name}, which is on {host}. That host is contacted only if you look it up.",
-  forbiddenHost:
-    "this page may not contact {host}: connect-src in its Content-Security-Policy does not list that host",
+  forbiddenHost: "this page may not contact {host}: its owner has not allowed that host",
   noAddress:
     "expected the address of a model, which starts with https:// or http:// and has no user name, or a path on this host",
   asking: "Asking huggingface.co…",
@@ -297,8 +307,8 @@ export const editor = {
   bytes: "Bytes",
   noProbability: "none for the first token",
   rank: "Rank",
-  entropy: "Entropy",
-  bits: "at least {value} bits",
+  choice: "Choice",
+  openness: "as open as among {value} equally probable tokens, or more",
   likeliest: "The most probable tokens; choosing one starts a branch",
 
   branched: "Now the text continues with “{token}”. The other text is kept under Branches.",

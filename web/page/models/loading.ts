@@ -1,7 +1,8 @@
 // Loads the model, and loads it again after a failure, a cancellation or the death of its worker.
 import { InvalidArgumentError, loadModel, type Model, type Variant } from "../../src/client/index.js";
 import { phrase } from "../language/start.js";
-import { isAbort, messageOf } from "../state/errors.js";
+import { whyOf } from "../language/why.js";
+import { isAbort } from "../state/errors.js";
 import type { ChosenModel, PageState, Traffic } from "../state/page-state.js";
 import { isSameModel } from "./model-address.js";
 import { afterLoad, modelFetch, prepareHost, storesModel } from "./host.js";
@@ -171,7 +172,7 @@ export class Loading {
       await other.coming;
     } catch (error) {
       this.endBeside(mine);
-      state.showError(() => phrase("notLoaded", { why: messageOf(error) })); // its code could not be fetched
+      state.showError(() => phrase("notLoaded", { why: whyOf(error) }), undefined, { error }); // its code could not be fetched
     }
   }
 
@@ -182,14 +183,14 @@ export class Loading {
     if (isAbort(error)) state.showError(() => phrase("cancelled"), tryAgain);
     // A retry cannot help if the address or the picked files are wrong.
     else if (error instanceof InvalidArgumentError && state.chosen.peek() !== state.first)
-      state.showError(() => phrase("notLoaded", { why: messageOf(error) }));
+      state.showError(() => phrase("notLoaded", { why: whyOf(error) }));
     else if (error instanceof InvalidArgumentError)
       state.showError(
-        () => phrase("badAddress", { address: location.search, why: messageOf(error) }),
+        () => phrase("badAddress", { address: location.search, why: whyOf(error) }),
         undefined,
         { canReset },
       );
-    else state.showError(() => phrase("notLoaded", { why: messageOf(error) }), tryAgain, { canReset });
+    else state.showError(() => phrase("notLoaded", { why: whyOf(error) }), tryAgain, { canReset, error });
   }
 
   /** Loads the model and shows the progress, with `stage` or its own words. */
@@ -222,7 +223,7 @@ export class Loading {
         const said = stage ?? (() => phrase(totalBytes > 0 ? "loading" : "startingEngine"));
         state.coming.value = {
           kind: "loading",
-          stage: retry === undefined ? said : () => phrase("retry", { why: retry }),
+          stage: retry === undefined ? said : () => phrase("retry"),
           latest,
         };
       },

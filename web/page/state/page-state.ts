@@ -66,11 +66,12 @@ export interface Repair {
   run: () => void;
 }
 
-/** An error; `canReset` offers the page without the settings in its address. */
+/** An error; `canReset` offers the page without the settings in its address, and the details show what was thrown. */
 export interface Problem {
   sentence: () => string;
   repair: Repair | undefined;
   canReset: boolean;
+  error: unknown;
 }
 
 /** The sections of the side panel, by the ids of their elements. */
@@ -138,8 +139,12 @@ export class PageState {
     this.said.value = { sentence, text: this.text.peek() };
   }
 
-  showError(sentence: () => string, repair?: Repair, { canReset = false } = {}): void {
-    this.problem.value = { sentence, repair, canReset };
+  showError(
+    sentence: () => string,
+    repair?: Repair,
+    { canReset = false, error }: { canReset?: boolean; error?: unknown } = {},
+  ): void {
+    this.problem.value = { sentence, repair, canReset, error };
   }
 
   hideError(): void {

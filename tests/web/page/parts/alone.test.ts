@@ -5,6 +5,8 @@ import { beforeEach, expect, it, vi } from "vitest";
 import type { Surface } from "../../../../web/page/document/surface.js";
 import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
 import { Notes } from "../../../../web/page/dom/notes.js";
+import { whyOf } from "../../../../web/page/language/why.js";
+import { Gpt2Error } from "../../../../web/src/shared/errors.js";
 import { offerAlternatives } from "../../../../web/page/parts/bar/alternatives.js";
 import { offerMenu } from "../../../../web/page/parts/bar/menu.js";
 import { offerDevice } from "../../../../web/page/parts/device/offer.js";
@@ -123,7 +125,7 @@ it("a text of a model of this device offers to choose it again, until another mo
 
 it("a status is announced once; one that describes the text disappears with the next change", () => {
   const ui = mountMarkup(
-    ...(["error", "errorText", "errorRepair", "errorReset"] as const),
+    ...(["error", "errorText", "errorDetails", "errorRepair", "errorReset"] as const),
     ...(["loading", "loadingCancel", "generate", "finish"] as const),
   );
   const speech = { status: vi.fn() };
@@ -137,6 +139,30 @@ it("a status is announced once; one that describes the text disappears with the 
   state.sayOfText(() => "Opened: Cats");
   state.text.value += 1;
   expect(ui.finish.textContent).toBe("");
+});
+
+it.each([
+  [
+    new Gpt2Error("corrupt", "h.0.ln_1.weight, row 160"),
+    "the model's files are damaged",
+    "h.0.ln_1.weight, row 160",
+  ],
+  [new TypeError("Failed to fetch dynamically imported module"), "check your connection", "Failed to fetch"],
+  [new SyntaxError("Unexpected token"), "an unexpected error", "Unexpected token"],
+  [new Gpt2Error("invalid-argument", "n is 3."), "n is 3", undefined],
+  [new Error("The page wrote it"), "The page wrote it", undefined],
+])("the error %s is said in plain words, and its message is in the details", (error, why, detail) => {
+  const ui = mountMarkup(
+    ...(["error", "errorText", "errorDetails", "errorRepair", "errorReset"] as const),
+    ...(["loading", "loadingCancel", "generate", "finish"] as const),
+  );
+  const state = makeState();
+  showStatus(ui, state, { status: vi.fn() });
+  state.showError(() => whyOf(error), undefined, { error });
+  expect(ui.errorText.textContent).toContain(why);
+  expect(ui.errorText.textContent).not.toContain(detail ?? "nothing");
+  expect(ui.errorDetails.hidden).toBe(detail === undefined);
+  expect(ui.errorDetails.textContent).toContain(detail ?? "");
 });
 
 it.each([

@@ -11,7 +11,7 @@ import { filesModel, namedModel, queryOf } from "../../models/named-model.js";
 import { isOfModel } from "../../library/kinds-of-texts.js";
 import { mayChoose } from "../../models/host.js";
 import type { Loading } from "../../models/loading.js";
-import { messageOf } from "../../state/errors.js";
+import { whyInFull, whyOf } from "../../language/why.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { rememberChoice } from "./choice.js";
 import { showModelLine, type LineElements } from "./model-line.js";
@@ -49,7 +49,7 @@ class Chooser {
   private readonly sayMissing = (error: unknown): undefined => {
     const { hubStatus } = this.ui;
     if (!hubStatus.textContent)
-      setTranslatedText(hubStatus, () => phraseOfStart("noPart", { why: messageOf(error) }));
+      setTranslatedText(hubStatus, () => phraseOfStart("noPart", { why: whyInFull(error) }));
   };
 
   /** Explains what the field expects and focuses it. */
@@ -127,7 +127,7 @@ class Chooser {
       const model = filesModel(files, this.weights);
       await this.choose(name ? { ...model, name } : model);
     } catch (error) {
-      this.state.showError(() => phraseOfStart("notLoaded", { why: messageOf(error) }));
+      this.state.showError(() => phraseOfStart("notLoaded", { why: whyOf(error) }), undefined, { error });
     }
   }
 

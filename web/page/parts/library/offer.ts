@@ -4,7 +4,7 @@ import type { Elements } from "../../dom/elements.js";
 import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/start.js";
 import type { Tab } from "../../library/tab.js";
-import { messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 import type { Library } from "./library.js";
 
@@ -55,7 +55,7 @@ export function offerLibrary(place: LibraryPlace): void {
       },
       (error: unknown) => {
         coming = undefined; // it is fetched again when the section is opened again
-        ui.libraryPanel.textContent = phrase("noPart", { why: messageOf(error) });
+        ui.libraryPanel.textContent = phrase("noPart", { why: whyInFull(error) });
       },
     );
   };

@@ -3,19 +3,31 @@ import { effect } from "@preact/signals-core";
 import { hideKeepingFocus } from "../../dom/buttons.js";
 import type { Elements } from "../../dom/elements.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
+import { detailOf } from "../../language/why.js";
 import { onChange, type PageState, type Problem } from "../../state/page-state.js";
 import type { LateSpeech } from "./with-speech.js";
 
 type ErrorElements = Pick<
   Elements,
-  "error" | "errorText" | "errorRepair" | "errorReset" | "loading" | "loadingCancel" | "generate"
+  | "error"
+  | "errorText"
+  | "errorDetails"
+  | "errorRepair"
+  | "errorReset"
+  | "loading"
+  | "loadingCancel"
+  | "generate"
 >;
 
 /** Shows or hides the error. If the focus was in it, it moves to the running work. */
 function showProblem(ui: ErrorElements, problem: Problem | undefined): void {
   if (!problem) return hideKeepingFocus(ui.error, ui.loading.hidden ? ui.generate : ui.loadingCancel);
-  const { sentence, repair, canReset } = problem;
+  const { sentence, repair, canReset, error } = problem;
+  const detail = detailOf(error);
   setTranslatedText(ui.errorText, sentence);
+  ui.errorDetails.hidden = detail === undefined;
+  ui.errorDetails.open = false;
+  ui.errorDetails.lastElementChild?.replaceChildren(detail ?? "");
   setTranslatedText(ui.errorRepair, repair?.label ?? (() => ""));
   ui.errorRepair.hidden = repair === undefined;
   // The second click of a double click was meant for the button's earlier action.
