@@ -42,6 +42,7 @@ import { offerSharing } from "./parts/share/sharing.js";
 import { offerStage } from "./parts/stage/stage.js";
 import { offerReadingAloud } from "./parts/status/read-aloud.js";
 import type { LateSpeech } from "./parts/status/with-speech.js";
+import { showTitle } from "./parts/status/title.js";
 import { showFacts, showModel } from "./parts/status/facts.js";
 import { suggesting } from "./parts/suggestions/suggesting.js";
 import { seeingContext } from "./parts/sees/opening.js";
@@ -85,7 +86,8 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerLanguages(ui, state);
   const modelsLanguage = () => languageOf(state.chosen.peek());
   const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
-  offerDeviceModel(notes, ui, state);
+  const tab = page.tab();
+  if (tab) offerDeviceModel(notes, ui, state, tab.wanted);
   const tell = scoringStatus(ui.scored);
   const focusText = () => editor.focus();
   writing.onNothingWritten = ({ to }) => offerParagraph(notes, state, writing, editor, to);
@@ -190,6 +192,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerMenu(ui);
   offerPanel(ui, state);
   offerLibrary({ ui, state, writing, tab: page.tab, focusText });
+  showTitle(state, (end) => editor.textBefore(Math.min(end, editor.length)));
   offerSharing({ ui, state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed(ui.controls, state, writing);

@@ -17,7 +17,6 @@ import { showLoading } from "./parts/loading/progress.js";
 import { LateOptions } from "./parts/options/late-options.js";
 import { LateSpeech } from "./parts/status/with-speech.js";
 import { showStatus } from "./parts/status/status.js";
-import { whyOf } from "./language/why.js";
 import { PageState, type ChosenModel } from "./state/page-state.js";
 
 function begin(first: ChosenModel): void {
@@ -57,13 +56,11 @@ function begin(first: ChosenModel): void {
   const goOnWith = (kept: KeptText) => {
     void writing.write((editor) => {
       tab?.setAside();
-      state.wanted.value = undefined;
       editor.showOther(kept);
       return atEnd(editor);
     });
   };
-  const sayMissing = (error: unknown) =>
-    state.showError(() => phrase("noPart", { why: whyOf(error) }), undefined, { error });
+  const sayMissing = (error: unknown) => state.showError((why) => phrase("noPart", { why }), error);
   if (first.isOwn)
     import("./parts/first-visit/first-visit.js")
       .then(({ welcome }) => welcome({ ui, state, surface, goOnWith, speak: speech.notice }))
@@ -83,14 +80,10 @@ function begin(first: ChosenModel): void {
     beginWith: (text) => goOnWith({ text, caret: text.length, written: [] }),
   });
   const takeDrops = listenForDrops();
-  const takeTexts = (files: readonly File[]) =>
-    void Promise.all([import("./parts/library/bring.js"), stored])
-      .then(([{ bringTexts }]) => tab && bringTexts(files, { state, writing, tab }))
-      .catch(sayMissing);
   requestAnimationFrame(() => {
     surface.need().catch(() => undefined); // parts that need the editor report the error
     import("./parts/chooser/chooser.js")
-      .then(({ offerModels }) => offerModels(ui, state, loading, { takeDrops, takeTexts }))
+      .then(({ offerModels }) => offerModels(ui, state, loading, takeDrops))
       .catch(sayMissing);
   });
   ui.starting.hidden = true;

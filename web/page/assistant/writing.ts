@@ -13,7 +13,6 @@ import type { Surface } from "../document/surface.js";
 import { FrameBatch } from "../dom/frame-batch.js";
 import { formatLeft } from "../language/format.js";
 import { phrase } from "../language/start.js";
-import { whyOf } from "../language/why.js";
 import { isAbort } from "../state/errors.js";
 import type { ContextFields } from "../state/context-fields.js";
 import type { ChosenModel, PageState } from "../state/page-state.js";
@@ -72,9 +71,6 @@ const summaryOf =
     if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
     return said.join(" ");
   };
-
-/** `text` with one space at its end in place of several, after which models write numbers or code. */
-const withOneSpace = (text: string): string => text.replace(/(?<=\S) {2,}$/, " ");
 
 /** Small enough to show and enter again. */
 const anySeed = () => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
@@ -147,10 +143,10 @@ export class Writing {
     if (error instanceof WorkerError) {
       forgetModel();
       const repair = { label: () => phrase("loadModelAgain"), run: () => void needModel() };
-      state.showError(() => phrase("died", { why: whyOf(error) }), repair, { error });
+      state.showError((why) => phrase("died", { why }), error, repair);
       return;
     }
-    state.showError(() => tell(whyOf(error)), undefined, { error });
+    state.showError(tell, error);
   }
 
   /** The existing text stays until the first token. */
@@ -206,7 +202,7 @@ export class Writing {
         onPrompt: ({ done, total }) => state.say(() => phrase("reading", { done, total })),
       };
       fields = state.fields.peek();
-      const stream = this.continueText(model, withOneSpace(prompt), call);
+      const stream = this.continueText(model, prompt, call);
       for await (const token of stream) {
         if (all.length === 0) {
           firstAt = performance.now();
@@ -244,7 +240,7 @@ export class Writing {
       return await this.setting.surface.need();
     } catch (error) {
       const repair = { label: () => phrase("loadPageAgain"), run: () => location.reload() };
-      this.setting.state.showError(() => phrase("noEditor", { why: whyOf(error) }), repair, { error });
+      this.setting.state.showError((why) => phrase("noEditor", { why }), error, repair);
       return undefined;
     }
   }

@@ -23,7 +23,7 @@ const replacedBy = (transactions: readonly Transaction[]): string | undefined =>
   transactions
     .filter((each) => each.isUserEvent("input.replace.all"))
     .flatMap(({ effects }) => effects)
-    .find((effect) => effect.is(EditorView.announce))?.value as string | undefined;
+    .find((effect) => effect.is(EditorView.announce))?.value;
 
 export const countOfMatches = EditorView.updateListener.of((update) => {
   const { view, state, startState, docChanged, transactions } = update;

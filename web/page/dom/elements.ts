@@ -16,7 +16,6 @@ export interface Elements {
   readonly releases: HTMLElement;
   readonly error: HTMLElement;
   readonly errorText: HTMLElement;
-  readonly errorDetails: HTMLDetailsElement;
   readonly errorRepair: HTMLButtonElement;
   readonly errorReset: HTMLAnchorElement;
   readonly unstored: HTMLElement;

@@ -41,7 +41,6 @@ export const page: Translated<Sections["page"]> = {
   loading: "Das Modell wird geladen",
   cancel: "Abbrechen",
   download: "Herunterladen des Modells",
-  details: "Einzelheiten",
   reset: "Die Seite ohne diese Einstellungen öffnen",
   saveAsFile: "Als Datei sichern",
   tokenHere: "Was hier stehen könnte",
@@ -106,7 +105,7 @@ export const start: Translated<Sections["start"]> = {
   starting: "Wird gestartet…",
   stalled:
     "Seit einer Weile ist nichts angekommen. Warte auf die Verbindung, oder brich ab und versuch es noch einmal.",
-  retry: "Die Verbindung ist abgebrochen; neuer Versuch",
+  retry: "Neuer Versuch",
   loading: "Das Modell wird geladen",
   startingEngine: "Die Engine startet",
   progress: "{loaded} von {total}",
@@ -114,8 +113,6 @@ export const start: Translated<Sections["start"]> = {
   tryAgain: "Erneut versuchen",
   cancelled: "Das Laden wurde abgebrochen.",
   notLoaded: "Das Modell konnte nicht geladen werden: {why}.",
-  damagedFile:
-    "Diese HTML-Datei ist beschädigt: Kopiere oder sichere sie noch einmal von der Seite, von der du sie hast",
   badAddress: "Die Adresse dieser Seite ({address}) ist falsch: {why}.",
 
   generate: "Weiter",
@@ -137,17 +134,6 @@ export const start: Translated<Sections["start"]> = {
   awaitsModel: "Das Modell schreibt, sobald es geladen ist.",
   awaitsModelFor: "Das Modell schreibt, sobald es geladen ist, in etwa {time}.",
   reading: "Der Text wird gelesen: {done} von {total} Token",
-  "cause.corrupt": "seine Dateien sind beschädigt oder unvollständig; hol sie noch einmal",
-  "cause.network":
-    "der Host seiner Dateien ist nicht erreichbar; prüfe die Verbindung und die Adresse des Modells",
-  "cause.not-found": "eine seiner Dateien fehlt; prüfe den Namen oder den Ordner des Modells",
-  "cause.out-of-memory":
-    "dieses Gerät hat zu wenig freien Speicher; schließ andere Tabs, oder wähle ein kleineres Modell",
-  "cause.unsupported":
-    "diese Seite oder dieser Browser kann es nicht ausführen; die Einzelheiten sagen, warum",
-  "cause.worker-died": "seine Engine ist ausgefallen, oder der Browser hat es beendet",
-  "cause.page": "prüfe die Verbindung, und lade dann die Seite neu",
-  "cause.unknown": "ein unerwarteter Fehler ist aufgetreten; versuch es noch einmal",
   noPart: "Dieser Teil der Seite konnte nicht geladen werden: {why}.",
   loadPageAgain: "Die Seite noch einmal laden",
   noEditor: "Der Editor konnte nicht geladen werden: {why}. Dein Text bleibt erhalten.",
@@ -160,7 +146,22 @@ export const welcome: Translated<Sections["welcome"]> = {
     "Das Modell ist in etwa {time} bereit. Bis dahin siehst du einen Text, den es früher geschrieben hat.",
 };
 
+export const causes: Translated<Sections["causes"]> = {
+  details: "Einzelheiten",
+  corrupt: "seine Dateien sind beschädigt oder unvollständig; hol sie noch einmal",
+  network: "der Host seiner Dateien ist nicht erreichbar; prüfe die Verbindung und die Adresse des Modells",
+  "not-found": "eine seiner Dateien fehlt; prüfe den Namen oder den Ordner des Modells",
+  "out-of-memory":
+    "dieses Gerät hat zu wenig freien Speicher; schließ andere Tabs, oder wähle ein kleineres Modell",
+  unsupported: "diese Seite oder dieser Browser kann es nicht ausführen; die Einzelheiten sagen, warum",
+  "worker-died": "seine Engine ist ausgefallen, oder der Browser hat es beendet",
+  page: "prüfe die Verbindung, und lade dann die Seite neu",
+  unknown: "ein unerwarteter Fehler ist aufgetreten; versuch es noch einmal",
+};
+
 export const texts: Translated<Sections["texts"]> = {
+  damagedFile:
+    "Diese HTML-Datei ist beschädigt: Kopiere oder sichere sie noch einmal von der Seite, von der du sie hast",
   unstored: "Dein Text wird nicht gespeichert: {why}. Sichere ihn als Datei, bevor du diesen Tab schließt.",
   refused: "Der Browser erlaubt es nicht, zumindest nicht in diesem Fenster",
   full: "Es ist kein Speicherplatz mehr frei",
@@ -396,6 +397,8 @@ export const editor: Translated<Sections["editor"]> = {
   "format.txt": "Text",
   "format.md": "Markdown",
   "format.html": "Webseite",
+  saveWithTextHelp:
+    "Die erste Datei beginnt mit einer leeren Seite, die zweite mit diesem Text und seinen Zweigen.",
   saveWithText: "Mit dem Text sichern",
   saveAs: "Sichern: {format}",
   textSaved: "Gesichert: {name}",

@@ -42,7 +42,6 @@ export const page = {
   loading: "Loading the model",
   cancel: "Cancel",
   download: "Model download",
-  details: "Details",
   reset: "Open the page without these settings",
   saveAsFile: "Save as a file",
   tokenHere: "What could go here",
@@ -127,7 +126,7 @@ export const start = {
 
   starting: "Starting…",
   stalled: "Nothing has arrived for a while. Wait, or cancel and try again.",
-  retry: "The connection broke; trying again",
+  retry: "Trying again",
   loading: "Loading the model",
   startingEngine: "Starting the engine",
   progress: "{loaded} of {total}",
@@ -135,7 +134,6 @@ export const start = {
   tryAgain: "Try again",
   cancelled: "Loading was cancelled.",
   notLoaded: "The model could not be loaded: {why}.",
-  damagedFile: "This HTML file is damaged: copy it again, or save it again from the page where you got it",
   badAddress: "In the address of this page ({address}), {why}.",
 
   generate: "Write on",
@@ -156,16 +154,6 @@ export const start = {
   awaitsModel: "Writing begins as soon as the model is loaded.",
   awaitsModelFor: "Writing begins as soon as the model is loaded, in about {time}.",
   reading: "Reading the text: {done} of {total} tokens",
-  "cause.corrupt": "the model's files are damaged or incomplete; get them again",
-  "cause.network":
-    "the host of the model's files cannot be reached; check your connection, and the model's address",
-  "cause.not-found": "a file of the model is missing; check the model's name or folder",
-  "cause.out-of-memory":
-    "this device has too little free memory; close other tabs, or choose a smaller model",
-  "cause.unsupported": "this page, or this browser, cannot run it; the details say why",
-  "cause.worker-died": "its engine has failed, or the browser has ended it",
-  "cause.page": "check your connection, then load the page again",
-  "cause.unknown": "an unexpected error happened; try again",
   noPart: "This part of the page could not be loaded: {why}.",
   loadPageAgain: "Load the page again",
   noEditor: "The editor could not be loaded: {why}. Your text is kept.",
@@ -178,8 +166,22 @@ export const welcome = {
   comesIn: "The model is ready in about {time}. Until then you see a text that it wrote earlier.",
 } as const;
 
+/** Why something failed, by the codes of the errors. */
+export const causes = {
+  details: "Details",
+  corrupt: "the model's files are damaged or incomplete; get them again",
+  network: "the host of the model's files cannot be reached; check your connection, and the model's address",
+  "not-found": "a file of the model is missing; check the model's name or folder",
+  "out-of-memory": "this device has too little free memory; close other tabs, or choose a smaller model",
+  unsupported: "this page, or this browser, cannot run it; the details say why",
+  "worker-died": "its engine has failed, or the browser has ended it",
+  page: "check your connection, then load the page again",
+  unknown: "an unexpected error happened; try again",
+} as const;
+
 /** Why texts are not stored. */
 export const texts = {
+  damagedFile: "This HTML file is damaged: copy it again, or save it again from the page where you got it",
   unstored: "Your text is not stored: {why}. Save it as a file before you close this tab.",
   refused: "this browser, or this window, does not allow it",
   full: "there is no room left",
@@ -412,6 +414,7 @@ export const editor = {
   "format.md": "Markdown",
   "format.html": "Web page",
   saveWithText: "Save with the text",
+  saveWithTextHelp: "The first file begins with an empty page, the second with this text and its branches.",
   saveAs: "Save as {format}",
   textSaved: "Saved: {name}",
   after: "After “{text}”:",

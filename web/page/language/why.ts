@@ -1,6 +1,9 @@
 // Why something failed, in plain words of the page's language. The message itself is for the details.
-import { messageOf } from "../state/errors.js";
-import { phrase } from "./start.js";
+import { phrase } from "./causes.js";
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 /** Codes of the module's errors whose messages name tensors, fields, bytes or addresses. */
 const causes = ["corrupt", "network", "not-found", "out-of-memory", "unsupported", "worker-died"] as const;
@@ -9,10 +12,10 @@ const causes = ["corrupt", "network", "not-found", "out-of-memory", "unsupported
 export function whyOf(error: unknown): string {
   const { code, name } = Object(error) as { code?: unknown; name?: unknown };
   const cause = causes.find((each) => each === code);
-  if (cause) return phrase(`cause.${cause}`);
+  if (cause) return phrase(cause);
   const message = messageOf(error);
   if (typeof code === "string" || name === "Error") return message.replace(/\.$/, "");
-  return phrase(/import|module|fetch|load/i.test(message) ? "cause.page" : "cause.unknown");
+  return phrase(/import|module|fetch|load/i.test(message) ? "page" : "unknown");
 }
 
 /** The message of `error`, if `whyOf` does not contain it. */

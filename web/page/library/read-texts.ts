@@ -1,7 +1,7 @@
 // Reads the texts in files that people import: a file of this page, plain text, Markdown, or a Word document.
 import { asLines } from "../document/pieces.js";
 import { phrase } from "../language/library.js";
-import { messageOf } from "../state/errors.js";
+import { messageOf } from "../language/why.js";
 import { isPlain } from "./kinds-of-texts.js";
 import { parseFile, type FiledText } from "./text-file.js";
 

@@ -1,7 +1,6 @@
 // Loads the model, and loads it again after a failure, a cancellation or the death of its worker.
 import { InvalidArgumentError, loadModel, type Model, type Variant } from "../../src/client/index.js";
 import { phrase } from "../language/start.js";
-import { whyOf } from "../language/why.js";
 import { isAbort } from "../state/errors.js";
 import type { ChosenModel, PageState, Traffic } from "../state/page-state.js";
 import { isSameModel } from "./model-address.js";
@@ -172,25 +171,23 @@ export class Loading {
       await other.coming;
     } catch (error) {
       this.endBeside(mine);
-      state.showError(() => phrase("notLoaded", { why: whyOf(error) }), undefined, { error }); // its code could not be fetched
+      state.showError((why) => phrase("notLoaded", { why }), error); // its code could not be fetched
     }
   }
 
   private showFailure(error: unknown): void {
     const { state } = this;
     const tryAgain = { label: () => phrase("tryAgain"), run: () => void this.need() };
-    const canReset = location.search !== "";
-    if (isAbort(error)) state.showError(() => phrase("cancelled"), tryAgain);
-    // A retry cannot help if the address or the picked files are wrong.
-    else if (error instanceof InvalidArgumentError && state.chosen.peek() !== state.first)
-      state.showError(() => phrase("notLoaded", { why: whyOf(error) }));
-    else if (error instanceof InvalidArgumentError)
-      state.showError(
-        () => phrase("badAddress", { address: location.search, why: whyOf(error) }),
-        undefined,
-        { canReset },
-      );
-    else state.showError(() => phrase("notLoaded", { why: whyOf(error) }), tryAgain, { canReset, error });
+    if (isAbort(error)) return state.showError(() => phrase("cancelled"), undefined, tryAgain);
+    const isWrong = error instanceof InvalidArgumentError; // a retry cannot help
+    const isPicked = isWrong && state.chosen.peek() !== state.first;
+    const address = location.search;
+    state.showError(
+      (why) => (isWrong && !isPicked ? phrase("badAddress", { address, why }) : phrase("notLoaded", { why })),
+      error,
+      isWrong ? undefined : tryAgain,
+      !isPicked && address !== "",
+    );
   }
 
   /** Loads the model and shows the progress, with `stage` or its own words. */

@@ -21,12 +21,6 @@ export interface ChosenModel {
   problem?: (() => string) | undefined;
 }
 
-/** A model of files of this device: one file, or a folder. */
-export interface DeviceModel {
-  name: string;
-  isFile: boolean;
-}
-
 /** Bytes of a model's weights by origin. */
 export interface Traffic {
   network: number;
@@ -68,7 +62,8 @@ export interface Repair {
 
 /** An error; `canReset` offers the page without the settings in its address, and the details show what was thrown. */
 export interface Problem {
-  sentence: () => string;
+  /** `why` is in plain words. */
+  sentence: (why: string) => string;
   repair: Repair | undefined;
   canReset: boolean;
   error: unknown;
@@ -83,8 +78,6 @@ export class PageState {
   /** The model that the page began with. */
   readonly first: ChosenModel;
   readonly chosen: Signal<ChosenModel>;
-  /** The model of this device that the text was stored with, until another one is chosen. */
-  readonly wanted: Signal<DeviceModel | undefined> = signal<DeviceModel | undefined>(undefined);
   readonly model: Signal<ModelState> = signal<ModelState>({ kind: "none" });
   readonly activity: Signal<Activity> = signal<Activity>({ kind: "idle" });
   /** Changes with each change of the text, and when the editor is ready. */
@@ -100,6 +93,8 @@ export class PageState {
     const { sentence, text } = this.said.value;
     return text === undefined || text === this.text.value ? sentence : nothing;
   });
+  /** Dropped files that are no model. */
+  readonly dropped: Signal<readonly File[]> = signal<readonly File[]>([]);
   readonly problem: Signal<Problem | undefined> = signal<Problem | undefined>(undefined);
   /** The open section of the side panel; undefined if the panel is closed. */
   readonly panel: Signal<PanelSection | undefined> = signal<PanelSection | undefined>(undefined);
@@ -139,11 +134,7 @@ export class PageState {
     this.said.value = { sentence, text: this.text.peek() };
   }
 
-  showError(
-    sentence: () => string,
-    repair?: Repair,
-    { canReset = false, error }: { canReset?: boolean; error?: unknown } = {},
-  ): void {
+  showError(sentence: Problem["sentence"], error?: unknown, repair?: Repair, canReset = false): void {
     this.problem.value = { sentence, repair, canReset, error };
   }
 

@@ -11,7 +11,7 @@ import { filesModel, namedModel, queryOf } from "../../models/named-model.js";
 import { isOfModel } from "../../library/kinds-of-texts.js";
 import { mayChoose } from "../../models/host.js";
 import type { Loading } from "../../models/loading.js";
-import { whyInFull, whyOf } from "../../language/why.js";
+import { whyInFull } from "../../language/why.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { rememberChoice } from "./choice.js";
 import { showModelLine, type LineElements } from "./model-line.js";
@@ -127,7 +127,7 @@ class Chooser {
       const model = filesModel(files, this.weights);
       await this.choose(name ? { ...model, name } : model);
     } catch (error) {
-      this.state.showError(() => phraseOfStart("notLoaded", { why: whyOf(error) }), undefined, { error });
+      this.state.showError((why) => phraseOfStart("notLoaded", { why }), error);
     }
   }
 
@@ -173,23 +173,16 @@ class Chooser {
   }
 }
 
-export interface DropSetting {
-  /** Sets what takes dropped files. */
-  takeDrops: (take: (drop: Drop) => void) => void;
-  /** Takes those that are no model. */
-  takeTexts: (files: readonly File[]) => void;
-}
-
-/** Shows the chooser if the page can load other models. */
+/** Shows the chooser if the page can load other models. `takeDrops` sets what takes dropped files. */
 export function offerModels(
   ui: ChooserElements,
   state: PageState,
   loading: Loading,
-  { takeDrops, takeTexts }: DropSetting,
+  takeDrops: (take: (drop: Drop) => void) => void,
 ): void {
   ui.chooser.hidden = !mayChoose;
   ui.modelOffer.hidden = !mayChoose;
-  if (!mayChoose) return takeDrops(({ files }) => takeTexts(files));
+  if (!mayChoose) return takeDrops(({ files }) => (state.dropped.value = files));
   const chooser = new Chooser(ui, state, loading);
   const { name, weights: format } = state.chosen.peek();
   ui.chooser.classList.remove("later");
@@ -216,7 +209,7 @@ export function offerModels(
     const { entries, files } = drop;
     const isModel = files.length === 0 || files.some(isOfModel) || entries.some(({ isFile }) => !isFile);
     if (isModel) chooser.takeDrop(drop);
-    else takeTexts(files);
+    else state.dropped.value = files;
   });
   if (isRepeated()) void chooser.goOnLoading().catch(() => undefined); // the visitor can choose it again
 }

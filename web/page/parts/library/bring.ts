@@ -1,20 +1,16 @@
 // Brings dropped files of texts into the library, and shows the last of them. Fetched with the first drop.
-import type { Writing } from "../../assistant/writing.js";
 import { phrase } from "../../language/library.js";
 import { readTexts } from "../../library/read-texts.js";
-import type { Tab } from "../../library/tab.js";
 import { Texts } from "../../library/texts.js";
-import type { PageState } from "../../state/page-state.js";
-import { reasonOf } from "./reason.js";
-
-export interface BringPlace {
-  state: PageState;
-  writing: Pick<Writing, "stop">;
-  tab: Tab;
-}
+import type { LibraryPlace } from "./offer.js";
 
 /** The current text stays in the library. On failure, nothing is added. */
-export async function bringTexts(files: readonly File[], { state, writing, tab }: BringPlace): Promise<void> {
+export async function bringTexts(
+  files: readonly File[],
+  { state, writing, tab: ownTab }: LibraryPlace,
+): Promise<void> {
+  const tab = ownTab();
+  if (!tab) return; // the page has reported that it cannot keep texts
   try {
     const read = (await Promise.all(files.map(readTexts))).flat();
     const { added, known, ids } = await new Texts(tab).importAll(read);
@@ -23,6 +19,6 @@ export async function bringTexts(files: readonly File[], { state, writing, tab }
     if (last !== undefined && last !== tab.id) await tab.open(last);
     state.sayOfText(() => phrase("imported", { count: added, known }));
   } catch (error) {
-    state.showError(() => phrase("notDone", { why: reasonOf(error) }));
+    state.showError((why) => phrase("notDone", { why }), error);
   }
 }

@@ -5,7 +5,7 @@ import { parseFields } from "../../document/parse-fields.js";
 import type { Surface } from "../../document/surface.js";
 import type { Elements } from "../../dom/elements.js";
 import { parseOptions } from "../../library/parse-options.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/texts.js";
 import { Tab } from "../../library/tab.js";
 import { deviceModelOf, parseDeviceModel } from "../../models/device-model.js";
 import { onChange, type PageState } from "../../state/page-state.js";
@@ -25,7 +25,7 @@ export function keepTexts(
   options: KeptOptions,
   writing: Writing,
 ): Tab {
-  const tab = new Tab({
+  const tab: Tab = new Tab({
     surface,
     field: ui.draft,
     beside: {
@@ -33,13 +33,13 @@ export function keepTexts(
         options: options.own,
         seed: writing.lastSeed,
         fields: state.fields.peek(),
-        model: deviceModelOf(state.chosen.peek()) ?? state.wanted.peek(),
+        model: deviceModelOf(state.chosen.peek()) ?? tab.wanted.peek(),
       }),
       show: (stored) => {
         const { options: set, seed, fields, model } = Object(stored) as Record<string, unknown>;
         options.show(parseOptions(set));
         state.fields.value = parseFields(fields);
-        state.wanted.value = parseDeviceModel(model);
+        tab.wanted.value = parseDeviceModel(model);
         writing.restoreSeed(typeof seed === "number" ? seed : undefined);
       },
     },
@@ -48,8 +48,8 @@ export function keepTexts(
     showDamage: () => state.showError(() => `${phrase("damagedFile")}.`),
   });
   onChange(state.chosen, (chosen) => {
-    if (!state.wanted.peek() && !deviceModelOf(chosen)) return;
-    state.wanted.value = undefined;
+    if (!tab.wanted.peek() && !deviceModelOf(chosen)) return;
+    tab.wanted.value = undefined;
     tab.noteChange();
   });
   return tab;

@@ -41,7 +41,7 @@ async function makeLibrary({ ui, state, writing, tab, focusText }: LibraryPlace)
 }
 
 export function offerLibrary(place: LibraryPlace): void {
-  const { ui } = place;
+  const { ui, state } = place;
   let library: Library | undefined;
   let coming: Promise<Library> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -63,7 +63,13 @@ export function offerLibrary(place: LibraryPlace): void {
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") show(); // other tabs may have changed the texts
   });
-  onChange(place.state.text, () => {
+  state.dropped.subscribe((files) => {
+    if (files.length === 0) return;
+    import("./bring.js")
+      .then(({ bringTexts }) => bringTexts(files, place))
+      .catch((error: unknown) => state.showError((why) => phrase("noPart", { why }), error));
+  });
+  onChange(state.text, () => {
     clearTimeout(timer);
     timer = setTimeout(() => ui.library.open && void library?.refreshCurrent(), refreshAfterMs);
   });

@@ -1,9 +1,9 @@
 // A note that the text was written with a model of this device, which a reload of the page has lost.
-import { effect } from "@preact/signals-core";
+import { effect, type ReadonlySignal } from "@preact/signals-core";
 import type { Elements } from "../../dom/elements.js";
 import type { Note, Notes } from "../../dom/notes.js";
 import { phrase } from "../../language/editor.js";
-import { deviceModelOf } from "../../models/device-model.js";
+import { deviceModelOf, type DeviceModel } from "../../models/device-model.js";
 import { mayChoose } from "../../models/host.js";
 import type { PageState } from "../../state/page-state.js";
 
@@ -11,12 +11,12 @@ import type { PageState } from "../../state/page-state.js";
 export function offerDeviceModel(
   notes: Notes,
   ui: Pick<Elements, "pickFolder" | "pickFiles">,
-  state: PageState,
+  { chosen }: Pick<PageState, "chosen">,
+  wanted: ReadonlySignal<DeviceModel | undefined>,
 ): void {
   if (!mayChoose) return;
   let shown: Note | undefined;
   effect(() => {
-    const { wanted, chosen } = state;
     notes.hide(shown);
     if (!wanted.value || deviceModelOf(chosen.value)?.name === wanted.value.name) return;
     const { name, isFile } = wanted.value;
