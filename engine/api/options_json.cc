@@ -61,14 +61,14 @@ Result<ParsedJson> ParseRequest(std::string_view text, const std::string& what) 
 
 Status CheckNames(const Json& json, const std::string& what,
                   std::initializer_list<std::string_view> names) {
-  if (!json.is_object()) return Bad(Concat(what, " is ", Shown(json), ", expected an object"));
+  if (!json.is_object()) return Bad(Concat(what, " are ", Shown(json), ", expected an object"));
   for (const auto& [name, value] : json.items()) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::string all;
     for (const std::string_view known : names) {
       all += std::string(all.empty() ? "" : ", ") + std::string(known);
     }
-    return Bad(Concat(what, " has the unknown option ", Quoted(name), ", expected one of ", all));
+    return Bad(Concat(what, " have the unknown option ", Quoted(name), ", expected one of ", all));
   }
   return Done{};
 }

@@ -229,7 +229,7 @@ TEST_F(ApiTest, UnknownAndInvalidLoadOptionsAreRefused) {
   EXPECT_EQ(ErrorOf(LoadBegin(tied.config, R"({"kv": null})")), "");
   const std::pair<const char*, const char*> refused[] = {
       {"{", "not valid JSON"},
-      {"[]", "the load options is an array of 0, expected an object"},
+      {"[]", "the load options are an array of 0, expected an object"},
       {R"({"kv": 8})", "kv is 8"},
       {R"({"generationConfig": {}})", "generation_config.json"},
       {R"({"generationConfig": "{\"top_p\": 2}"})", "top_p is 2"},

@@ -184,8 +184,7 @@ test("nothing is downloaded before the page shows the size, or that it is unknow
   });
   await lookUp(page, "https://other.example/tale/");
   await expect(status(page)).toHaveText(
-    "The model could not be loaded: this page may not contact other.example: " +
-      "connect-src in its Content-Security-Policy does not list that host.",
+    "The model could not be loaded: this page may not contact other.example: its owner has not allowed that host.",
   );
   await page.getByLabel("From the Hugging Face hub").fill("https://models.example/tale/");
   await page.getByRole("button", { name: "Look up" }).dblclick();
@@ -235,6 +234,10 @@ test("an address of the page that names no valid model is explained, and a picke
   expect(new URL(page.url()).search).toBe("");
   await expect(page.getByRole("button", { name: "Save as one file" })).toBeHidden();
   await generate(page);
+  await page.reload();
+  await expect(page.locator("#note-text")).toContainText("You wrote this text with demo from this device.");
+  await page.locator("#pick-folder").setInputFiles(demo);
+  await expect(page.locator("#note-text")).toBeEmpty();
 });
 
 test("a dropped folder with many other files loads, and so do dropped files", async ({ page }, testInfo) => {
@@ -257,6 +260,10 @@ test("a dropped folder with many other files loads, and so do dropped files", as
   await expectReady(page);
   expect(await textOf(page)).toBe(text); // they were dropped on it
   await generate(page);
+  const story = testInfo.outputPath("story.txt");
+  writeFileSync(story, "The moon\r\n");
+  await dropPaths(page, story);
+  await expect.poll(() => textOf(page)).toBe("The moon\n");
 });
 
 test("files that are no model are explained; the running download continues, and the model writes", async ({
@@ -289,7 +296,7 @@ test("files that are no model are explained; the running download continues, and
     DataTransferItem.prototype.webkitGetAsEntry = () => ({ isFile: true, file }) as FileSystemFileEntry;
   });
   await dropPaths(page, gguf);
-  await expect(alert).toContainText("The model could not be loaded: it has gone.");
+  await expect(alert).toContainText("it has gone");
   await page.locator("#pick-files").setInputFiles(gguf);
   await expect(alert).toContainText("tale.gguf is not a GGUF file");
   await expect(page.locator("#chooser-name")).toHaveText("demo");

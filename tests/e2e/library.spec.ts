@@ -231,7 +231,7 @@ test("all texts are exported into one file, and imported from it as new texts, e
   writeFileSync(damaged, JSON.stringify({ ...exported, texts }));
   await panel(page).locator("input[type=file]").setInputFiles(damaged);
   await expect(status(page)).toHaveText(
-    "Nothing was changed: texts[0].fields: expected two texts of at most 4000 UTF-16 code units, " +
+    "Nothing was changed: damaged.json: texts[0].fields: expected two texts of at most 4000 UTF-16 code units, " +
       'found {"remember":1}.',
   );
 });

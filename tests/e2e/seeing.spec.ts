@@ -70,7 +70,7 @@ test("each word is tinted by its probability or rank, and its details list the a
     await expect(share(page)).toHaveText("100.0%");
     await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
     await expect(fact(page, "Rank")).toHaveText("1");
-    await expect(fact(page, "Entropy")).toHaveText(/^at least \d+\.\d bits$/);
+    await expect(fact(page, "Choice")).toHaveText(/^as open as among \d+\.\d equally/);
     await expect(likeliest(page).first()).toHaveText("␣a100.0%");
     await expect(likeliest(page).first().getByRole("button")).toHaveAttribute("aria-pressed", "true");
   });

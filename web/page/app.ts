@@ -10,14 +10,13 @@ import { translatePage } from "./language/translate-page.js";
 import { currentLanguage, loadTranslation } from "./language/translation.js";
 import type { Tab } from "./library/tab.js";
 import { keepTyped, takeTyped } from "./library/typed.js";
-import { bringFirstModel, mayChoose } from "./models/host.js";
+import { bringFirstModel } from "./models/host.js";
 import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
 import { showLoading } from "./parts/loading/progress.js";
 import { LateOptions } from "./parts/options/late-options.js";
 import { LateSpeech } from "./parts/status/with-speech.js";
 import { showStatus } from "./parts/status/status.js";
-import { messageOf } from "./state/errors.js";
 import { PageState, type ChosenModel } from "./state/page-state.js";
 
 function begin(first: ChosenModel): void {
@@ -61,7 +60,7 @@ function begin(first: ChosenModel): void {
       return atEnd(editor);
     });
   };
-  const sayMissing = (error: unknown) => state.showError(() => phrase("noPart", { why: messageOf(error) }));
+  const sayMissing = (error: unknown) => state.showError((why) => phrase("noPart", { why }), error);
   if (first.isOwn)
     import("./parts/first-visit/first-visit.js")
       .then(({ welcome }) => welcome({ ui, state, surface, goOnWith, speak: speech.notice }))
@@ -80,7 +79,7 @@ function begin(first: ChosenModel): void {
     writing,
     beginWith: (text) => goOnWith({ text, caret: text.length, written: [] }),
   });
-  const takeDrops = mayChoose ? listenForDrops() : undefined;
+  const takeDrops = listenForDrops();
   requestAnimationFrame(() => {
     surface.need().catch(() => undefined); // parts that need the editor report the error
     import("./parts/chooser/chooser.js")

@@ -2,7 +2,9 @@
 // CodeMirror's own words, which the page replaces by those of its language.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { openSearchPanel, replaceAll, SearchQuery, setSearchQuery } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
 import { expect, it, onTestFinished } from "vitest";
 import { searchAndReplace } from "../../../web/page/document/find.js";
 import { currentLanguage, wordsOf } from "../../../web/page/language/translation.js";
@@ -24,4 +26,17 @@ it("each of CodeMirror's phrases is replaced in the page's language", async () =
   const state = EditorState.create({ extensions: searchAndReplace });
   expect(phrases).toContain("Selection deleted");
   expect([...new Set(phrases)].filter((each) => state.phrase(each) === each).sort()).toEqual(unused.sort());
+});
+
+it.each([
+  ["a", "b", "Replaced: 3."],
+  ["a", "", "Replaced: 3."],
+  ["c", "b", "0"],
+])("after all %j become %j, the search shows %j", (search, replace, shown) => {
+  const view = new EditorView({ doc: "aa a", extensions: searchAndReplace, parent: document.body });
+  openSearchPanel(view);
+  view.dispatch({ effects: setSearchQuery.of(new SearchQuery({ search, replace })) });
+  replaceAll(view);
+  expect(view.dom.querySelector(".find-count")?.textContent).toBe(shown);
+  view.destroy();
 });

@@ -5,10 +5,10 @@ import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { expect, it, vi } from "vitest";
 import { piecesOf } from "../../../web/page/document/pieces.js";
-import { putPieces, runs } from "../../../web/page/document/run.js";
+import { breakParagraph, openRun, putPieces, runs } from "../../../web/page/document/run.js";
 import { onRunRemoved } from "../../../web/page/document/run-removed.js";
 import { writtenTracking } from "../../../web/page/document/written.js";
-import { after, token, writeOn } from "./model-writes.js";
+import { after, close, grow, token, writeOn } from "./model-writes.js";
 
 const extensions = [writtenTracking, runs, history()];
 const begun = EditorState.create({ doc: "Once", extensions });
@@ -20,6 +20,21 @@ it("two runs are two undo steps, even if the first token of the second has no te
   const before = after(undo, state);
   expect(before.doc.toString()).toBe("Once upon a");
   expect(after(undo, before).doc.toString()).toBe("Once");
+});
+
+it.each([
+  ["", "Once"],
+  ["!", "Once\n\n"],
+])("a paragraph and the run in it are one undo step, unless the visitor types %j between them", (typed, back) => {
+  const paragraph = begun.update(breakParagraph(4, "\n\n")).state;
+  const change = { changes: { from: 6, insert: typed }, userEvent: "input.type" };
+  const { state } = typed === "" ? { state: paragraph } : paragraph.update(change);
+  const at = state.doc.length;
+  const written = close(grow(state.update(openRun(at, at, true)).state, " So", " it"));
+  expect(written.doc.toString()).toBe(`Once\n\n${typed} So it`);
+  const undone = after(undo, written);
+  expect((typed === "" ? undone : after(undo, undone)).doc.toString()).toBe(back);
+  expect(after(redo, after(undo, written)).doc.toString()).toBe(`Once\n\n${typed} So it`);
 });
 
 /** An editor in which the model has written " upon a" after "Once", and the visitor " time". */

@@ -19,6 +19,9 @@ async function* inParagraphs(
   }
 }
 
+/** `text` with one space at its end in place of several, after which models write numbers or code. */
+export const withOneSpace = (text: string): string => text.replace(/(?<=\S) {2,}$/, " ");
+
 /** Continues `text` as model.generate does, with the fields if there are any, and without end-of-text tokens in it. */
 export function continueWith(
   model: Model,
@@ -26,7 +29,8 @@ export function continueWith(
   fields: ContextFields | undefined,
   call: GenerateCall,
 ): AsyncIterable<Token> {
-  const tokens = fields ? generateWithFields(model, text, fields, call) : model.generate(text, call);
+  const prompt = withOneSpace(text);
+  const tokens = fields ? generateWithFields(model, prompt, fields, call) : model.generate(prompt, call);
   return call.ignoreEos ? inParagraphs(tokens, text, model.info.config.eosTokenId) : tokens;
 }
 

@@ -13,7 +13,7 @@ import type { Surface } from "../document/surface.js";
 import { FrameBatch } from "../dom/frame-batch.js";
 import { formatLeft } from "../language/format.js";
 import { phrase } from "../language/start.js";
-import { isAbort, messageOf } from "../state/errors.js";
+import { isAbort } from "../state/errors.js";
 import type { ContextFields } from "../state/context-fields.js";
 import type { ChosenModel, PageState } from "../state/page-state.js";
 import { withSpecialTokens } from "./special-tokens.js";
@@ -23,6 +23,8 @@ export interface WritePlace {
   from: number;
   /** The model's text replaces everything up to here. */
   to: number;
+  /** Whether it is one undo step with the paragraph that was just begun there. */
+  joins?: boolean;
 }
 
 /** What was written, and everything needed to repeat it. */
@@ -141,16 +143,16 @@ export class Writing {
     if (error instanceof WorkerError) {
       forgetModel();
       const repair = { label: () => phrase("loadModelAgain"), run: () => void needModel() };
-      state.showError(() => phrase("died", { why: messageOf(error) }), repair);
+      state.showError((why) => phrase("died", { why }), error, repair);
       return;
     }
-    state.showError(() => tell(messageOf(error)));
+    state.showError(tell, error);
   }
 
   /** The existing text stays until the first token. */
   private async writeWith(
     editor: Editor,
-    { from, to }: WritePlace,
+    { from, to, joins }: WritePlace,
     options: GenerateOptions,
     current: Current,
   ): Promise<WrittenText | undefined> {
@@ -176,7 +178,7 @@ export class Writing {
     });
     current.flush = () => batch.flush();
     if (from < to) voice.hush(); // the replaced text is no longer read aloud
-    editor.open(from, to);
+    editor.open(from, to, joins);
     try {
       model = await unlessAborted(needModel(), signal);
       if (!model) {
@@ -238,7 +240,7 @@ export class Writing {
       return await this.setting.surface.need();
     } catch (error) {
       const repair = { label: () => phrase("loadPageAgain"), run: () => location.reload() };
-      this.setting.state.showError(() => phrase("noEditor", { why: messageOf(error) }), repair);
+      this.setting.state.showError((why) => phrase("noEditor", { why }), error, repair);
       return undefined;
     }
   }

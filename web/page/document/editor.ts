@@ -248,11 +248,11 @@ export class Editor {
     });
   }
 
-  /** Starts a run of the model at `from`, which replaces the text up to `to`. */
-  open(from: number, to: number): void {
+  /** Starts a run of the model at `from`, which replaces the text up to `to`, and may join the step of `breakParagraph`. */
+  open(from: number, to: number, joins?: boolean): void {
     this.held = [];
     this.endsAfterComposition = false;
-    this.view.dispatch(openRun(from, to));
+    this.view.dispatch(openRun(from, to, joins));
     this.follower.begin();
   }
 

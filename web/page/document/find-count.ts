@@ -1,7 +1,8 @@
-// The count of matches in the search: "116", or "3 / 116" while the third is selected.
+// The count of matches in the search: "116", or "3 / 116" while the third is selected. After Replace all, how many it has
+// replaced.
 import { getSearchQuery, searchPanelOpen } from "@codemirror/search";
 import { EditorView } from "@codemirror/view";
-import type { EditorState } from "@codemirror/state";
+import type { EditorState, Transaction } from "@codemirror/state";
 
 function countOf(state: EditorState): string {
   const query = getSearchQuery(state);
@@ -17,7 +18,15 @@ function countOf(state: EditorState): string {
   return selected === 0 ? `${count}` : `${selected} / ${count}`;
 }
 
-export const countOfMatches = EditorView.updateListener.of(({ view, state, startState, docChanged }) => {
+/** What CodeMirror announces when all matches are replaced; undefined after another change. */
+const replacedBy = (transactions: readonly Transaction[]): string | undefined =>
+  transactions
+    .filter((each) => each.isUserEvent("input.replace.all"))
+    .flatMap(({ effects }) => effects)
+    .find((effect) => effect.is(EditorView.announce))?.value;
+
+export const countOfMatches = EditorView.updateListener.of((update) => {
+  const { view, state, startState, docChanged, transactions } = update;
   const field = searchPanelOpen(state) && view.dom.querySelector(".cm-search [name=search]");
   if (!field) return;
   let shown = view.dom.querySelector(".find-count");
@@ -29,5 +38,5 @@ export const countOfMatches = EditorView.updateListener.of(({ view, state, start
     shown.className = "find-count";
     field.after(shown);
   }
-  shown.textContent = countOf(state);
+  shown.textContent = replacedBy(transactions) ?? countOf(state);
 });

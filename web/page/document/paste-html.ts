@@ -4,21 +4,28 @@ import type { Extension } from "@codemirror/state";
 
 /** Elements that begin a new line. */
 const blocks =
-  "address,article,blockquote,dd,div,dl,dt,figure,footer,h1,h2,h3,h4,h5,h6,header,li,ol,p,pre,section,table,tr,ul";
+  "address,article,blockquote,caption,dd,div,dl,dt,figure,footer,h1,h2,h3,h4,h5,h6,header,li,ol,p,pre,section,table,tr,ul";
+const cells = "td,th";
 
 /**
- * The text of `html`, one line per block. It is parsed in a separate document, so that nothing in it runs or loads.
+ * The text of `html`, one line per block and per row of a table, with tabs between its cells. It is parsed in a separate document, so that nothing in it runs or loads.
  */
 export function textOfHtml(html: string): string {
   const { body } = new DOMParser().parseFromString(html, "text/html");
   for (const element of body.querySelectorAll("script,style,template")) element.remove();
   for (const text of textsIn(body)) text.data = text.data.replace(/\s+/g, " ");
-  for (const line of body.querySelectorAll("br")) line.replaceWith("\n");
+  const breakIn = (element: Element) => (element.parentElement?.closest(cells) ? " " : "\n");
+  for (const line of body.querySelectorAll("br")) line.replaceWith(breakIn(line));
   for (const block of body.querySelectorAll(blocks)) {
-    block.prepend("\n");
-    block.append("\n");
+    block.prepend(breakIn(block));
+    block.append(breakIn(block));
   }
-  return body.textContent.replace(/ *\n[ \n]*/g, "\n").trim();
+  for (const cell of body.querySelectorAll(`:is(${cells}) + :is(${cells})`)) cell.prepend("\t");
+  return body.textContent
+    .replace(/ *\t */g, "\t")
+    .replace(/ *\n[ \n]*/g, "\n")
+    .replace(/ {2,}/g, " ")
+    .replace(/^[ \n]+|[ \n]+$/g, "");
 }
 
 function textsIn(root: Node): Text[] {

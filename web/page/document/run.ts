@@ -26,6 +26,8 @@ export interface Run {
   readonly stage: "awaited" | "open" | "closed";
   /** Of an awaited run: the run before it, which stays the last one if the model writes nothing. */
   readonly before?: Run | null;
+  /** Of an awaited run: whether it belongs to the step of `breakParagraph`. */
+  readonly joins?: boolean;
 }
 
 function mapRun(run: Run, changes: ChangeDesc): Run {
@@ -102,8 +104,15 @@ const ownSteps = EditorState.transactionExtender.of((transaction) =>
 );
 
 /** Starts a run of the model at `from`, which replaces the text up to `to`. */
-export const openRun = (from: number, to: number): TransactionSpec => ({
-  effects: setRun.of({ from, to, stage: "awaited" }),
+export const openRun = (from: number, to: number, joins = false): TransactionSpec => ({
+  effects: setRun.of({ from, to, stage: "awaited", joins }),
+});
+
+/** Begins a paragraph at `from`. A run that joins it is one undo step with it. */
+export const breakParagraph = (from: number, insert: string): TransactionSpec => ({
+  changes: { from, insert },
+  selection: { anchor: from + insert.length },
+  annotations: [byModel.of(true), isolateHistory.of("before"), Transaction.userEvent.of("input.type")],
 });
 
 export const closeRun = (run: Run): TransactionSpec => ({ effects: setRun.of(closed(run)) });
@@ -123,7 +132,7 @@ export function growRun(state: EditorState, run: Run, tokens: readonly Token[]):
   // A caret at the end of the run moves along with it.
   const goesAlong = main.empty && main.head >= place && main.head <= run.to;
   // The history joins it into one step, as it joins one composition, unless the visitor typed in between.
-  const joins = !isNew && state.field(isModelsField);
+  const joins = (!isNew || run.joins) && state.field(isModelsField);
   return {
     changes: { from: place, to: run.to, insert: text },
     effects: [

@@ -54,7 +54,7 @@ export const page: Translated<Sections["page"]> = {
   menu: "Mehr",
   view: "Ansicht",
   viewText: "Text",
-  viewProbability: "Chancen",
+  viewProbability: "Wahrscheinlichkeit",
   viewRank: "Rang",
   viewTokens: "Token",
   viewSees: "Was das Modell sieht",
@@ -105,7 +105,7 @@ export const start: Translated<Sections["start"]> = {
   starting: "Wird gestartet…",
   stalled:
     "Seit einer Weile ist nichts angekommen. Warte auf die Verbindung, oder brich ab und versuch es noch einmal.",
-  retry: "Neuer Versuch ({why})",
+  retry: "Neuer Versuch",
   loading: "Das Modell wird geladen",
   startingEngine: "Die Engine startet",
   progress: "{loaded} von {total}",
@@ -113,8 +113,6 @@ export const start: Translated<Sections["start"]> = {
   tryAgain: "Erneut versuchen",
   cancelled: "Das Laden wurde abgebrochen.",
   notLoaded: "Das Modell konnte nicht geladen werden: {why}.",
-  damagedFile:
-    "Diese HTML-Datei ist beschädigt: Kopiere oder sichere sie noch einmal von der Seite, von der du sie hast",
   badAddress: "Die Adresse dieser Seite ({address}) ist falsch: {why}.",
 
   generate: "Weiter",
@@ -148,7 +146,22 @@ export const welcome: Translated<Sections["welcome"]> = {
     "Das Modell ist in etwa {time} bereit. Bis dahin siehst du einen Text, den es früher geschrieben hat.",
 };
 
+export const causes: Translated<Sections["causes"]> = {
+  details: "Einzelheiten",
+  corrupt: "seine Dateien sind beschädigt oder unvollständig; hol sie noch einmal",
+  network: "der Host seiner Dateien ist nicht erreichbar; prüfe die Verbindung und die Adresse des Modells",
+  "not-found": "eine seiner Dateien fehlt; prüfe den Namen oder den Ordner des Modells",
+  "out-of-memory":
+    "dieses Gerät hat zu wenig freien Speicher; schließ andere Tabs, oder wähle ein kleineres Modell",
+  unsupported: "diese Seite oder dieser Browser kann es nicht ausführen; die Einzelheiten sagen, warum",
+  "worker-died": "seine Engine ist ausgefallen, oder der Browser hat es beendet",
+  page: "prüfe die Verbindung, und lade dann die Seite neu",
+  unknown: "ein unerwarteter Fehler ist aufgetreten; versuch es noch einmal",
+};
+
 export const texts: Translated<Sections["texts"]> = {
+  damagedFile:
+    "Diese HTML-Datei ist beschädigt: Kopiere oder sichere sie noch einmal von der Seite, von der du sie hast",
   unstored: "Dein Text wird nicht gespeichert: {why}. Sichere ihn als Datei, bevor du diesen Tab schließt.",
   refused: "Der Browser erlaubt es nicht, zumindest nicht in diesem Fenster",
   full: "Es ist kein Speicherplatz mehr frei",
@@ -232,6 +245,11 @@ export const editor: Translated<Sections["editor"]> = {
   suggestions: "Vorschläge",
   suggest: "Wörter vorschlagen",
 
+  deviceModel:
+    "Diesen Text hast du mit {name} von diesem Gerät geschrieben. Eine Seite kann es nicht von selbst wieder öffnen, darum schreibt jetzt {other}.",
+  chooseFolder: "Seinen Ordner wählen…",
+  chooseFile: "Seine Datei wählen…",
+
   endsHere: "Hier beendet das Modell den Text.",
   newParagraph: "In neuem Absatz weiterschreiben",
 
@@ -271,8 +289,8 @@ export const editor: Translated<Sections["editor"]> = {
   bytes: "Bytes",
   noProbability: "keine für das erste Token",
   rank: "Rang",
-  entropy: "Entropie",
-  bits: "mindestens {value} Bit",
+  choice: "Auswahl",
+  openness: "so offen wie unter {value} gleich wahrscheinlichen Token, oder mehr",
   likeliest: "Die wahrscheinlichsten Token; eine Wahl beginnt einen Zweig",
 
   branched: "Der Text geht jetzt mit „{token}“ weiter. Der andere bleibt unter „Zweige“.",
@@ -305,7 +323,7 @@ export const editor: Translated<Sections["editor"]> = {
   "find.current": "aktueller Treffer",
   "find.onLine": "in Absatz",
   "find.replacedOne": "In Absatz $ ersetzt",
-  "find.replacedAll": "$ Treffer ersetzt",
+  "find.replacedAll": "Ersetzt: $",
   selectionDeleted: "Auswahl gelöscht",
 
   "preset.precise": "Genau",
@@ -379,6 +397,8 @@ export const editor: Translated<Sections["editor"]> = {
   "format.txt": "Text",
   "format.md": "Markdown",
   "format.html": "Webseite",
+  saveWithTextHelp:
+    "Die erste Datei beginnt mit einer leeren Seite, die zweite mit diesem Text und seinen Zweigen.",
   saveWithText: "Mit dem Text sichern",
   saveAs: "Sichern: {format}",
   textSaved: "Gesichert: {name}",
@@ -455,7 +475,12 @@ export const library: Translated<Sections["library"]> = {
   notListed: "Deine Texte können nicht gezeigt werden: {why}.",
   notDone: "Nichts wurde geändert: {why}.",
 
-  noJson: "Die Datei ist kein JSON ({why})",
+  inFile: "{file}: {why}",
+  noJson: "die Datei ist beschädigt, oder diese Seite hat sie nicht exportiert",
+  noDocx: "die Datei ist beschädigt, hat ein Passwort oder ist kein Word-Dokument",
+  otherFile:
+    "die Datei ist kein Text; erwartet wird eine .txt-, .md- oder .docx-Datei, eine .json-Datei, die diese Seite exportiert hat, oder ein Modell (sein Ordner oder eine .gguf-Datei)",
+  tooLarge: "die Datei ist größer als 16 MB",
   unexpected: "Bei {where} wird {expected} erwartet, gefunden wurde {found}",
   unknownField: "{where} hat das unbekannte Feld {name}",
   file: "Die Datei",

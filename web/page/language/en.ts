@@ -126,7 +126,7 @@ export const start = {
 
   starting: "Starting…",
   stalled: "Nothing has arrived for a while. Wait, or cancel and try again.",
-  retry: "Trying again ({why})",
+  retry: "Trying again",
   loading: "Loading the model",
   startingEngine: "Starting the engine",
   progress: "{loaded} of {total}",
@@ -134,7 +134,6 @@ export const start = {
   tryAgain: "Try again",
   cancelled: "Loading was cancelled.",
   notLoaded: "The model could not be loaded: {why}.",
-  damagedFile: "This HTML file is damaged: copy it again, or save it again from the page where you got it",
   badAddress: "In the address of this page ({address}), {why}.",
 
   generate: "Write on",
@@ -167,8 +166,22 @@ export const welcome = {
   comesIn: "The model is ready in about {time}. Until then you see a text that it wrote earlier.",
 } as const;
 
+/** Why something failed, by the codes of the errors. */
+export const causes = {
+  details: "Details",
+  corrupt: "the model's files are damaged or incomplete; get them again",
+  network: "the host of the model's files cannot be reached; check your connection, and the model's address",
+  "not-found": "a file of the model is missing; check the model's name or folder",
+  "out-of-memory": "this device has too little free memory; close other tabs, or choose a smaller model",
+  unsupported: "this page, or this browser, cannot run it; the details say why",
+  "worker-died": "its engine has failed, or the browser has ended it",
+  page: "check your connection, then load the page again",
+  unknown: "an unexpected error happened; try again",
+} as const;
+
 /** Why texts are not stored. */
 export const texts = {
+  damagedFile: "This HTML file is damaged: copy it again, or save it again from the page where you got it",
   unstored: "Your text is not stored: {why}. Save it as a file before you close this tab.",
   refused: "this browser, or this window, does not allow it",
   full: "there is no room left",
@@ -188,8 +201,7 @@ export const models = {
 
   elsewhere:
     "The address of this page names {name}, which is on {host}. That host is contacted only if you look it up.",
-  forbiddenHost:
-    "this page may not contact {host}: connect-src in its Content-Security-Policy does not list that host",
+  forbiddenHost: "this page may not contact {host}: its owner has not allowed that host",
   noAddress:
     "expected the address of a model, which starts with https:// or http:// and has no user name, or a path on this host",
   asking: "Asking huggingface.co…",
@@ -253,6 +265,11 @@ export const editor = {
   suggestions: "Suggestions",
   suggest: "Suggest words",
 
+  deviceModel:
+    "You wrote this text with {name} from this device. A page cannot open it again by itself, so {other} writes now.",
+  chooseFolder: "Choose its folder…",
+  chooseFile: "Choose its file…",
+
   endsHere: "The model ends the text here.",
   newParagraph: "Go on in a new paragraph",
 
@@ -292,8 +309,8 @@ export const editor = {
   bytes: "Bytes",
   noProbability: "none for the first token",
   rank: "Rank",
-  entropy: "Entropy",
-  bits: "at least {value} bits",
+  choice: "Choice",
+  openness: "as open as among {value} equally probable tokens, or more",
   likeliest: "The most probable tokens; choosing one starts a branch",
 
   branched: "Now the text continues with “{token}”. The other text is kept under Branches.",
@@ -326,7 +343,7 @@ export const editor = {
   "find.current": "current match",
   "find.onLine": "in paragraph",
   "find.replacedOne": "Replaced in paragraph $",
-  "find.replacedAll": "Replaced $ matches",
+  "find.replacedAll": "Replaced: $",
   selectionDeleted: "Selection deleted",
 
   "preset.precise": "Precise",
@@ -397,6 +414,7 @@ export const editor = {
   "format.md": "Markdown",
   "format.html": "Web page",
   saveWithText: "Save with the text",
+  saveWithTextHelp: "The first file begins with an empty page, the second with this text and its branches.",
   saveAs: "Save as {format}",
   textSaved: "Saved: {name}",
   after: "After “{text}”:",
@@ -473,7 +491,12 @@ export const library = {
   notDone: "Nothing was changed: {why}.",
 
   // What is wrong with a file of texts.
-  noJson: "expected JSON: {why}",
+  inFile: "{file}: {why}",
+  noJson: "it is damaged, or this page has not exported it",
+  noDocx: "it is damaged, has a password, or is no Word document",
+  otherFile:
+    "it is no text; expected a .txt, .md or .docx file, a .json file that this page has exported, or a model (its folder, or a .gguf file)",
+  tooLarge: "it is larger than 16 MB",
   unexpected: "{where}: expected {expected}, found {found}",
   unknownField: "{where} has the unknown field {name}",
   file: "the file",

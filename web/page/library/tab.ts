@@ -1,8 +1,10 @@
 // The text of this tab: restored when the page is opened, and stored as it changes. Each tab has its own text.
+import { signal, type Signal } from "@preact/signals-core";
 import { differenceOf } from "../document/difference.js";
 import { parseKept } from "../document/parse-kept.js";
 import type { Surface } from "../document/surface.js";
 import { Attempts } from "./attempts.js";
+import type { DeviceModel } from "../models/device-model.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
 import { storeSoon } from "./store-soon.js";
@@ -65,6 +67,8 @@ export class Tab {
   /** Whether this page was left. It may be shown again. */
   private isLeft = false;
   private hasFailedToRead = false;
+  /** The model of this device that the text was stored with, until another one is chosen. */
+  readonly wanted: Signal<DeviceModel | undefined> = signal<DeviceModel | undefined>(undefined);
   private readonly attempts: Attempts;
   private readonly storeSoon = storeSoon(() => {
     if (!this.isBeingStored) this.storeNow(); // otherwise it is stored afterwards
@@ -210,7 +214,7 @@ export class Tab {
       await this.storeRest();
       this.own?.release();
       this.own = this.beginText();
-      this.showBeside({ ...beside.read(), seed: undefined, fields: undefined });
+      this.showBeside({ ...beside.read(), seed: undefined, fields: undefined, model: undefined });
       await surface.restore({ text: "", caret: 0, written: [] });
       return true;
     }
@@ -233,6 +237,7 @@ export class Tab {
     const { own } = this;
     if (!own || this.setting.surface.kept.text.trim() === "") return;
     const whole = this.storeNow();
+    this.wanted.value = undefined;
     if (whole === undefined) return; // it is the text that every page starts with
     this.storeLastChange(own, whole); // restores the text until it is stored
     const release = () => own.release(); // read late, because a new text may not have its claim yet

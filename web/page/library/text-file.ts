@@ -8,7 +8,6 @@ import { asLines } from "../document/pieces.js";
 import { parseTree } from "../document/tree.js";
 import { phrase } from "../language/library.js";
 import { mostUnits } from "../state/context-fields.js";
-import { messageOf } from "../state/errors.js";
 import { parseOptions } from "./parse-options.js";
 
 const format = "gpt2-wasm texts";
@@ -169,7 +168,7 @@ function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new Error(phrase("noJson", { why: messageOf(error) }), { cause: error });
+    throw new Error(phrase("noJson"), { cause: error });
   }
 }
 
@@ -177,7 +176,7 @@ function parseJson(json: string): unknown {
 export function parseFile(json: string): FiledText[] {
   const value = parseJson(json);
   const found = Object(value) as Fields;
-  if (found.format !== format) refuse("format", JSON.stringify(format), found.format);
+  if (found.format !== format) throw new Error(phrase("noJson"));
   if (found.version !== version) refuse("version", String(version), found.version);
   const { texts } = fieldsOf(value, phrase("file"), ["format", "version", "texts"]);
   return listOf(texts, "texts").map((each, place) => parseText(each, `texts[${place}]`));

@@ -5,10 +5,10 @@ import { parseTree } from "../document/tree.js";
 import { claim, claimedOf } from "./claims.js";
 import { lastChangesOf, noteRemoval, writeLastChange } from "./last-change.js";
 import { parseOptions } from "./parse-options.js";
-import { parseName } from "./store.js";
+import { parseName, type NewText } from "./store.js";
 import { nameOf, newId, prefix, type Tab } from "./tab.js";
 import { needText, patienceMs, type FoundText } from "./take.js";
-import { parseFile, settled, toFile } from "./text-file.js";
+import { settled, toFile, type FiledText } from "./text-file.js";
 
 export interface ListedText {
   id: string;
@@ -175,29 +175,29 @@ export class Texts {
   }
 
   /**
-   * Adds the texts of such a file, except those that exist already: all of them, or none on failure. Copies in the file are
-   * added if their names differ. Returns how many were added and how many were known.
+   * Adds `filed` texts, except those that exist already: all of them, or none on failure. Copies among them are added if
+   * their names differ. Returns how many were added and how many were known, and the ids of all.
    */
-  async importAll(json: string): Promise<{ added: number; known: number }> {
-    const filed = parseFile(json);
+  async importAll(filed: readonly FiledText[]): Promise<{ added: number; known: number; ids: string[] }> {
     const store = await this.tab.openStore();
-    const known = new Set((await this.findAll()).map(({ kept, beside }) => keyOf(settled(kept), beside)));
-    const added = new Set<string>();
-    const fresh = filed.filter(({ name, content }) => {
+    const known = new Map(
+      (await this.findAll()).map(({ id, kept, beside }) => [keyOf(settled(kept), beside), id]),
+    );
+    const named = new Map<string, NewText>();
+    const ids = filed.map(({ name, changed, content }) => {
       const key = keyOf(content, content);
-      const named = `${key} ${name}`;
-      const isFresh = !known.has(key) && !added.has(named);
-      added.add(named);
-      return isFresh;
-    });
-    await store.add(
-      fresh.map(({ name, changed, content }) => ({
+      const id = known.get(key) ?? named.get(`${key} ${name}`)?.id;
+      if (id !== undefined) return id;
+      const fresh = {
         id: newId(),
         changed: Math.min(changed, Date.now()),
         content,
         name: parseName({ name }),
-      })),
-    );
-    return { added: fresh.length, known: filed.length - fresh.length };
+      };
+      named.set(`${key} ${name}`, fresh);
+      return fresh.id;
+    });
+    await store.add([...named.values()]);
+    return { added: named.size, known: filed.length - named.size, ids };
   }
 }

@@ -1,5 +1,5 @@
 // The model of a page in one file: its elements are decoded one at a time, and removed after reading.
-import { phrase } from "../language/start.js";
+import { phrase } from "../language/texts.js";
 
 const elementsOf = (name: string) =>
   document.querySelectorAll<HTMLScriptElement>(`script[data-file="${CSS.escape(name)}"]`);

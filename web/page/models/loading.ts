@@ -1,7 +1,7 @@
 // Loads the model, and loads it again after a failure, a cancellation or the death of its worker.
 import { InvalidArgumentError, loadModel, type Model, type Variant } from "../../src/client/index.js";
 import { phrase } from "../language/start.js";
-import { isAbort, messageOf } from "../state/errors.js";
+import { isAbort } from "../state/errors.js";
 import type { ChosenModel, PageState, Traffic } from "../state/page-state.js";
 import { isSameModel } from "./model-address.js";
 import { afterLoad, modelFetch, prepareHost, storesModel } from "./host.js";
@@ -171,25 +171,23 @@ export class Loading {
       await other.coming;
     } catch (error) {
       this.endBeside(mine);
-      state.showError(() => phrase("notLoaded", { why: messageOf(error) })); // its code could not be fetched
+      state.showError((why) => phrase("notLoaded", { why }), error); // its code could not be fetched
     }
   }
 
   private showFailure(error: unknown): void {
     const { state } = this;
     const tryAgain = { label: () => phrase("tryAgain"), run: () => void this.need() };
-    const canReset = location.search !== "";
-    if (isAbort(error)) state.showError(() => phrase("cancelled"), tryAgain);
-    // A retry cannot help if the address or the picked files are wrong.
-    else if (error instanceof InvalidArgumentError && state.chosen.peek() !== state.first)
-      state.showError(() => phrase("notLoaded", { why: messageOf(error) }));
-    else if (error instanceof InvalidArgumentError)
-      state.showError(
-        () => phrase("badAddress", { address: location.search, why: messageOf(error) }),
-        undefined,
-        { canReset },
-      );
-    else state.showError(() => phrase("notLoaded", { why: messageOf(error) }), tryAgain, { canReset });
+    if (isAbort(error)) return state.showError(() => phrase("cancelled"), undefined, tryAgain);
+    const isWrong = error instanceof InvalidArgumentError; // a retry cannot help
+    const isPicked = isWrong && state.chosen.peek() !== state.first;
+    const address = location.search;
+    state.showError(
+      (why) => (isWrong && !isPicked ? phrase("badAddress", { address, why }) : phrase("notLoaded", { why })),
+      error,
+      isWrong ? undefined : tryAgain,
+      !isPicked && address !== "",
+    );
   }
 
   /** Loads the model and shows the progress, with `stage` or its own words. */
@@ -222,7 +220,7 @@ export class Loading {
         const said = stage ?? (() => phrase(totalBytes > 0 ? "loading" : "startingEngine"));
         state.coming.value = {
           kind: "loading",
-          stage: retry === undefined ? said : () => phrase("retry", { why: retry }),
+          stage: retry === undefined ? said : () => phrase("retry"),
           latest,
         };
       },

@@ -3,7 +3,7 @@
 import { InvalidArgumentError, type Model } from "../../src/client/index.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
-import { isAbort, messageOf } from "../state/errors.js";
+import { isAbort } from "../state/errors.js";
 import type { ChosenModel, ComingModel, PageState } from "../state/page-state.js";
 import { forgetDownload, rememberDownload } from "./remembered-download.js";
 
@@ -59,7 +59,7 @@ export class NextModel<Loaded extends { model: Model }> {
     try {
       await this.setting.replace(loaded);
     } catch (error) {
-      this.state.showError(() => phrase("notExchanged", { ...this.names, why: messageOf(error) }));
+      this.state.showError((why) => phrase("notExchanged", { ...this.names, why }), error);
     }
   }
 
@@ -93,7 +93,7 @@ export class NextModel<Loaded extends { model: Model }> {
       // A retry cannot help if the picked files are wrong.
       const tryAgain = { label: () => phraseOfStart("tryAgain"), run: setting.tryAgain };
       const repair = error instanceof InvalidArgumentError ? undefined : tryAgain;
-      return state.showError(() => phraseOfStart("notLoaded", { why: messageOf(error) }), repair);
+      return state.showError((why) => phraseOfStart("notLoaded", { why }), error, repair);
     }
     state.endLoading();
     if (setting.mayReplace()) return this.use();

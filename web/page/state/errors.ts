@@ -1,8 +1,4 @@
-// Turns errors into sentences.
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
+// Tells an abort from a failure.
 
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";

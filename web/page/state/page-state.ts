@@ -60,11 +60,13 @@ export interface Repair {
   run: () => void;
 }
 
-/** An error; `canReset` offers the page without the settings in its address. */
+/** An error; `canReset` offers the page without the settings in its address, and the details show what was thrown. */
 export interface Problem {
-  sentence: () => string;
+  /** `why` is in plain words. */
+  sentence: (why: string) => string;
   repair: Repair | undefined;
   canReset: boolean;
+  error: unknown;
 }
 
 /** The sections of the side panel, by the ids of their elements. */
@@ -91,6 +93,8 @@ export class PageState {
     const { sentence, text } = this.said.value;
     return text === undefined || text === this.text.value ? sentence : nothing;
   });
+  /** Dropped files that are no model. */
+  readonly dropped: Signal<readonly File[]> = signal<readonly File[]>([]);
   readonly problem: Signal<Problem | undefined> = signal<Problem | undefined>(undefined);
   /** The open section of the side panel; undefined if the panel is closed. */
   readonly panel: Signal<PanelSection | undefined> = signal<PanelSection | undefined>(undefined);
@@ -130,8 +134,8 @@ export class PageState {
     this.said.value = { sentence, text: this.text.peek() };
   }
 
-  showError(sentence: () => string, repair?: Repair, { canReset = false } = {}): void {
-    this.problem.value = { sentence, repair, canReset };
+  showError(sentence: Problem["sentence"], error?: unknown, repair?: Repair, canReset = false): void {
+    this.problem.value = { sentence, repair, canReset, error };
   }
 
   hideError(): void {

@@ -1,14 +1,18 @@
 // @vitest-environment happy-dom
 // Small parts of the page, each mounted alone. The tests in tests/e2e use them together, in a browser.
 import { EditorView } from "@codemirror/view";
+import { signal } from "@preact/signals-core";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { Surface } from "../../../../web/page/document/surface.js";
 import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
 import { Notes } from "../../../../web/page/dom/notes.js";
+import { Gpt2Error } from "../../../../web/src/shared/errors.js";
 import { offerAlternatives } from "../../../../web/page/parts/bar/alternatives.js";
 import { offerMenu } from "../../../../web/page/parts/bar/menu.js";
 import { offerDevice } from "../../../../web/page/parts/device/offer.js";
 import { welcome } from "../../../../web/page/parts/first-visit/first-visit.js";
+import { deviceModelOf, parseDeviceModel } from "../../../../web/page/models/device-model.js";
+import { offerDeviceModel } from "../../../../web/page/parts/notes/device-model.js";
 import { foreignNote } from "../../../../web/page/parts/notes/foreign.js";
 import { offerPanel } from "../../../../web/page/parts/panel/panel.js";
 import { showStatus } from "../../../../web/page/parts/status/status.js";
@@ -97,6 +101,32 @@ it("German text gets a note, unless the model wrote it", () => {
   expect(ui.noteText.textContent).toContain("English");
 });
 
+it("a text of a model of this device offers to choose it again, until another model is chosen", () => {
+  const ui = mountMarkup("noteText", "noteButton", "generate", "pickFolder", "pickFiles");
+  const state = makeState();
+  const wanted = signal(parseDeviceModel({}));
+  const [folder, file] = [vi.spyOn(ui.pickFolder, "click"), vi.spyOn(ui.pickFiles, "click")];
+  offerDeviceModel(
+    new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate }),
+    ui,
+    state,
+    wanted,
+  );
+  wanted.value = parseDeviceModel(deviceModelOf({ source: [new File([], "config.json")], name: "Tale" }));
+  expect(ui.noteText.textContent).toContain("with Tale from this device");
+  ui.noteButton.click();
+  wanted.value = deviceModelOf({ source: [new File([], "t.gguf")], name: "t.gguf" });
+  ui.noteButton.click();
+  expect([folder.mock.calls.length, file.mock.calls.length]).toEqual([1, 1]);
+  expect(ui.noteText.textContent).toContain("with t.gguf from this device"); // the picker may be closed
+  state.chosen.value = { source: [new File([], "t.gguf")], name: "t.gguf" };
+  expect(ui.noteText.textContent).toBe("");
+  expect([deviceModelOf({ source: "hf:a/b", name: "b" }), parseDeviceModel({})]).toEqual([
+    undefined,
+    undefined,
+  ]);
+});
+
 it("a status is announced once; one that describes the text disappears with the next change", () => {
   const ui = mountMarkup(
     ...(["error", "errorText", "errorRepair", "errorReset"] as const),
@@ -113,6 +143,31 @@ it("a status is announced once; one that describes the text disappears with the 
   state.sayOfText(() => "Opened: Cats");
   state.text.value += 1;
   expect(ui.finish.textContent).toBe("");
+});
+
+it.each([
+  [
+    new Gpt2Error("corrupt", "h.0.ln_1.weight, row 160"),
+    "the model's files are damaged",
+    "h.0.ln_1.weight, row 160",
+  ],
+  [new TypeError("Failed to fetch dynamically imported module"), "check your connection", "Failed to fetch"],
+  [new SyntaxError("Unexpected token"), "an unexpected error", "Unexpected token"],
+  [new Gpt2Error("invalid-argument", "n is 3."), "n is 3", undefined],
+  [new Error("The page wrote it"), "The page wrote it", undefined],
+])("the error %s is said in plain words, and its message is in the details", async (error, why, detail) => {
+  const ui = mountMarkup(
+    ...(["error", "errorText", "errorRepair", "errorReset"] as const),
+    ...(["loading", "loadingCancel", "generate", "finish"] as const),
+  );
+  const state = makeState();
+  showStatus(ui, state, { status: vi.fn() });
+  state.showError((why) => why, error);
+  await vi.waitUntil(() => !ui.error.hidden);
+  expect(ui.errorText.firstChild?.textContent).toContain(why);
+  expect(ui.errorText.querySelector("details")?.lastChild?.textContent?.slice(0, detail?.length)).toBe(
+    detail,
+  );
 });
 
 it.each([

@@ -150,7 +150,10 @@ it("a failed load leaves the writing model working, and its repair tries again",
   expect(current()).toBe(demo);
   expect([stop, demo.dispose].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
   const { sentence, repair } = state.problem.peek() ?? expect.fail("nothing is said");
-  expect([sentence(), remembered()]).toEqual(["The model could not be loaded: no such host.", null]);
+  expect([sentence("no such host"), remembered()]).toEqual([
+    "The model could not be loaded: no such host.",
+    null,
+  ]);
   await stop();
   repair?.run();
   await vi.waitUntil(() => asked.length === 3);

@@ -34,7 +34,7 @@ it("each alternative of a token can be chosen, except half a character", () => {
   const shown = { text: " dog", scored: new Scored([8], -1, 2, 3), prediction: { top, entropy: 1.5 } };
   showToken(panel, shown, { branch, close: vi.fn() });
   const facts = [...panel.querySelectorAll("dd")].map(({ textContent }) => textContent);
-  expect(facts).toEqual(["2", "at least 1.5 bits", "8", "20 64 6f 67"]);
+  expect(facts).toEqual(["2", "as open as among 2.8 equally probable tokens, or more", "8", "20 64 6f 67"]);
   const buttons = [...panel.querySelectorAll<HTMLButtonElement>("li button")];
   expect(buttons.map(({ ariaPressed }) => ariaPressed)).toEqual(["false", "true", "false"]);
   expect(buttons.map(({ disabled }) => disabled)).toEqual([false, false, true]);

@@ -18,7 +18,7 @@ import { phrase } from "../../language/editor.js";
 import { phrase as startPhrase } from "../../language/start.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import type { Note, Notes } from "../../dom/notes.js";
-import { messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
 import "./branches.css";
 
 export interface BranchWriting {
@@ -106,7 +106,7 @@ export class Branching {
       if (tree) showBranches(this.place, tree, this.actions);
     } catch (error) {
       // Whatever a stored text holds, the editor must open: without it, no other text can be opened.
-      this.place.textContent = startPhrase("noPart", { why: messageOf(error) });
+      this.place.textContent = startPhrase("noPart", { why: whyInFull(error) });
     }
     if (this.made && tree?.current !== this.made.id) this.settle();
   }

@@ -8,9 +8,10 @@ import { phrase } from "../../language/models.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { filesModel, namedModel, queryOf } from "../../models/named-model.js";
+import { isOfModel } from "../../library/kinds-of-texts.js";
 import { mayChoose } from "../../models/host.js";
 import type { Loading } from "../../models/loading.js";
-import { messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { rememberChoice } from "./choice.js";
 import { showModelLine, type LineElements } from "./model-line.js";
@@ -48,7 +49,7 @@ class Chooser {
   private readonly sayMissing = (error: unknown): undefined => {
     const { hubStatus } = this.ui;
     if (!hubStatus.textContent)
-      setTranslatedText(hubStatus, () => phraseOfStart("noPart", { why: messageOf(error) }));
+      setTranslatedText(hubStatus, () => phraseOfStart("noPart", { why: whyInFull(error) }));
   };
 
   /** Explains what the field expects and focuses it. */
@@ -126,7 +127,7 @@ class Chooser {
       const model = filesModel(files, this.weights);
       await this.choose(name ? { ...model, name } : model);
     } catch (error) {
-      this.state.showError(() => phraseOfStart("notLoaded", { why: messageOf(error) }));
+      this.state.showError((why) => phraseOfStart("notLoaded", { why }), error);
     }
   }
 
@@ -177,11 +178,11 @@ export function offerModels(
   ui: ChooserElements,
   state: PageState,
   loading: Loading,
-  takeDrops: ((take: (drop: Drop) => void) => void) | undefined,
+  takeDrops: (take: (drop: Drop) => void) => void,
 ): void {
   ui.chooser.hidden = !mayChoose;
   ui.modelOffer.hidden = !mayChoose;
-  if (!mayChoose) return;
+  if (!mayChoose) return takeDrops(({ files }) => (state.dropped.value = files));
   const chooser = new Chooser(ui, state, loading);
   const { name, weights: format } = state.chosen.peek();
   ui.chooser.classList.remove("later");
@@ -204,6 +205,11 @@ export function offerModels(
   ui.hubId.addEventListener("input", chooser.forgetLookup);
   chooser.offerPicking(ui.pickFolder, ui.pickFolderButton);
   chooser.offerPicking(ui.pickFiles, ui.pickFilesButton);
-  takeDrops?.(chooser.takeDrop);
+  takeDrops((drop) => {
+    const { entries, files } = drop;
+    const isModel = files.length === 0 || files.some(isOfModel) || entries.some(({ isFile }) => !isFile);
+    if (isModel) chooser.takeDrop(drop);
+    else state.dropped.value = files;
+  });
   if (isRepeated()) void chooser.goOnLoading().catch(() => undefined); // the visitor can choose it again
 }

@@ -9,7 +9,7 @@ import { make } from "../../dom/make.js";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
-import { messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
 
 type StoredElements = Pick<Elements, "stored" | "storedList" | "storedStatus" | "chooser">;
 
@@ -35,7 +35,7 @@ function button(
   const made = plainButton(text, () => {
     setTranslatedText(storedStatus, () => ""); // so that the same failure is announced again
     action().catch((error: unknown) =>
-      setTranslatedText(storedStatus, () => phrase("notDone", { why: messageOf(error) })),
+      setTranslatedText(storedStatus, () => phrase("notDone", { why: whyInFull(error) })),
     );
   });
   made.ariaLabel = label;

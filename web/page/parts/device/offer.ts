@@ -1,7 +1,7 @@
 // The panel "Engine and device", fetched when it is opened.
 import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/start.js";
-import { messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
 import type { PageState } from "../../state/page-state.js";
 import type { Panel } from "./panel.js";
 import "./device.css";
@@ -22,7 +22,7 @@ export function offerDevice(
     import("./panel.js").then(
       ({ Panel }) => (panel ??= new Panel(ui, state, showModel, putFirst)).show(),
       (error: unknown) => {
-        ui.devicePanel.textContent = phrase("noPart", { why: messageOf(error) });
+        ui.devicePanel.textContent = phrase("noPart", { why: whyInFull(error) });
       },
     );
   };

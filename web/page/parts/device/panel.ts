@@ -7,7 +7,8 @@ import { make } from "../../dom/make.js";
 import { phrase } from "../../language/device.js";
 import { formatRate } from "../../language/quantities.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
-import { isAbort, messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
+import { isAbort } from "../../state/errors.js";
 import { onChange, type PageState, type Traffic } from "../../state/page-state.js";
 import { listOf } from "./environment.js";
 import { measureSpeed } from "../../models/floor.js";
@@ -98,7 +99,7 @@ export class Panel {
   private refresh(): void {
     this.showRest();
     this.read().catch((error: unknown) => {
-      setTranslatedText(this.status, () => phrase("notRead", { why: messageOf(error) }));
+      setTranslatedText(this.status, () => phrase("notRead", { why: whyInFull(error) }));
     });
   }
 
@@ -151,7 +152,7 @@ export class Panel {
     } catch (error) {
       const wasStopped = signal.aborted || isAbort(error);
       setTranslatedText(this.status, () =>
-        wasStopped ? phrase("interrupted") : phrase("notMeasured", { why: messageOf(error) }),
+        wasStopped ? phrase("interrupted") : phrase("notMeasured", { why: whyInFull(error) }),
       );
     } finally {
       this.measuring = undefined;

@@ -2,7 +2,6 @@
 import type { Elements } from "../../dom/elements.js";
 import { make } from "../../dom/make.js";
 import type { PageState } from "../../state/page-state.js";
-import { messageOf } from "../../state/errors.js";
 import { languages, type Language } from "../../language/languages.js";
 import { phrase } from "../../language/start.js";
 import { currentLanguage } from "../../language/translation.js";
@@ -15,7 +14,7 @@ async function change(select: HTMLSelectElement, state: PageState): Promise<void
     await changeLanguage(select.value as Language);
   } catch (error) {
     select.value = currentLanguage.peek().language;
-    state.showError(() => phrase("noPart", { why: messageOf(error) }));
+    state.showError((why) => phrase("noPart", { why }), error);
   }
 }
 

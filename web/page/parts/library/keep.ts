@@ -5,9 +5,10 @@ import { parseFields } from "../../document/parse-fields.js";
 import type { Surface } from "../../document/surface.js";
 import type { Elements } from "../../dom/elements.js";
 import { parseOptions } from "../../library/parse-options.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/texts.js";
 import { Tab } from "../../library/tab.js";
-import type { PageState } from "../../state/page-state.js";
+import { deviceModelOf, parseDeviceModel } from "../../models/device-model.js";
+import { onChange, type PageState } from "../../state/page-state.js";
 import { hideUnstored, showUnstored, type NoticeElements } from "./notice.js";
 
 export interface KeptOptions {
@@ -16,7 +17,7 @@ export interface KeptOptions {
   show: (options: GenerateOptions) => void;
 }
 
-/** Stores options, seed and fields with each text. */
+/** Stores options, seed, fields and a model of this device with each text. */
 export function keepTexts(
   ui: NoticeElements & Pick<Elements, "draft">,
   state: PageState,
@@ -24,7 +25,7 @@ export function keepTexts(
   options: KeptOptions,
   writing: Writing,
 ): Tab {
-  const tab = new Tab({
+  const tab: Tab = new Tab({
     surface,
     field: ui.draft,
     beside: {
@@ -32,17 +33,24 @@ export function keepTexts(
         options: options.own,
         seed: writing.lastSeed,
         fields: state.fields.peek(),
+        model: deviceModelOf(state.chosen.peek()) ?? tab.wanted.peek(),
       }),
       show: (stored) => {
-        const { options: set, seed, fields } = Object(stored) as Record<string, unknown>;
+        const { options: set, seed, fields, model } = Object(stored) as Record<string, unknown>;
         options.show(parseOptions(set));
         state.fields.value = parseFields(fields);
+        tab.wanted.value = parseDeviceModel(model);
         writing.restoreSeed(typeof seed === "number" ? seed : undefined);
       },
     },
     showFailure: (error) => showUnstored(ui, error, () => tab.unstoredTexts),
     showStored: () => hideUnstored(ui),
     showDamage: () => state.showError(() => `${phrase("damagedFile")}.`),
+  });
+  onChange(state.chosen, (chosen) => {
+    if (!tab.wanted.peek() && !deviceModelOf(chosen)) return;
+    tab.wanted.value = undefined;
+    tab.noteChange();
   });
   return tab;
 }

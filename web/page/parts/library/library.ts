@@ -5,6 +5,8 @@ import { make } from "../../dom/make.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { phrase as ofEditor } from "../../language/editor.js";
 import { phrase } from "../../language/library.js";
+import { kindsOfTexts } from "../../library/kinds-of-texts.js";
+import { readTexts } from "../../library/read-texts.js";
 import { inSlices, SearchedText, type Passage } from "../../library/search.js";
 import type { ListedText, Removal, Texts } from "../../library/texts.js";
 import { reasonOf } from "./reason.js";
@@ -55,7 +57,12 @@ export class Library {
   private readonly none = make("p", { className: "quiet" });
   private readonly status = make("p", { className: "quiet", role: "status" });
   private readonly undo = plainButton("", () => this.restore());
-  private readonly files = make("input", { type: "file", accept: ".json,application/json", hidden: true });
+  private readonly files = make("input", {
+    type: "file",
+    accept: kindsOfTexts,
+    multiple: true,
+    hidden: true,
+  });
   private readonly exporting = plainButton("", () => this.act(() => this.exportAll()));
 
   private readonly actions: RowActions = {
@@ -277,10 +284,11 @@ export class Library {
   }
 
   private async importAll(): Promise<Said> {
-    const file = this.files.files?.[0];
-    if (!file) return undefined;
+    const files = [...(this.files.files ?? [])];
+    if (files.length === 0) return undefined;
     try {
-      const { added, known } = await this.setting.texts.importAll(await file.text());
+      const read = (await Promise.all(files.map(readTexts))).flat();
+      const { added, known } = await this.setting.texts.importAll(read);
       return () => phrase("imported", { count: added, known });
     } finally {
       this.files.value = ""; // so that the same file can be chosen again

@@ -4,7 +4,7 @@ import type { Elements } from "../../dom/elements.js";
 import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/start.js";
 import type { Tab } from "../../library/tab.js";
-import { messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 import type { Library } from "./library.js";
 
@@ -41,7 +41,7 @@ async function makeLibrary({ ui, state, writing, tab, focusText }: LibraryPlace)
 }
 
 export function offerLibrary(place: LibraryPlace): void {
-  const { ui } = place;
+  const { ui, state } = place;
   let library: Library | undefined;
   let coming: Promise<Library> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -55,7 +55,7 @@ export function offerLibrary(place: LibraryPlace): void {
       },
       (error: unknown) => {
         coming = undefined; // it is fetched again when the section is opened again
-        ui.libraryPanel.textContent = phrase("noPart", { why: messageOf(error) });
+        ui.libraryPanel.textContent = phrase("noPart", { why: whyInFull(error) });
       },
     );
   };
@@ -63,7 +63,13 @@ export function offerLibrary(place: LibraryPlace): void {
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") show(); // other tabs may have changed the texts
   });
-  onChange(place.state.text, () => {
+  state.dropped.subscribe((files) => {
+    if (files.length === 0) return;
+    import("./bring.js")
+      .then(({ bringTexts }) => bringTexts(files, place))
+      .catch((error: unknown) => state.showError((why) => phrase("noPart", { why }), error));
+  });
+  onChange(state.text, () => {
     clearTimeout(timer);
     timer = setTimeout(() => ui.library.open && void library?.refreshCurrent(), refreshAfterMs);
   });

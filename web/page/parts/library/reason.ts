@@ -1,6 +1,6 @@
 // Why the storage of this device failed, in the words of the page.
 import { phrase } from "../../language/texts.js";
-import { messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
 
 const nameOf = (error: unknown) => (error instanceof DOMException ? error.name : "");
 
@@ -16,6 +16,6 @@ export function reasonOf(error: unknown): string {
     case "InvalidStateError": // private windows of older Firefoxes
       return phrase("refused");
     default:
-      return messageOf(error).replace(/\.$/, "");
+      return whyInFull(error);
   }
 }

@@ -1,6 +1,7 @@
 // A note where the model ends the text at once: without it, a press of Write on would have no visible effect.
 import type { Writing } from "../../assistant/writing.js";
 import type { Editor } from "../../document/editor.js";
+import { breakParagraph } from "../../document/run.js";
 import type { Notes } from "../../dom/notes.js";
 import { phrase } from "../../language/editor.js";
 import { onChange, type PageState } from "../../state/page-state.js";
@@ -22,12 +23,8 @@ export function offerParagraph(
       editor.focus();
       const options = writing.optionsBeside();
       if (!options) return;
-      editor.view.dispatch({
-        changes: { from: place, insert },
-        selection: { anchor: at },
-        userEvent: "input.type",
-      });
-      void writing.write(() => ({ from: at, to: at }), { ...options, ignoreEos: true });
+      editor.view.dispatch(breakParagraph(place, insert));
+      void writing.write(() => ({ from: at, to: at, joins: insert !== "" }), { ...options, ignoreEos: true });
     },
   };
   notes.show(note);

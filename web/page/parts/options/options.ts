@@ -11,7 +11,7 @@ import "./options.css";
 
 /** Creates the panel, labels all its options, and shows each model's defaults. */
 export function offerOptions(
-  ui: Pick<Elements, "options" | "controls" | "presets">,
+  ui: Pick<Elements, "options" | "controls" | "presets" | "tabSees">,
   state: PageState,
 ): OptionsPanel {
   const options = new OptionsPanel(() => {
@@ -29,6 +29,13 @@ export function offerOptions(
     ui.presets.append(make("div", {}, button, help));
     return { preset, button };
   });
+  const fields = plainButton("", () => {
+    state.panel.value = undefined; // it may cover the text
+    ui.tabSees.click();
+    ui.tabSees.focus();
+  });
+  setTranslatedText(fields, () => `${phrase("field.remember")}, ${phrase("field.note")}…`);
+  ui.controls.after(fields);
   const showPreset = () => {
     const set = options.presetOf(presets);
     for (const { preset, button } of offered) button.ariaPressed = String(preset === set);

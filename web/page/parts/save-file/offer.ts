@@ -4,7 +4,8 @@ import { onPress, setEnabled } from "../../dom/buttons.js";
 import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
-import { isAbort, messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
+import { isAbort } from "../../state/errors.js";
 import type { PageState } from "../../state/page-state.js";
 
 /** The folder of the loaded model; undefined if it is not a folder of this host. */
@@ -26,7 +27,7 @@ export async function saveModel(ui: SaveElements, state: PageState, text?: strin
     await save(folder, ui.saveStatus, text);
   } catch (error) {
     setTranslatedText(ui.saveStatus, () =>
-      isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) }),
+      isAbort(error) ? "" : phrase("notSaved", { why: whyInFull(error) }),
     );
   } finally {
     setEnabled(ui.save, true);

@@ -1,5 +1,6 @@
 // Offers "Save as one file" with the text. Loaded after the first paint, like the text.
 import { plainButton, setEnabled } from "../../dom/buttons.js";
+import { make } from "../../dom/make.js";
 import { phrase } from "../../language/editor.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
@@ -19,5 +20,7 @@ export function offerSavingWithText(
   }
   button.setAttribute("aria-describedby", ui.saveStatus.id);
   setTranslatedText(button, () => phrase("saveWithText"));
-  ui.save.after(button);
+  const help = make("small");
+  setTranslatedText(help, () => phrase("saveWithTextHelp"));
+  ui.save.after(button, help);
 }

@@ -5,7 +5,6 @@ import { modeField } from "../../document/view-mode.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { phrase as missing } from "../../language/start.js";
-import { messageOf } from "../../state/errors.js";
 import "./opening.css";
 import type { Sees, SeesSetting } from "./sees.js";
 
@@ -41,7 +40,7 @@ class Opening implements PluginValue {
       (sees) => sees.update(isOpen, { isOther: isOpen !== wasOpen, isChanged: docChanged || selectionSet }),
       (error: unknown) => {
         this.sees = undefined; // another choice of the view fetches it again
-        this.setting.state.showError(() => missing("noPart", { why: messageOf(error) }));
+        this.setting.state.showError((why) => missing("noPart", { why }), error);
       },
     );
   }

@@ -13,7 +13,8 @@ import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { countWords } from "../../library/preview.js";
 import { fieldsOf, mostUnits } from "../../state/context-fields.js";
-import { isAbort, messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
+import { isAbort } from "../../state/errors.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 import "./sees.css";
 
@@ -161,7 +162,7 @@ export class Sees {
     if (isAbort(error)) return;
     this.setInvalid(true);
     this.view.dispatch({ effects: setReads.of({ from: 0, to: 0, lines: [] }) }); // nothing is read, and nothing written
-    this.setting.tell(() => `${messageOf(error)}.`);
+    this.setting.tell(() => `${whyInFull(error)}.`);
   }
 
   private setInvalid(isInvalid: boolean): void {

@@ -9,7 +9,7 @@ import type { KeptText } from "../../document/kept-text.js";
 import { asLines } from "../../document/pieces.js";
 import type { Elements } from "../../dom/elements.js";
 import type { Loading } from "../../models/loading.js";
-import { messageOf } from "../../state/errors.js";
+import { whyInFull } from "../../language/why.js";
 import type { PageState } from "../../state/page-state.js";
 import { visitType } from "../../dom/visit.js";
 import type { Writing, WrittenText } from "../../assistant/writing.js";
@@ -164,14 +164,14 @@ export function offerSharing(setting: SharingSetting): void {
   }
   onPress(ui.share, () => {
     sharing.copyLink().catch((error: unknown) => {
-      setTranslatedText(ui.shareStatus, () => phrase("noLink", { why: messageOf(error) }));
+      setTranslatedText(ui.shareStatus, () => phrase("noLink", { why: whyInFull(error) }));
     });
   });
   const follow = () => {
     if (!location.hash.startsWith(marker)) return;
     sharing
       .openLink()
-      .catch((error: unknown) => state.say(() => phrase("badLink", { why: messageOf(error) })));
+      .catch((error: unknown) => state.say(() => phrase("badLink", { why: whyInFull(error) })));
   };
   addEventListener("hashchange", follow);
   const visit = visitType();

@@ -6,16 +6,13 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type PageState, type Problem } from "../../state/page-state.js";
 import type { LateSpeech } from "./with-speech.js";
 
-type ErrorElements = Pick<
+export type ErrorElements = Pick<
   Elements,
   "error" | "errorText" | "errorRepair" | "errorReset" | "loading" | "loadingCancel" | "generate"
 >;
 
-/** Shows or hides the error. If the focus was in it, it moves to the running work. */
-function showProblem(ui: ErrorElements, problem: Problem | undefined): void {
-  if (!problem) return hideKeepingFocus(ui.error, ui.loading.hidden ? ui.generate : ui.loadingCancel);
-  const { sentence, repair, canReset } = problem;
-  setTranslatedText(ui.errorText, sentence);
+function showProblem(ui: ErrorElements, { sentence, repair, canReset }: Problem, why = () => ""): void {
+  setTranslatedText(ui.errorText, () => sentence(why()));
   setTranslatedText(ui.errorRepair, repair?.label ?? (() => ""));
   ui.errorRepair.hidden = repair === undefined;
   // The second click of a double click was meant for the button's earlier action.
@@ -41,5 +38,13 @@ export function showStatus(
     if (isNew) speech.status(said); // announced after the model's text
     setTranslatedText(ui.finish, sentence);
   });
-  onChange(state.problem, (problem) => showProblem(ui, problem));
+  onChange(state.problem, (problem) => {
+    if (!problem) return hideKeepingFocus(ui.error, ui.loading.hidden ? ui.generate : ui.loadingCancel);
+    const { error } = problem;
+    if (error === undefined) return showProblem(ui, problem);
+    import("./explain.js").then(
+      ({ explain }) => state.problem.peek() === problem && explain(ui, problem, showProblem),
+      () => showProblem(ui, problem, () => error as string),
+    );
+  });
 }

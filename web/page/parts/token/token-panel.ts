@@ -57,9 +57,10 @@ function rankOf(rank: Scored["rank"]): string {
   return rank === null ? "–" : formatNumber(rank);
 }
 
-function entropyOf(prediction: ShownToken["prediction"]): string {
+/** The entropy, as the number of equally probable tokens that has the same. */
+function opennessOf(prediction: ShownToken["prediction"]): string {
   if (prediction === "asked") return "…";
-  return prediction ? phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) }) : "–";
+  return prediction ? phrase("openness", { value: formatNumber(2 ** prediction.entropy, 1, 1) }) : "–";
 }
 
 const factsOf = ({ text, scored: { ids, rank }, prediction }: ShownToken): HTMLElement =>
@@ -67,7 +68,7 @@ const factsOf = ({ text, scored: { ids, rank }, prediction }: ShownToken): HTMLE
     "dl",
     {},
     fact(phrase("rank"), rankOf(rank)),
-    fact(phrase("entropy"), entropyOf(prediction)),
+    fact(phrase("choice"), opennessOf(prediction)),
     fact(phrase("ids", { count: ids.length }), ids.join(", ")),
     fact(phrase("bytes"), bytesOf(text)),
   );

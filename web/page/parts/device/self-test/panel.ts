@@ -6,7 +6,8 @@ import { hideKeepingFocus, plainButton, setEnabled } from "../../../dom/buttons.
 import { make } from "../../../dom/make.js";
 import { phrase } from "../../../language/device.js";
 import { keepTranslated, setTranslatedText } from "../../../language/keep-translated.js";
-import { isAbort, messageOf } from "../../../state/errors.js";
+import { whyInFull } from "../../../language/why.js";
+import { isAbort } from "../../../state/errors.js";
 import { onChange, type PageState } from "../../../state/page-state.js";
 import * as expected from "./expected.js";
 import { bugsOf, hasPassed, reportOf, selfTest, type Check } from "./run.js";
@@ -79,7 +80,7 @@ export class SelfTestPanel {
       hideKeepingFocus(this.report, this.start); // a partial report is not shown
       const wasStopped = signal.aborted || isAbort(error);
       setTranslatedText(this.status, () =>
-        wasStopped ? phrase("testInterrupted") : phrase("notTested", { why: messageOf(error) }),
+        wasStopped ? phrase("testInterrupted") : phrase("notTested", { why: whyInFull(error) }),
       );
     } finally {
       this.running = undefined;

@@ -1,0 +1,24 @@
+// Brings dropped files of texts into the library, and shows the last of them. Fetched with the first drop.
+import { phrase } from "../../language/library.js";
+import { readTexts } from "../../library/read-texts.js";
+import { Texts } from "../../library/texts.js";
+import type { LibraryPlace } from "./offer.js";
+
+/** The current text stays in the library. On failure, nothing is added. */
+export async function bringTexts(
+  files: readonly File[],
+  { state, writing, tab: ownTab }: LibraryPlace,
+): Promise<void> {
+  const tab = ownTab();
+  if (!tab) return; // the page has reported that it cannot keep texts
+  try {
+    const read = (await Promise.all(files.map(readTexts))).flat();
+    const { added, known, ids } = await new Texts(tab).importAll(read);
+    await writing.stop();
+    const last = ids.at(-1);
+    if (last !== undefined && last !== tab.id) await tab.open(last);
+    state.sayOfText(() => phrase("imported", { count: added, known }));
+  } catch (error) {
+    state.showError((why) => phrase("notDone", { why }), error);
+  }
+}
