@@ -46,7 +46,8 @@ function makePage(text: string) {
     readOptions: () => ({ temperature: 0.5 }),
     voice: { add() {}, finish() {}, hush() {} },
   });
-  const place = { text: make("p"), button: make("button", { hidden: true }), next: make("button") };
+  const button = make("button", { hidden: true });
+  const place = { text: make("p"), button, close: make("button"), next: make("button") };
   const notes = new Notes(place);
   writing.onNothingWritten = ({ to }) =>
     offerParagraph(notes, state, writing, editor as unknown as Editor, to);

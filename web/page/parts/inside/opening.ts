@@ -58,14 +58,23 @@ class Opening implements PluginValue {
     this.setting.root.hidden = true;
   }
 
+  /** In a narrow window it is below the text. */
+  private bringIntoSight(): void {
+    if (matchMedia("(max-width: 59.99rem)").matches) this.setting.root.scrollIntoView();
+  }
+
   private async open(): Promise<void> {
-    if (this.inside) return this.inside.open();
+    if (this.inside) {
+      this.inside.open();
+      return this.bringIntoSight();
+    }
     if (this.isComing) return;
     this.isComing = true;
     try {
       const { Inside } = await import("./inside.js");
       if (this.isOpen && !this.isGone)
         this.inside = new Inside(this.view, this.setting.root, this.setting, this.head);
+      this.bringIntoSight();
     } catch (error) {
       this.setting.fail(error);
     } finally {
