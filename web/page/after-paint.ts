@@ -84,12 +84,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   showFacts(ui, state);
   offerLanguages(ui, state);
   const modelsLanguage = () => languageOf(state.chosen.peek());
-  const notes = new Notes({
-    text: ui.noteText,
-    button: ui.noteButton,
-    close: ui.noteClose,
-    next: ui.generate,
-  });
+  const notes = new Notes(ui);
   const tell = scoringStatus(ui.scored);
   const focusText = () => editor.focus();
   writing.onNothingWritten = ({ to }) => offerParagraph(notes, state, writing, editor, to);

@@ -1,6 +1,7 @@
 // A note above the buttons, with one button. Only one note is shown at a time, until the button is pressed or the
 // note no longer applies.
 import { hideKeepingFocus, onPress } from "./buttons.js";
+import type { Elements } from "./elements.js";
 import { setTranslatedText } from "../language/keep-translated.js";
 
 export interface Note {
@@ -12,14 +13,8 @@ export interface Note {
   isOnlyRead?: true;
 }
 
-export interface NotePlace {
-  text: HTMLElement;
-  button: HTMLButtonElement;
-  /** Hides the note without its action. */
-  close: HTMLButtonElement;
-  /** Receives the focus when the button disappears. */
-  next: HTMLElement;
-}
+/** The last one receives the focus when the buttons disappear. */
+type NotePlace = Pick<Elements, "noteText" | "noteButton" | "noteClose" | "generate">;
 
 export class Notes {
   private readonly place: NotePlace;
@@ -27,31 +22,31 @@ export class Notes {
 
   constructor(place: NotePlace) {
     this.place = place;
-    onPress(place.button, () => {
+    onPress(place.noteButton, () => {
       const { shown } = this;
       if (!shown) return;
       this.hide(shown);
       shown.press();
     });
-    onPress(place.close, () => this.hide(this.shown));
+    onPress(place.noteClose, () => this.hide(this.shown));
   }
 
   /** Shows `note` and replaces any other. */
   show(note: Note): void {
-    const { text, button, close } = this.place;
+    const { noteText, noteButton, noteClose } = this.place;
     this.shown = note;
-    setTranslatedText(text, note.sentence);
-    setTranslatedText(button, note.label);
-    button.hidden = false;
-    close.hidden = note.isOnlyRead === true;
+    setTranslatedText(noteText, note.sentence);
+    setTranslatedText(noteButton, note.label);
+    noteButton.hidden = false;
+    noteClose.hidden = note.isOnlyRead === true;
   }
 
   /** Hides `note` if it is still shown. */
   hide(note: Note | undefined): void {
     if (!note || note !== this.shown) return;
-    const { text, button, close, next } = this.place;
+    const { noteText, noteButton, noteClose, generate } = this.place;
     this.shown = undefined;
-    setTranslatedText(text, () => "");
-    for (const each of [button, close]) hideKeepingFocus(each, next);
+    setTranslatedText(noteText, () => "");
+    for (const each of [noteButton, noteClose]) hideKeepingFocus(each, generate);
   }
 }

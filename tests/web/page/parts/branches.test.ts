@@ -54,12 +54,7 @@ function mount() {
   );
   const run = { from: 4, to: 9, stage: "closed" } as const;
   editor.view.dispatch(closeRun(run));
-  const notes = new Notes({
-    text: ui.noteText,
-    button: ui.noteButton,
-    close: ui.noteClose,
-    next: ui.generate,
-  });
+  const notes = new Notes(ui);
   const writing = { stop: vi.fn(() => Promise.resolve()), goOn: vi.fn(), say: vi.fn() };
   const branching = new Branching(editor, ui.branches, ui.branchList, notes, writing);
   return { ui, editor, run, writing, branching };

@@ -58,23 +58,16 @@ class Opening implements PluginValue {
     this.setting.root.hidden = true;
   }
 
-  /** In a narrow window it is below the text. */
-  private bringIntoSight(): void {
-    if (matchMedia("(max-width: 59.99rem)").matches) this.setting.root.scrollIntoView();
-  }
-
   private async open(): Promise<void> {
-    if (this.inside) {
-      this.inside.open();
-      return this.bringIntoSight();
-    }
     if (this.isComing) return;
     this.isComing = true;
     try {
       const { Inside } = await import("./inside.js");
-      if (this.isOpen && !this.isGone)
-        this.inside = new Inside(this.view, this.setting.root, this.setting, this.head);
-      this.bringIntoSight();
+      if (!this.isOpen || this.isGone) return;
+      const { root } = this.setting;
+      if (this.inside) this.inside.open();
+      else this.inside = new Inside(this.view, root, this.setting, this.head);
+      if (matchMedia("(max-width: 59.99rem)").matches) root.scrollIntoView(); // it is below the text
     } catch (error) {
       this.setting.fail(error);
     } finally {
