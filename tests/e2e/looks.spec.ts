@@ -111,6 +111,7 @@ test.describe("on a stage", () => {
   test("the stage shows that the text waits for its model, and how far the download is", async ({ page }) => {
     const release = await hold(page, "**/models/demo/model.safetensors.*");
     await page.goto("./");
+    await setText(page, "A cat. ".repeat(99)); // fills the stage
     await text(page).press("Alt+Enter");
     await expect(page.locator("#loading")).toBeVisible();
     await expect(page.locator("#state")).toBeHidden();
@@ -120,6 +121,9 @@ test.describe("on a stage", () => {
     release();
     await expectFinished(page);
     await expect(page.locator("#loading")).toBeHidden();
+    const [written, status] = [page.locator("#editor .models").last(), page.locator("#finish")];
+    const end = await written.evaluate((part) => part.getBoundingClientRect().bottom);
+    expect(end).toBeLessThan((await status.boundingBox())?.y ?? 0); // the status covers no line
   });
 });
 
@@ -179,7 +183,11 @@ test("in forced colours the model's text, its place and the bars can still be di
     .first()
     .evaluate((element) => getComputedStyle(element).textDecorationLine);
   expect(line).toBe("underline");
+  await press(page, "find");
+  await page.keyboard.type("a");
+  await expect(page.locator("#editor .cm-searchMatch").first()).toHaveCSS("outline-style", /dashed|solid/);
   await showView(page, "probability");
+  await expect(page.locator("#tab-text")).toHaveCSS("border-bottom-color", canvas);
   await page.locator("#editor .cm-content").press("Alt+ArrowDown");
   const bar = page.locator("#token .bar span").first();
   await expect(bar).toBeVisible({ timeout: 30_000 });

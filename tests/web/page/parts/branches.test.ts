@@ -61,9 +61,11 @@ function mount() {
 }
 
 it("a new branch has no last run, and Undo brings back that of the text before", async () => {
-  const { editor, run, writing, branching } = mount();
+  const { ui, editor, run, writing, branching } = mount();
   await branching.branch(4, { id: 1, text: " a", logprob: -1, rank: 1 });
   expect([editor.text, editor.run, writing.goOn.mock.calls.length]).toEqual(["Once a", null, 1]);
+  ui.noteClose.click();
+  expect(ui.noteText.textContent).toBe("");
   expect(branching.all?.branches.map(({ name }) => name)).toEqual(["First", "“a” at 4"]);
   editor.undo();
   expect([editor.text, editor.run]).toEqual(["Once upon a time", run]);

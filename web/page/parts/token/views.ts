@@ -43,6 +43,7 @@ export function offerViews(
     [...tabs.list.querySelectorAll("button")].map((tab) => [tab, tab.id.replace("tab-", "") as Mode]),
   );
   const all = [...buttons.keys()];
+  if (all[0]) showTab(all, all[0], tabs.panel);
 
   function show(mode: Mode): void {
     const chosen = all.find((tab) => buttons.get(tab) === mode);
