@@ -141,11 +141,8 @@ test.describe("on paper", () => {
     for (const part of ["header", "#chooser", "#openings", "#generate", "#state", "#options", "footer"])
       await expect(page.locator(part).first()).toBeHidden();
     const model = page.locator("#editor .models").first();
-    const style = await model.evaluate((element) => {
-      const { textDecorationStyle, color } = getComputedStyle(element);
-      return { textDecorationStyle, color };
-    });
-    expect(style).toEqual({ textDecorationStyle: "dotted", color: "rgb(0, 0, 0)" });
+    await expect(model).toHaveCSS("text-decoration-style", "dotted");
+    await expect(model).toHaveCSS("color", "rgb(0, 0, 0)");
   });
 
   test("a printed view shows its numbers beside the tokens, and explains them", async ({ page }) => {
@@ -178,11 +175,7 @@ test("in forced colours the model's text, its place and the bars can still be di
   const canvas = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   expect(pen).not.toBe(canvas);
   await page.keyboard.press("Escape");
-  const line = await page
-    .locator("#editor .models")
-    .first()
-    .evaluate((element) => getComputedStyle(element).textDecorationLine);
-  expect(line).toBe("underline");
+  await expect(page.locator("#editor .models").first()).toHaveCSS("text-decoration-line", "underline");
   await press(page, "find");
   await page.keyboard.type("a");
   await expect(page.locator("#editor .cm-searchMatch").first()).toHaveCSS("outline-style", /dashed|solid/);

@@ -9,11 +9,7 @@ it.each<[name: string, place: number, ...after: TransactionSpec[]]>([
   ["keeps the place while you look at one word after another", 16, press],
   ["moves along with text that the model adds there", 19, { changes: { from: 16, insert: "the" } }],
   ["is where you press once more", 5, { effects: writeHere.of(null) }],
-  [
-    "is where you type",
-    6,
-    { changes: { from: 5, insert: "s" }, selection: { anchor: 6 }, userEvent: "input.type" },
-  ],
+  ["is where you type", 5, { changes: { from: 5, insert: "s" }, userEvent: "input.type" }],
   ["is where you delete", 4, { changes: { from: 4, to: 5 }, userEvent: "delete.backward" }],
   ["is where a key moves the caret", 6, { selection: { anchor: 6 }, userEvent: "select" }],
   ["is at the end of what you select", 9, { selection: { anchor: 5, head: 9 }, userEvent: "select.pointer" }],

@@ -20,7 +20,7 @@ import { changeTree, treeField } from "./steps.js";
 import { type Tree } from "./tree.js";
 import type { KeptText, TextLanguage } from "./kept-text.js";
 import { searchAndReplace } from "./find.js";
-import { Follower, coveredBy, margin, type Edges } from "./follower.js";
+import { Follower, scrollMargins, type Edges } from "./follower.js";
 import { differenceOf } from "./difference.js";
 import { asLines, type Piece } from "./pieces.js";
 import { inkDecorations } from "./inks.js";
@@ -97,10 +97,7 @@ export class Editor {
         autocorrect: "on",
         autocapitalize: "sentences",
       }),
-      EditorView.scrollMargins.of(() => ({
-        top: coveredBy(edges.tabs) + margin,
-        bottom: coveredBy(edges.dock) + margin,
-      })),
+      EditorView.scrollMargins.of((view) => scrollMargins(view, edges)),
       EditorView.updateListener.of(onUpdate),
       // The page takes files as a model. CodeMirror would insert their bytes.
       EditorView.domEventHandlers({

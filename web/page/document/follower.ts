@@ -3,7 +3,7 @@ import { EditorView } from "@codemirror/view";
 import { runField } from "./run.js";
 
 /** Height in pixels that a `part` at the edge of the window covers; 0 if it scrolls with the page. */
-export const coveredBy = (part: HTMLElement): number =>
+const coveredBy = (part: HTMLElement): number =>
   getComputedStyle(part).position === "static" ? 0 : part.offsetHeight;
 
 /** The lowest line of the window, in pixels, that neither `dock` nor the on-screen keyboard covers. */
@@ -12,6 +12,15 @@ export const lowestFree = (dock: HTMLElement): number =>
 
 /** Pixels to keep free above and below the line that the model is writing. */
 export const margin = 24;
+
+/** How much of the text's ends they cover now, with a margin. */
+export function scrollMargins({ scrollDOM }: EditorView, { tabs, dock }: Edges) {
+  const { top, bottom } = scrollDOM.getBoundingClientRect();
+  return {
+    top: margin + Math.max(0, tabs.getBoundingClientRect().bottom - Math.max(0, top)),
+    bottom: margin + Math.max(0, Math.min(bottom, window.innerHeight) - lowestFree(dock)),
+  };
+}
 
 /** What covers the upper and the lower end of the window. */
 export interface Edges {

@@ -3,7 +3,7 @@ import { StateEffect, StateField, type EditorState } from "@codemirror/state";
 import { isTyped } from "./run.js";
 
 /** The press was no look at a word: the model writes on where it has put the caret. */
-export const writeHere = StateEffect.define<null>();
+export const writeHere = StateEffect.define();
 
 /** The place before the press of a word, until you press the word again, edit the text, or move the caret by keys. */
 export const pressedField = StateField.define<number | null>({
