@@ -13,13 +13,11 @@ export const lowestFree = (dock: HTMLElement): number =>
 /** Pixels to keep free above and below the line that the model is writing. */
 export const margin = 24;
 
-/** How much of the text's ends they cover now, with a margin. */
+/** Pixels of the window that stay free of the caret. The tabs count only while they cover text: before it, they hide none. */
 export function scrollMargins({ scrollDOM }: EditorView, { tabs, dock }: Edges) {
-  const { top, bottom } = scrollDOM.getBoundingClientRect();
-  return {
-    top: margin + Math.max(0, tabs.getBoundingClientRect().bottom - Math.max(0, top)),
-    bottom: margin + Math.max(0, Math.min(bottom, window.innerHeight) - lowestFree(dock)),
-  };
+  const { bottom } = tabs.getBoundingClientRect();
+  const top = bottom > scrollDOM.getBoundingClientRect().top ? bottom : 0;
+  return { top: Math.max(0, top) + margin, bottom: coveredBy(dock) + margin };
 }
 
 /** What covers the upper and the lower end of the window. */

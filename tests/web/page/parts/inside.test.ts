@@ -2,7 +2,7 @@
 // The tab "Inside" alone, in an editor with its own queue. tests/web/figures tests the figures.
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { beforeEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { currentLanguage } from "../../../../web/page/language/translation.js";
 import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
 import { attentionField } from "../../../../web/page/document/attention.js";
