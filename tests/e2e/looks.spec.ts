@@ -111,6 +111,7 @@ test.describe("on a stage", () => {
   test("the stage shows that the text waits for its model, and how far the download is", async ({ page }) => {
     const release = await hold(page, "**/models/demo/model.safetensors.*");
     await page.goto("./");
+    await setText(page, "A cat. ".repeat(99)); // fills the stage
     await text(page).press("Alt+Enter");
     await expect(page.locator("#loading")).toBeVisible();
     await expect(page.locator("#state")).toBeHidden();
@@ -120,6 +121,9 @@ test.describe("on a stage", () => {
     release();
     await expectFinished(page);
     await expect(page.locator("#loading")).toBeHidden();
+    const [written, status] = [page.locator("#editor .models").last(), page.locator("#finish")];
+    const end = await written.evaluate((part) => part.getBoundingClientRect().bottom);
+    expect(end).toBeLessThan((await status.boundingBox())?.y ?? 0); // the status covers no line
   });
 });
 
@@ -137,11 +141,8 @@ test.describe("on paper", () => {
     for (const part of ["header", "#chooser", "#openings", "#generate", "#state", "#options", "footer"])
       await expect(page.locator(part).first()).toBeHidden();
     const model = page.locator("#editor .models").first();
-    const style = await model.evaluate((element) => {
-      const { textDecorationStyle, color } = getComputedStyle(element);
-      return { textDecorationStyle, color };
-    });
-    expect(style).toEqual({ textDecorationStyle: "dotted", color: "rgb(0, 0, 0)" });
+    await expect(model).toHaveCSS("text-decoration-style", "dotted");
+    await expect(model).toHaveCSS("color", "rgb(0, 0, 0)");
   });
 
   test("a printed view shows its numbers beside the tokens, and explains them", async ({ page }) => {
@@ -174,12 +175,12 @@ test("in forced colours the model's text, its place and the bars can still be di
   const canvas = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   expect(pen).not.toBe(canvas);
   await page.keyboard.press("Escape");
-  const line = await page
-    .locator("#editor .models")
-    .first()
-    .evaluate((element) => getComputedStyle(element).textDecorationLine);
-  expect(line).toBe("underline");
+  await expect(page.locator("#editor .models").first()).toHaveCSS("text-decoration-line", "underline");
+  await press(page, "find");
+  await page.keyboard.type("a");
+  await expect(page.locator("#editor .cm-searchMatch").first()).toHaveCSS("outline-style", /dashed|solid/);
   await showView(page, "probability");
+  await expect(page.locator("#tab-text")).toHaveCSS("border-bottom-color", canvas);
   await page.locator("#editor .cm-content").press("Alt+ArrowDown");
   const bar = page.locator("#token .bar span").first();
   await expect(bar).toBeVisible({ timeout: 30_000 });

@@ -133,6 +133,11 @@ test("the page works by keyboard alone", async ({ page }) => {
   await keyboard.press("Tab");
   await keyboard.type("A cat. "); // the text comes next
   expect(await textOf(page)).toContain("A cat. ");
+  await keyboard.press("Alt+ArrowUp");
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("tab-text");
+  await keyboard.press("Escape");
+  await expect(text(page)).toBeFocused();
+  await expect(text(page)).toHaveAccessibleDescription(/Escape, then Tab leaves the text/);
   await keyboard.press("Escape"); // then Tab leaves it
   await keyboard.press("Tab");
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("generate");

@@ -399,7 +399,8 @@ test("in a small window the alternatives come first in a sheet, and half of the 
       await expect.poll(textAfterWord).toBeGreaterThan(height / 8); // the next lines are in sight, too
       expect(await violationsIn(page)).toEqual([]);
       await panel(page).getByRole("button", { name: "Close" }).click();
-      await expect(page.locator("#generate")).toBeVisible();
+      for (const part of ["#generate", "#state"])
+        await expect(page.locator(part)).toBeInViewport({ ratio: 1 });
     });
   }
 });
@@ -432,4 +433,9 @@ test("the alternatives also appear in the plain text until you continue, and wor
   await page.keyboard.press("Escape");
   await expect(panel(page)).toBeHidden();
   await expect(text(page)).toBeFocused();
+  const time = await placeOf(page, given.indexOf("time") + 2, 0.5);
+  await page.mouse.click(time.x, time.y); // a look, after which the model writes on where the caret was
+  await page.keyboard.press("Control+Enter");
+  await expectFinished(page);
+  expect(await textOf(page)).toMatch(/^Once upon a\b.+ time there was a strawberry elephant$/s);
 });

@@ -24,7 +24,7 @@ describe("ghost text", () => {
     return { ghost, field, show, overlay: find(".overlay"), lines: find("div div"), letters: find(".ghost") };
   }
 
-  it("ghost text follows its field's text in the same font, and is laid out again only if the field scrolls", () => {
+  it("ghost text follows its field's text in the same font, and is laid out again only if the field scrolls or changes colour", () => {
     const { ghost, field, show, overlay, lines, letters } = draw();
     field.setAttribute("style", "font-family: Menlo; letter-spacing: 2px; color: red");
     show(" home");
@@ -34,7 +34,10 @@ describe("ghost text", () => {
     expect(overlay.style.getPropertyValue("--ink")).toBe("red");
     const styled = vi.spyOn(globalThis, "getComputedStyle");
     ghost.follow();
-    expect(styled).not.toHaveBeenCalled();
+    expect(styled).toHaveBeenCalledTimes(1); // reads the colour only
+    field.style.color = "blue";
+    ghost.follow();
+    expect(overlay.style.getPropertyValue("--ink")).toBe("blue");
     field.scrollTop += 10;
     ghost.follow();
     expect(lines.style.transform).toBe("translate(0px, -10px)");

@@ -6,6 +6,7 @@ import { samplingOf } from "./assistant/sampling.js";
 import { atEnd, type Writing } from "./assistant/writing.js";
 import { Editor } from "./document/editor.js";
 import type { KeptText } from "./document/kept-text.js";
+import { offerSearch } from "./document/find.js";
 import { isTyped } from "./document/run.js";
 import { onRunRemoved } from "./document/run-removed.js";
 import { treeField } from "./document/steps.js";
@@ -85,7 +86,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   showFacts(ui, state);
   offerLanguages(ui, state);
   const modelsLanguage = () => languageOf(state.chosen.peek());
-  const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
+  const notes = new Notes(ui);
   const tab = page.tab();
   if (tab) offerDeviceModel(notes, ui, state, tab.wanted);
   const tell = scoringStatus(ui.scored);
@@ -93,7 +94,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   writing.onNothingWritten = ({ to }) => offerParagraph(notes, state, writing, editor, to);
   const editor = new Editor(kept, {
     parent: ui.editor,
-    dock: ui.dock,
+    edges: ui,
     modelsLanguage,
     fields: state.fields,
     onUpdate: ({ docChanged, startState, state: next, transactions }) => {
@@ -147,7 +148,6 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
       }),
       lookingInside({
         root: ui.inside,
-        dock: ui.dock,
         queue,
         onModelChange,
         isWriting,
@@ -180,6 +180,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     tree: branching.all,
     model: (writing.lastWritten?.model ?? state.chosen.peek()).name,
   }));
+  offerSearch(ui.find, editor.view);
   offerCopying(ui, state, editor);
   offerAlternatives(ui, state, editor);
   offerSaving(ui, state);

@@ -46,7 +46,8 @@ function makePage(text: string) {
     readOptions: () => ({ temperature: 0.5 }),
     voice: { add() {}, finish() {}, hush() {} },
   });
-  const place = { text: make("p"), button: make("button", { hidden: true }), next: make("button") };
+  const button = () => make("button", { hidden: true });
+  const place = { noteText: make("p"), noteButton: button(), noteClose: button(), generate: button() };
   const notes = new Notes(place);
   writing.onNothingWritten = ({ to }) =>
     offerParagraph(notes, state, writing, editor as unknown as Editor, to);
@@ -59,7 +60,7 @@ it.each([
 ])(
   "the page says that the model ends the text here, and goes on in a new paragraph: %j",
   async (before, prompt) => {
-    const { text, button, calls, editor, writing } = makePage(before);
+    const { noteText: text, noteButton: button, calls, editor, writing } = makePage(before);
     for (let press = 0; press < 2; press += 1) {
       await writing.write(atEnd);
       expect(text.textContent).toBe("The model ends the text here.");
@@ -74,7 +75,7 @@ it.each([
 );
 
 it("the note disappears when the text changes", async () => {
-  const { text, state, writing } = makePage("The end.");
+  const { noteText: text, state, writing } = makePage("The end.");
   await writing.write(atEnd);
   expect(text.textContent).not.toBe("");
   state.text.value += 1;

@@ -1,6 +1,7 @@
 // Prefills the text up to the caret while the visitor types, so that the next request costs one step and not the whole text.
 import { StateEffect, type Extension } from "@codemirror/state";
 import { ViewPlugin, type ViewUpdate } from "@codemirror/view";
+import { writingPlace } from "../document/writing-place.js";
 import type { ContextFields } from "../state/context-fields.js";
 import { promptOf } from "./compose.js";
 import type { RequestQueue } from "./request-queue.js";
@@ -27,7 +28,7 @@ export function prefilling(queue: RequestQueue, fields: () => ContextFields | un
         request.schedule(
           pauseMs,
           async (model, signal) => {
-            const text = view.state.sliceDoc(0, view.state.selection.main.to);
+            const text = view.state.sliceDoc(0, writingPlace(view.state));
             if (!model.info.hasTokenizer || text === "") return;
             const prompt = await promptOf(model, text, fields(), signal);
             await model.prefill(prompt, { ...withSpecialTokens, signal });

@@ -19,8 +19,8 @@ import { mirrorFields, setFields } from "./fields.js";
 import { changeTree, treeField } from "./steps.js";
 import { type Tree } from "./tree.js";
 import type { KeptText, TextLanguage } from "./kept-text.js";
-import { searchAndReplace, openSearchByKey } from "./find.js";
-import { Follower, coveredBy, margin } from "./follower.js";
+import { searchAndReplace } from "./find.js";
+import { Follower, scrollMargins, type Edges } from "./follower.js";
 import { differenceOf } from "./difference.js";
 import { asLines, type Piece } from "./pieces.js";
 import { inkDecorations } from "./inks.js";
@@ -30,12 +30,12 @@ import { paragraphs } from "./paragraphs.js";
 import { pasteHtml } from "./paste-html.js";
 import { closeRun, growRun, lastRun, openRun, putPieces, runField, setRun, type Run } from "./run.js";
 import { modeField, setMode } from "./view-mode.js";
+import { pressedField, writingPlace } from "./writing-place.js";
 import { addWritten, toKeptText, rangesOfParts, writingLanguage } from "./written.js";
 
 export interface EditorSetting {
   parent: HTMLElement;
-  /** Covers the lower end of the window. */
-  dock: HTMLElement;
+  edges: Edges;
   /** The language of the model that is writing. */
   modelsLanguage: () => TextLanguage;
   /** The fields of the text. A new text begins with them, and they follow the editor. */
@@ -69,20 +69,20 @@ export class Editor {
 
   constructor(kept: KeptText, setting: EditorSetting) {
     this.setting = setting;
-    const { parent, dock } = setting;
+    const { parent, edges } = setting;
     this.view = new EditorView({ state: this.stateOf(kept), parent });
-    this.follower = new Follower(this.view, dock);
-    openSearchByKey(this.view);
+    this.follower = new Follower(this.view, edges);
   }
 
   /** A text with all that can be undone and all branches. */
   private stateOf(kept: KeptText): EditorState {
-    const { dock, modelsLanguage, fields, onUpdate, extensions = [] } = this.setting;
+    const { edges, modelsLanguage, fields, onUpdate, extensions = [] } = this.setting;
     const all: Extension = [
       extensions,
       mirrorFields(fields),
       writingLanguage.of(modelsLanguage),
       inkDecorations,
+      pressedField,
       tabAfterEscape,
       searchAndReplace,
       paragraphs,
@@ -92,11 +92,12 @@ export class Editor {
       this.words.of(this.named),
       EditorView.contentAttributes.of({
         id: "text",
+        "aria-describedby": "way-out",
         spellcheck: "true",
         autocorrect: "on",
         autocapitalize: "sentences",
       }),
-      EditorView.scrollMargins.of(() => ({ top: margin, bottom: coveredBy(dock) + margin })),
+      EditorView.scrollMargins.of((view) => scrollMargins(view, edges)),
       EditorView.updateListener.of(onUpdate),
       // The page takes files as a model. CodeMirror would insert their bytes.
       EditorView.domEventHandlers({
@@ -148,7 +149,7 @@ export class Editor {
 
   /** Where the model continues: the caret, or the end of the selection. */
   get caret(): number {
-    return this.view.state.selection.main.to;
+    return writingPlace(this.view.state);
   }
 
   get length(): number {
@@ -252,6 +253,8 @@ export class Editor {
   open(from: number, to: number, joins?: boolean): void {
     this.held = [];
     this.endsAfterComposition = false;
+    const { caret } = this;
+    if (caret !== this.view.state.selection.main.to) this.view.dispatch({ selection: { anchor: caret } });
     this.view.dispatch(openRun(from, to, joins));
     this.follower.begin();
   }

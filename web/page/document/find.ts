@@ -43,8 +43,9 @@ export const searchAndReplace: Extension = [
   EditorState.phrases.of(spoken),
 ];
 
-/** Opens the search when its key is pressed outside the text. */
-export function openSearchByKey(view: EditorView): void {
+/** Opens the search when `button` is pressed, or its key outside the text. */
+export function offerSearch(button: HTMLButtonElement, view: EditorView): void {
+  button.addEventListener("click", () => openSearchPanel(view));
   document.addEventListener("keydown", (event) => {
     const isFind = event.key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey) && !event.altKey;
     if (!isFind || event.shiftKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;

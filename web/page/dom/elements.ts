@@ -13,6 +13,7 @@ export interface Elements {
   readonly arrivalUse: HTMLButtonElement;
   readonly noteText: HTMLElement;
   readonly noteButton: HTMLButtonElement;
+  readonly noteClose: HTMLButtonElement;
   readonly releases: HTMLElement;
   readonly error: HTMLElement;
   readonly errorText: HTMLElement;
@@ -85,6 +86,7 @@ export interface Elements {
   readonly stageLeave: HTMLButtonElement;
   readonly suggestionBar: HTMLElement;
   readonly copy: HTMLButtonElement;
+  readonly find: HTMLButtonElement;
   readonly speed: HTMLElement;
   readonly firstToken: HTMLElement;
   readonly engine: HTMLElement;

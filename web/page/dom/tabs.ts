@@ -32,6 +32,7 @@ export function showTab(
   for (const tab of tabs) {
     tab.ariaSelected = String(tab === chosen);
     tab.tabIndex = tab === chosen ? 0 : -1;
+    tab.setAttribute("aria-controls", panel.id);
   }
   panel.setAttribute("aria-labelledby", chosen.id);
 }

@@ -37,6 +37,7 @@ export const page: Translated<Sections["page"]> = {
 
   openings: "Anfänge zum Ausprobieren",
   text: "Text",
+  wayOut: "Tab schlägt Wörter vor. Escape, dann Tab verlässt den Text.",
   begin: "Fang irgendwo an…",
   loading: "Das Modell wird geladen",
   cancel: "Abbrechen",
@@ -63,6 +64,7 @@ export const page: Translated<Sections["page"]> = {
   undo: "Rückgängig",
   redo: "Wiederholen",
   copy: "Den Text kopieren",
+  find: "Suchen und ersetzen…",
   keys: "Tasten",
   stage: "Bühne: nur der Text, groß",
   stageLeave: "Die Bühne verlassen",
@@ -419,6 +421,7 @@ export const editor: Translated<Sections["editor"]> = {
   "keys.escape": "verwirft Vorschläge oder hält das Modell an",
   "keys.details": "zeigt, was am Cursor noch stehen könnte; ↑ ↓ wählen, Eingabe übernimmt",
   "keys.leave": "springt aus dem Text zum nächsten Element",
+  "keys.views": "springt zu den Ansichten; ← → wechseln, Eingabe wählt, Esc führt zurück",
   "keys.write": "schreibt ab dem Cursor weiter",
   "keys.alternative": "zeigt den vorigen oder nächsten Text an dieser Stelle",
   "keys.undo": "nimmt einen Schritt zurück, deinen oder den des Modells",
@@ -433,6 +436,7 @@ export const editor: Translated<Sections["editor"]> = {
   "key.stage": "{option} Eingabe",
   "key.alternative": "{option} Bild auf, Bild ab",
   "key.details": "{option} ↓",
+  "key.views": "{option} ↑",
   "key.clicker": "Bild ab, Bild auf, b",
 
   webPage: "Webseite",

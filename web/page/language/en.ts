@@ -38,6 +38,7 @@ export const page = {
 
   openings: "Openings to try",
   text: "Text",
+  wayOut: "Tab suggests words. Escape, then Tab leaves the text.",
   begin: "Begin anywhere…",
   loading: "Loading the model",
   cancel: "Cancel",
@@ -64,6 +65,7 @@ export const page = {
   undo: "Undo",
   redo: "Redo",
   copy: "Copy the text",
+  find: "Find and replace…",
   keys: "Keys",
   stage: "Stage: the text alone, large",
   stageLeave: "Leave the stage",
@@ -434,6 +436,7 @@ export const editor = {
   "keys.escape": "dismisses suggestions, or stops the model",
   "keys.details": "shows what else could go at the caret; ↑ ↓ choose, Enter takes one",
   "keys.leave": "moves the focus out of the text",
+  "keys.views": "moves the focus to the views; ← → move it, Enter chooses one, Esc returns",
   "keys.write": "continues from the caret",
   "keys.alternative": "shows the previous or next text written here",
   "keys.undo": "undoes a step, yours or the model's",
@@ -448,6 +451,7 @@ export const editor = {
   "key.stage": "{option} Enter",
   "key.alternative": "{option} Page Up, Page Down",
   "key.details": "{option} ↓",
+  "key.views": "{option} ↑",
   "key.clicker": "Page Down, Page Up, b",
 
   webPage: "Web page",

@@ -176,7 +176,7 @@ export class GhostText {
   private readonly overlay = make("div", { class: "overlay", "aria-hidden": "true" }, this.lines);
   private field: SuggestionField | undefined;
   private readonly root: ShadowRoot;
-  /** The positions of field and overlay at the last layout. */
+  /** The positions of field and overlay at the last layout, and the field's colour. */
   private place = "";
   /** Whether the ghost begins at the caret: a word that does not fit the caret's line begins the next one. */
   private isAtCaret = true;
@@ -220,7 +220,7 @@ export class GhostText {
     return top === ghost;
   }
 
-  /** Draws the ghost again if the field was moved, scrolled or resized. Call it in each frame. */
+  /** Draws the ghost again if the field was moved, scrolled, resized or recoloured. Call it in each frame. */
   follow(): void {
     if (this.field && this.place !== this.currentPlace(this.field)) this.layOut();
   }
@@ -241,6 +241,7 @@ export class GhostText {
       clientHeight,
       left,
       top,
+      getComputedStyle(element).color, // the page may become dark
     ];
     return all.join();
   }

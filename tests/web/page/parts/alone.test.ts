@@ -87,8 +87,8 @@ it("the example of a first visit stays until the visitor chooses another model",
 });
 
 it("German text gets a note, unless the model wrote it", () => {
-  const ui = mountMarkup("noteText", "noteButton", "generate");
-  const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
+  const ui = mountMarkup("noteText", "noteButton", "noteClose", "generate");
+  const notes = new Notes(ui);
   const view = new EditorView({ extensions: foreignNote(notes, () => "en", vi.fn()) });
   const german = "Es war einmal ein kleines Mädchen, das wohnte mit der Mutter in einem Haus am Wald.";
   const insert = (userEvent: string) => {

@@ -40,12 +40,12 @@ it("each branch is shown by its first words that differ from its parent, in thei
 
 /** A text whose last run is " upon". */
 function mount() {
-  const ui = mountMarkup("branches", "branchList", "noteText", "noteButton", "generate");
+  const ui = mountMarkup("branches", "branchList", "noteText", "noteButton", "noteClose", "generate");
   const editor = new Editor(
     { text: "Once upon a time", caret: 0, written: [[4, 9]] },
     {
       parent: document.body,
-      dock: document.createElement("div"),
+      edges: { tabs: document.createElement("div"), dock: document.createElement("div") },
       fields: signal(undefined),
       modelsLanguage: () => "en",
       onUpdate: vi.fn(),
@@ -54,16 +54,18 @@ function mount() {
   );
   const run = { from: 4, to: 9, stage: "closed" } as const;
   editor.view.dispatch(closeRun(run));
-  const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
+  const notes = new Notes(ui);
   const writing = { stop: vi.fn(() => Promise.resolve()), goOn: vi.fn(), say: vi.fn() };
   const branching = new Branching(editor, ui.branches, ui.branchList, notes, writing);
   return { ui, editor, run, writing, branching };
 }
 
 it("a new branch has no last run, and Undo brings back that of the text before", async () => {
-  const { editor, run, writing, branching } = mount();
+  const { ui, editor, run, writing, branching } = mount();
   await branching.branch(4, { id: 1, text: " a", logprob: -1, rank: 1 });
   expect([editor.text, editor.run, writing.goOn.mock.calls.length]).toEqual(["Once a", null, 1]);
+  ui.noteClose.click();
+  expect(ui.noteText.textContent).toBe("");
   expect(branching.all?.branches.map(({ name }) => name)).toEqual(["First", "“a” at 4"]);
   editor.undo();
   expect([editor.text, editor.run]).toEqual(["Once upon a time", run]);

@@ -2,7 +2,7 @@
 // The tab "Inside" alone, in an editor with its own queue. tests/web/figures tests the figures.
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { beforeEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { currentLanguage } from "../../../../web/page/language/translation.js";
 import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
 import { attentionField } from "../../../../web/page/document/attention.js";
@@ -10,17 +10,15 @@ import { scoredField } from "../../../../web/page/document/scored.js";
 import { modeField, setMode } from "../../../../web/page/document/view-mode.js";
 import { lookingInside } from "../../../../web/page/parts/inside/opening.js";
 import * as figures from "../../../../web/src/figures/index.js";
-import { FakeObserver } from "../../support/element-page.js";
 import { mountMarkup } from "../../support/page-part.js";
 
 vi.mock(import("../../../../web/src/figures/index.js"), { spy: true });
-beforeEach(() => vi.stubGlobal("ResizeObserver", FakeObserver));
 
 it("the next model does not get the selected head, because it may have fewer heads", async () => {
-  const { inside: root, dock } = mountMarkup("inside", "dock");
+  const { inside: root } = mountMarkup("inside");
   const listeners = new Set<() => void>();
   const setting = {
-    ...{ root, dock, queue: new RequestQueue(() => undefined), isWriting: () => false, fail: vi.fn() },
+    ...{ root, queue: new RequestQueue(() => undefined), isWriting: () => false, fail: vi.fn() },
     onModelChange: (listener: () => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

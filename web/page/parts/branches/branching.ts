@@ -37,6 +37,8 @@ export class Branching {
   private readonly writing: BranchWriting;
   /** The newest branch, while the note offers to go back. */
   private made: { note: Note; id: number } | undefined;
+  /** The branch to which the list was scrolled. */
+  private inSight: number | undefined;
   private readonly actions: BranchActions = {
     walk: (id) => void this.walk(id),
     name: (id, name) => this.name(id, name),
@@ -104,11 +106,21 @@ export class Branching {
     this.section.hidden = tree === undefined;
     try {
       if (tree) showBranches(this.place, tree, this.actions);
+      if (tree?.current !== this.inSight) this.bringIntoSight();
+      this.inSight = tree?.current;
     } catch (error) {
       // Whatever a stored text holds, the editor must open: without it, no other text can be opened.
       this.place.textContent = startPhrase("noPart", { why: whyInFull(error) });
     }
     if (this.made && tree?.current !== this.made.id) this.settle();
+  }
+
+  /** Scrolls the list to the current branch, but not the page. */
+  private bringIntoSight(): void {
+    const { section, place } = this;
+    const item = place.querySelector("[aria-current]")?.getBoundingClientRect();
+    const top = section.getBoundingClientRect().top + section.clientHeight / 2;
+    if (item) section.scrollTop += item.top - top;
   }
 
   /** Updates the words of the branches, except of one that is being named. */

@@ -7,7 +7,6 @@ import { visible } from "../../../src/shared/visible.js";
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
 import { make } from "../../dom/make.js";
-import { coveredBy } from "../../document/follower.js";
 import { attentionBands, setAttention } from "../../document/attention.js";
 import { countTokens, scoredField, tokenAt, tokensBefore, type Scored } from "../../document/scored.js";
 import { phrase } from "../../language/inside.js";
@@ -15,8 +14,6 @@ import { currentLanguage } from "../../language/translation.js";
 import "./inside.css";
 
 export interface InsideSetting {
-  /** Covers the lower end of the window. */
-  dock: HTMLElement;
   queue: RequestQueue;
   /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
@@ -32,7 +29,6 @@ export class Inside {
   private readonly setting: InsideSetting;
   private readonly request: PageRequest;
   private readonly forget: () => void;
-  private readonly resizing: ResizeObserver;
   private readonly token: HTMLElement;
   private readonly status: HTMLElement;
   private readonly progress: HTMLProgressElement;
@@ -75,11 +71,6 @@ export class Inside {
     );
     this.figures = this.makeFigures(head);
     this.head = head;
-    this.resizing = new ResizeObserver(() => {
-      root.style.setProperty("--dock", `${coveredBy(setting.dock)}px`);
-    });
-    this.resizing.observe(root);
-    this.resizing.observe(setting.dock);
     this.forget = setting.onModelChange(() => {
       view.dispatch({ effects: setAttention.of(null) });
       this.head = undefined;
@@ -131,7 +122,6 @@ export class Inside {
   destroy(): void {
     this.request.stop();
     this.forget();
-    this.resizing.disconnect();
     this.figures.remove();
   }
 

@@ -59,13 +59,15 @@ class Opening implements PluginValue {
   }
 
   private async open(): Promise<void> {
-    if (this.inside) return this.inside.open();
     if (this.isComing) return;
     this.isComing = true;
     try {
       const { Inside } = await import("./inside.js");
-      if (this.isOpen && !this.isGone)
-        this.inside = new Inside(this.view, this.setting.root, this.setting, this.head);
+      if (!this.isOpen || this.isGone) return;
+      const { root } = this.setting;
+      if (this.inside) this.inside.open();
+      else this.inside = new Inside(this.view, root, this.setting, this.head);
+      if (matchMedia("(max-width: 59.99rem)").matches) root.scrollIntoView(); // it is below the text
     } catch (error) {
       this.setting.fail(error);
     } finally {

@@ -10,18 +10,20 @@ import "./keys.css";
 function listKeys(): readonly (readonly [keys: string, action: string])[] {
   const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
   const control = isMac ? "⌘" : phrase("key.control");
+  const option = isMac ? "⌥" : "Alt";
   return [
     ["Tab", phrase(isTouched() ? "keys.tab.bar" : "keys.tab")],
     [`${isMac ? "⌥" : control} →`, phrase("keys.word")],
-    [phrase("key.details", { option: isMac ? "⌥" : "Alt" }), phrase("keys.details")],
+    [phrase("key.details", { option }), phrase("keys.details")],
+    [phrase("key.views", { option }), phrase("keys.views")],
     ["Esc", phrase("keys.escape")],
     [phrase("key.leave"), phrase("keys.leave")],
     [phrase("key.write", { control }), phrase("keys.write")],
-    [phrase("key.alternative", { option: isMac ? "⌥" : "Alt" }), phrase("keys.alternative")],
+    [phrase("key.alternative", { option }), phrase("keys.alternative")],
     [`${control} Z`, phrase("keys.undo")],
     [isMac ? "⇧ ⌘ Z" : `${control} Y`, phrase("keys.redo")],
     [`${control} F`, phrase("keys.find")],
-    [phrase("key.stage", { option: isMac ? "⌥" : "Alt" }), phrase("keys.stage")],
+    [phrase("key.stage", { option }), phrase("keys.stage")],
     [phrase("key.clicker"), phrase("keys.clicker")],
     ["?", phrase("keys.sheet")],
   ];

@@ -20,6 +20,6 @@ export function noteOnce(
   return EditorView.updateListener.of(({ transactions, state }) => {
     if (!transactions.some(isTyped) || hasFlag(name) || !applies(state)) return;
     storeFlag(name);
-    notes.show({ sentence, label: () => phrase("understood"), press: back });
+    notes.show({ sentence, label: () => phrase("understood"), press: back, isOnlyRead: true });
   });
 }

@@ -1,13 +1,14 @@
 // The view *What the model sees*: it greys out the text that the model does not read before it writes on at the caret. Its two
 // fields hold what the model reads in addition to the text.
 import { StateEffect } from "@codemirror/state";
-import type { EditorView } from "@codemirror/view";
+import { EditorView } from "@codemirror/view";
 import type { Model } from "../../../src/client/index.js";
 import { compose } from "../../assistant/compose.js";
 import { prefillAgain } from "../../assistant/prefilling.js";
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import { typeFields } from "../../document/fields.js";
 import { readsField, setReads } from "../../document/reads.js";
+import { writingPlace } from "../../document/writing-place.js";
 import { make } from "../../dom/make.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
@@ -72,6 +73,8 @@ export class Sees {
   private readonly fields: readonly [HTMLTextAreaElement, HTMLTextAreaElement];
   private readonly ends: readonly (() => void)[];
   private isOpen = false;
+  /** Whether it was opened and has not shown yet where the reading begins. */
+  private isNew = false;
 
   constructor(view: EditorView, setting: SeesSetting) {
     const { root } = this;
@@ -106,6 +109,7 @@ export class Sees {
   update(isOpen: boolean, { isOther, isChanged }: { isOther: boolean; isChanged: boolean }): void {
     this.isOpen = isOpen;
     this.root.hidden = !isOpen;
+    this.isNew ||= isOther;
     if (!isOpen) this.request.stop();
     else if (isOther || isChanged) this.readSoon(isOther ? 0 : readAfterMs);
   }
@@ -139,7 +143,7 @@ export class Sees {
     const { state } = this.view;
     if (!model.info.hasTokenizer) return tell(() => phrase("noTokenizer"));
     const set = page.fields.peek();
-    const to = state.selection.main.to;
+    const to = writingPlace(state);
     const { tokens, from, noteAt } = await compose(model, state.sliceDoc(0, to), set, signal);
     signal.throwIfAborted();
     const lines = [
@@ -147,6 +151,9 @@ export class Sees {
       { at: noteAt, label: phrase("field.note"), text: set?.note.trim() ?? "" },
     ].filter(({ text }) => text !== "");
     this.view.dispatch({ effects: setReads.of({ from, to, lines }) });
+    if (this.isNew && from > 0)
+      this.view.dispatch({ effects: EditorView.scrollIntoView(from, { y: "center" }) });
+    this.isNew = false;
     this.setInvalid(false);
     const words = countWords(state.sliceDoc(from, to));
     const total = countWords(state.doc.toString());

@@ -24,12 +24,14 @@ import { moveInList, showScore, showToken, type ShownToken } from "./token-panel
 import { characterUnder } from "./under-pointer.js";
 import { margin } from "../../document/follower.js";
 import { hasPanel, modeField, wordStart } from "../../document/view-mode.js";
+import { writeHere } from "../../document/writing-place.js";
 
 export interface DetailsSetting {
   panel: HTMLElement;
   /** Holds the panel, and covers the lower end of the window. */
   dock: HTMLElement;
   queue: RequestQueue;
+  hasModel: () => boolean;
   fail: (error: unknown) => void;
   /** Replaces a token with another one and continues from there. */
   branch: (from: number, token: RankedToken) => void;
@@ -118,12 +120,14 @@ class Details implements PluginValue {
   /** Shows the token under the pointer; none if there is no token or text is selected. */
   press(event: MouseEvent): void {
     const { view } = this;
-    if (hasPanel(view.state.field(modeField))) return;
+    if (hasPanel(view.state.field(modeField))) return view.dispatch({ effects: writeHere.of(null) });
     this.readSelection();
     const { state } = view;
     const offset = state.selection.main.empty ? characterUnder(view, event) : undefined;
-    if (offset !== undefined || state.field(detailsField))
-      view.dispatch({ effects: showDetails.of(offset ?? null) });
+    const shown = tokenWithDetails(state);
+    const isAgain = shown !== undefined && offset !== undefined && offset > shown.from && offset <= shown.to;
+    const isLook = offset !== undefined && !isAgain && this.setting.hasModel();
+    view.dispatch({ effects: [showDetails.of(offset ?? null), ...(isLook ? [] : [writeHere.of(null)])] });
   }
 
   /** Reads where a finger put the caret. The editor does so only after the press: drawing the details would undo it. */

@@ -17,7 +17,6 @@ import { detailsField } from "./details-field.js";
 import type { TellScoring } from "./scoring-status.js";
 
 export interface SeeingSetting extends DetailsSetting {
-  hasModel: () => boolean;
   /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
   tell: TellScoring;

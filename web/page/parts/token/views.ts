@@ -43,6 +43,7 @@ export function offerViews(
     [...tabs.list.querySelectorAll("button")].map((tab) => [tab, tab.id.replace("tab-", "") as Mode]),
   );
   const all = [...buttons.keys()];
+  if (all[0]) showTab(all, all[0], tabs.panel);
 
   function show(mode: Mode): void {
     const chosen = all.find((tab) => buttons.get(tab) === mode);
@@ -58,6 +59,15 @@ export function offerViews(
 
   offerTabs(all, (tab) => show(buttons.get(tab) ?? "text"));
   tabs.list.classList.remove("later");
+  document.addEventListener("keydown", (event) => {
+    const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
+    const isChoice = key === "ArrowUp" && altKey && !ctrlKey && !metaKey && !shiftKey;
+    const isBack = key === "Escape" && tabs.list.contains(document.activeElement);
+    if (document.querySelector("dialog[open]") || !(isChoice || isBack)) return;
+    event.preventDefault();
+    if (isChoice) all.find(({ ariaSelected }) => ariaSelected === "true")?.focus();
+    else view.focus();
+  });
   const follow = (name: string | undefined) => {
     const named = modes.find((each) => each === name);
     if (named && named !== view.state.field(modeField)) show(named);
