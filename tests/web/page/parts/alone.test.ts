@@ -102,16 +102,11 @@ it("German text gets a note, unless the model wrote it", () => {
 });
 
 it("a text of a model of this device offers to choose it again, until another model is chosen", () => {
-  const ui = mountMarkup("noteText", "noteButton", "generate", "pickFolder", "pickFiles");
+  const ui = mountMarkup("noteText", "noteButton", "noteClose", "generate", "pickFolder", "pickFiles");
   const state = makeState();
   const wanted = signal(parseDeviceModel({}));
   const [folder, file] = [vi.spyOn(ui.pickFolder, "click"), vi.spyOn(ui.pickFiles, "click")];
-  offerDeviceModel(
-    new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate }),
-    ui,
-    state,
-    wanted,
-  );
+  offerDeviceModel(new Notes(ui), ui, state, wanted);
   wanted.value = parseDeviceModel(deviceModelOf({ source: [new File([], "config.json")], name: "Tale" }));
   expect(ui.noteText.textContent).toContain("with Tale from this device");
   ui.noteButton.click();
