@@ -4,7 +4,7 @@ import { differenceOf } from "../document/difference.js";
 import { parseKept } from "../document/parse-kept.js";
 import type { Surface } from "../document/surface.js";
 import { Attempts } from "./attempts.js";
-import type { DeviceModel } from "../models/device-model.js";
+import type { DeviceModel } from "../state/page-state.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
 import { storeSoon } from "./store-soon.js";

@@ -1,12 +1,6 @@
-// A model of files of this device, as it is stored with the text: a page cannot open the files again by itself.
-import type { ChosenModel } from "../state/page-state.js";
+// What is stored of a model of this device's files: a page cannot open the files again by itself.
+import type { ChosenModel, DeviceModel } from "../state/page-state.js";
 import { isOfFiles } from "./model-address.js";
-
-/** One file, or a folder. */
-export interface DeviceModel {
-  name: string;
-  isFile: boolean;
-}
 
 /** undefined if the model has an address. */
 export function deviceModelOf(model: ChosenModel): DeviceModel | undefined {

@@ -3,6 +3,12 @@ import { computed, signal, type ReadonlySignal, type Signal } from "@preact/sign
 import type { LoadProgress, Model, ModelSource } from "../../src/client/index.js";
 import type { ContextFields } from "./context-fields.js";
 
+/** A model of files of this device, one file or a folder, as it is stored with the text. */
+export interface DeviceModel {
+  name: string;
+  isFile: boolean;
+}
+
 /** The model that the page shows or is about to load. */
 export interface ChosenModel {
   /** The argument of loadModel. */

@@ -3,9 +3,9 @@ import { effect, type ReadonlySignal } from "@preact/signals-core";
 import type { Elements } from "../../dom/elements.js";
 import type { Note, Notes } from "../../dom/notes.js";
 import { phrase } from "../../language/editor.js";
-import { deviceModelOf, type DeviceModel } from "../../models/device-model.js";
+import { deviceModelOf } from "../../models/device-model.js";
 import { mayChoose } from "../../models/host.js";
-import type { PageState } from "../../state/page-state.js";
+import type { DeviceModel, PageState } from "../../state/page-state.js";
 
 /** Offers to choose the files again, until a model is chosen or another text is shown. */
 export function offerDeviceModel(
