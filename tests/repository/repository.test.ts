@@ -16,7 +16,7 @@ describe("the documents", () => {
 
   it.each(documents)("%s names only files, headings and scripts that exist", (document) => {
     const text = read(document);
-    for (const link of allFound(text, /(?:\]\((?!https?:)|^<<< )([^)\s]+)/gm)) {
+    for (const link of allFound(text, /(?:\]\((?!https?:)|^<<< )([^)\s{]+)/gm)) {
       const [path = "", anchor] = link.split("#");
       const file = path ? join(document, "..", path) : document;
       expect(existsSync(join(root, file)), link).toBe(true);
