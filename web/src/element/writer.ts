@@ -10,6 +10,7 @@ import {
   readLoadOptions,
   setAttribute,
   type AttributeProperties,
+  type AttributeValue,
 } from "./attributes.js";
 import { emit } from "./events.js";
 import { copyAttribute, describeField, fieldAttributes } from "./field-attributes.js";
@@ -242,8 +243,15 @@ export class Gpt2Writer extends FormControl {
     reportEnd(); // last, because a listener may call write again
   }
 
-  /** Ends the writing. The text written so far stays. */
-  stop(): void {
+  /** Ends the writing. The text written so far stays. Setting it sets the attribute `stop`. */
+  get stop(): () => void {
+    return this.end;
+  }
+  set stop(before: AttributeValue) {
+    setAttribute(this, "stop", before);
+  }
+
+  private end(): void {
     this.stops += 1;
     this.running?.abort();
   }
