@@ -244,16 +244,15 @@ export class Gpt2Writer extends FormControl {
   }
 
   /** Ends the writing. The text written so far stays. Setting it sets the attribute `stop`. */
+  // eslint-disable-next-line @typescript-eslint/related-getter-setter-pairs -- a method and an attribute share the name
   get stop(): () => void {
-    return this.end;
+    return () => {
+      this.stops += 1;
+      this.running?.abort();
+    };
   }
   set stop(before: AttributeValue) {
     setAttribute(this, "stop", before);
-  }
-
-  private end(): void {
-    this.stops += 1;
-    this.running?.abort();
   }
 
   connectedCallback(): void {
