@@ -70,8 +70,8 @@ export function diagrams(md) {
 }
 
 /**
- * Links to files that are not pages of the site go to the repository, if package.json names one; otherwise only their
- * text stays.
+ * Links to files that are not pages of the site go to the repository, if package.json names one. Otherwise, those to
+ * an example go to its code on the page "Examples", and only the text of the others stays.
  * @param {Markdown} md
  */
 export function documentLinks(md) {
@@ -86,15 +86,16 @@ export function documentLinks(md) {
         }
         const href = token.type === "link_open" ? (token.attrGet("href") ?? "") : "";
         if (!/^\.\.?\//.test(href)) continue;
-        const [path = "", hash] = href.split("#");
+        const [, path = "", suffix = ""] = /^([^#]*)(.*)$/.exec(href) ?? [];
         const target = relative(docs, resolve(from, path));
         if (!target.startsWith("..") && target.endsWith(".md")) continue;
         const file = target.startsWith("..") ? target.slice(3) : `docs/${target}`;
-        const suffix = hash === undefined ? "" : `#${hash}`;
         if (file === "weights_tools/FORMAT.md") {
           token.attrSet("href", `/reference/generated/format.md${suffix}`);
         } else if (repository) {
           token.attrSet("href", `${repository.url.replace(/^git\+|\.git$/g, "")}/blob/main/${file}${suffix}`);
+        } else if (file.startsWith("examples/")) {
+          token.attrSet("href", `/how-to/examples.md#${file.split("/")[1]}`);
         } else {
           Object.assign(token, { type: "text", tag: "", nesting: 0, content: "", attrs: null });
           isPlain = true;

@@ -1,7 +1,8 @@
 // Checks that whatever documents, builds and fuzz targets name exists, and that the code follows its rules.
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { slugOf } from "../../docs/.vitepress/markdown.mjs";
 import { dependencyDiagram } from "../../docs/.vitepress/reference/dependencies.mjs";
 import { allFound, files, read, root } from "./files.js";
 import { cyclicOf, importsOf } from "./imports.js";
@@ -10,10 +11,17 @@ import { backwardImports, layerOf, unitOf } from "./page-layers.js";
 describe("the documents", () => {
   const documents = files.filter((file) => file.endsWith(".md") && !file.startsWith("tests/data"));
 
-  it.each(documents)("%s names only files and scripts that exist", (document) => {
+  const anchorsOf = (file: string) =>
+    allFound(read(file).replace(/^```.*?^```/gms, ""), /^#+ (.+)$/gm).map(slugOf);
+
+  it.each(documents)("%s names only files, headings and scripts that exist", (document) => {
     const text = read(document);
-    for (const path of allFound(text, /\]\((?!https?:|#)([^)#]+)\)/g))
-      expect(existsSync(resolve(root, document, "..", path)), path).toBe(true);
+    for (const link of allFound(text, /(?:\]\((?!https?:)|^<<< )([^)\s{]+)/gm)) {
+      const [path = "", anchor] = link.split("#");
+      const file = path ? join(document, "..", path) : document;
+      expect(existsSync(join(root, file)), link).toBe(true);
+      if (anchor && file.endsWith(".md")) expect(anchorsOf(file), link).toContain(anchor);
+    }
     // Paths in backticks, without those that a build makes and those with a part to fill in.
     const inBackticks = /`((?:docs|engine|examples|tests|weights_tools|web|\.github|\.ci)\/[\w./-]*)`/g;
     for (const path of allFound(text, inBackticks))

@@ -560,7 +560,8 @@ describe("in a page and its form", () => {
   it("every attribute has a property for frameworks, and a method of the same name stays", () => {
     const { writer, text } = make({ loading: "use" });
     const set = (values: object) => Object.assign(writer, values);
-    set({ stop: "\n", maxNewTokens: 3, baseUrl: "x/", rows: 4, form: "far", readonly: true, required: true });
+    writer.stop = "\n";
+    set({ maxNewTokens: 3, baseUrl: "x/", rows: 4, form: "far", readonly: true, required: true });
     set({ model: "o/", name: "story", prompt: "There was", disabled: true });
     expect(writer.outerHTML).toBe(
       '<gpt2-writer model="o/" loading="use" stop="\n" max-new-tokens="3" base-url="x/" rows="4" form="far"' +

@@ -46,8 +46,7 @@ const flags = ["disabled", "readonly", "required"];
 export type AttributeValue = string | number | boolean | null | undefined;
 
 /**
- * The properties that `addProperties` adds to an element: those of both elements, and those that `Own` names. `stop` is
- * missing: the writer has a method of this name.
+ * The properties that `addProperties` adds to an element: those of both elements, and those that `Own` names.
  */
 export type AttributeProperties<Own extends string> = Record<
   NumberOptionName | "threads" | "variant" | "kv" | "baseUrl" | Own,
@@ -74,7 +73,7 @@ function descriptorOf(object: object | null, name: string): PropertyDescriptor |
 
 /**
  * Gives the elements with this prototype a property for each of these attributes. Frameworks set a property where `in` finds
- * one, and Solid always does. So `stop`, which is also a method, and `form`, which is also a getter, can be set too.
+ * one, and Solid always does. So `form`, which is also a getter, can be set too.
  */
 export function addProperties(prototype: Element, attributes: readonly string[]): void {
   for (const attribute of attributes) {
@@ -85,7 +84,7 @@ export function addProperties(prototype: Element, attributes: readonly string[])
       configurable: true,
       enumerable: true,
       get(this: Element): unknown {
-        if (found) return found.get ? found.get.call(this) : found.value;
+        if (found?.get) return found.get.call(this);
         return flags.includes(attribute)
           ? this.hasAttribute(attribute)
           : (this.getAttribute(attribute) ?? "");

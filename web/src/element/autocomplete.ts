@@ -406,7 +406,7 @@ export class Gpt2Autocomplete extends Base {
 
 /** The properties that `addProperties` defines. */
 export interface Gpt2Autocomplete extends AttributeProperties<
-  "model" | "for" | "delay" | "disabled" | "hint"
+  "model" | "for" | "delay" | "disabled" | "hint" | "stop"
 > {}
 
 declare global {

@@ -10,6 +10,7 @@ import {
   readLoadOptions,
   setAttribute,
   type AttributeProperties,
+  type AttributeValue,
 } from "./attributes.js";
 import { emit } from "./events.js";
 import { copyAttribute, describeField, fieldAttributes } from "./field-attributes.js";
@@ -242,10 +243,16 @@ export class Gpt2Writer extends FormControl {
     reportEnd(); // last, because a listener may call write again
   }
 
-  /** Ends the writing. The text written so far stays. */
-  stop(): void {
-    this.stops += 1;
-    this.running?.abort();
+  /** Ends the writing. The text written so far stays. Setting it sets the attribute `stop`. */
+  // eslint-disable-next-line @typescript-eslint/related-getter-setter-pairs -- a method and an attribute share the name
+  get stop(): () => void {
+    return () => {
+      this.stops += 1;
+      this.running?.abort();
+    };
+  }
+  set stop(before: AttributeValue) {
+    setAttribute(this, "stop", before);
   }
 
   connectedCallback(): void {
