@@ -2,7 +2,8 @@
 // The list of texts, mounted alone with texts that are made up. library.spec.ts uses it with stored texts.
 import { beforeEach, expect, it, vi } from "vitest";
 import { Library, type LibrarySetting } from "../../../../web/page/parts/library/library.js";
-import { offerLibrary, type LibraryPlace } from "../../../../web/page/parts/library/offer.js";
+import type { LibraryPlace } from "../../../../web/page/parts/library/bring.js";
+import { offerLibrary } from "../../../../web/page/parts/library/offer.js";
 import { reasonOf } from "../../../../web/page/parts/library/reason.js";
 import { Texts, type ListedText } from "../../../../web/page/library/texts.js";
 import { makeState, mountMarkup, pressKey } from "../../support/page-part.js";

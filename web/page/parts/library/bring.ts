@@ -1,8 +1,20 @@
 // Brings dropped files of texts into the library, and shows the last of them. Fetched with the first drop.
+import type { Writing } from "../../assistant/writing.js";
+import type { Elements } from "../../dom/elements.js";
 import { phrase } from "../../language/library.js";
 import { readTexts } from "../../library/read-texts.js";
+import type { Tab } from "../../library/tab.js";
 import { Texts } from "../../library/texts.js";
-import type { LibraryPlace } from "./offer.js";
+import type { PageState } from "../../state/page-state.js";
+
+export interface LibraryPlace {
+  ui: Pick<Elements, "library" | "libraryPanel">;
+  state: PageState;
+  writing: Writing;
+  /** undefined if the module that stores the texts could not be fetched. */
+  tab: () => Tab | undefined;
+  focusText: () => void;
+}
 
 /** The current text stays in the library. On failure, nothing is added. */
 export async function bringTexts(

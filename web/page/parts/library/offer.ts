@@ -1,21 +1,10 @@
 // The section of the texts, whose list is fetched when it is opened.
-import type { Writing } from "../../assistant/writing.js";
-import type { Elements } from "../../dom/elements.js";
 import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/start.js";
-import type { Tab } from "../../library/tab.js";
 import { whyInFull } from "../../language/why.js";
-import { onChange, type PageState } from "../../state/page-state.js";
+import { onChange } from "../../state/page-state.js";
+import type { LibraryPlace } from "./bring.js";
 import type { Library } from "./library.js";
-
-export interface LibraryPlace {
-  ui: Pick<Elements, "library" | "libraryPanel">;
-  state: PageState;
-  writing: Writing;
-  /** undefined if the module that stores the texts could not be fetched. */
-  tab: () => Tab | undefined;
-  focusText: () => void;
-}
 
 /** Milliseconds after a change of the text. */
 const refreshAfterMs = 600;

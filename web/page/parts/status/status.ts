@@ -6,7 +6,7 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type PageState, type Problem } from "../../state/page-state.js";
 import type { LateSpeech } from "./with-speech.js";
 
-export type ErrorElements = Pick<
+type ErrorElements = Pick<
   Elements,
   "error" | "errorText" | "errorRepair" | "errorReset" | "loading" | "loadingCancel" | "generate"
 >;
