@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { expect, it, vi } from "vitest";
 import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
+import { parseJson } from "../../web/src/loader/parse-json.js";
 import { readOptionalText, readText, type IndexPromise } from "../../web/src/loader/read-text.js";
 import { sha256 } from "../../web/src/loader/sha256.js";
 import { ChangedFileError } from "../../web/src/loader/steady-fetch.js";
@@ -117,4 +118,17 @@ it("SHA-256 is the same with and without crypto.subtle", async () => {
   for (const text of texts) expect(await sha256(bytes(text))).toBe(hashOf(text));
   vi.stubGlobal("crypto", {});
   for (const text of texts) expect(await sha256(bytes(text))).toBe(hashOf(text));
+});
+
+it.each([
+  ["", "config.json is not valid JSON: it is empty"],
+  [" \n", "config.json is not valid JSON: it is empty"],
+  ['{"a": [1, 2', "config.json is not valid JSON: it is cut off after 11 characters"],
+  ["<p>Sign in</p>", 'config.json is not valid JSON: it begins with "<p>Sign in</p>" ('],
+  ["no\n such file", 'config.json is not valid JSON: it begins with "no such file" ('],
+  ["x".repeat(99), `config.json is not valid JSON: it begins with "${"x".repeat(40)}…" (`],
+])("a stored text keeps the quotes in %j", (text, message) => {
+  expect(() => parseJson(text, "config.json")).toThrow(
+    expect.objectContaining({ code: "corrupt", message: expect.stringContaining(message) }),
+  );
 });
