@@ -7,10 +7,10 @@ import { downloadBytes, gzipBytes } from "../support/download-size.mjs";
 
 // See the size of peers in `npm run bench -- peers`.
 for (const [variant, most] of [
-  ["simd", 150],
-  ["simd-relaxed", 153],
-  ["threads", 153],
-  ["threads-relaxed", 155],
+  ["simd", 152],
+  ["simd-relaxed", 155],
+  ["threads", 155],
+  ["threads-relaxed", 157],
 ] as const) {
   test(`${variant} and its loader are at most ${most} kB in gzip`, () => {
     expect(downloadBytes(variant)).toBeLessThanOrEqual(most * 1000);
@@ -19,7 +19,7 @@ for (const [variant, most] of [
 
 // The code in a site's own bundle: the module, and in addition the elements.
 for (const [file, most] of [
-  ["gpt2.js", 10_200],
+  ["gpt2.js", 10_300],
   ["gpt2-element-classes.js", 12_900],
 ] as const) {
   test(`${file} is at most ${most / 1000} kB in gzip`, () => {
@@ -31,7 +31,7 @@ const assets = readdirSync(resolve(import.meta.dirname, "../../web/dist/assets")
 const html = readFileSync(resolve(import.meta.dirname, "../../web/dist/index.html"), "utf8");
 const gzipOf = (files: readonly string[]) => files.reduce((sum, file) => sum + gzipBytes(file), 0);
 
-test("the page's first paint needs at most 30 kB in gzip; the editor is loaded afterwards", () => {
+test("the page's first paint needs at most 30.5 kB in gzip; the editor is loaded afterwards", () => {
   const first = assets.filter((name) => name.startsWith("index-"));
   expect(first.map((name) => name.replace(/^.*\./, "")).sort()).toEqual(["css", "js"]);
   const script = first.find((name) => name.endsWith(".js")) ?? "";
@@ -40,7 +40,7 @@ test("the page's first paint needs at most 30 kB in gzip; the editor is loaded a
   const preloaded = [...html.matchAll(/"modulepreload" href="\.\/([^"]+)"/g)].map(([, file = ""]) => file);
   expect(preloaded).toEqual([expect.stringMatching(/^assets\/first-visit-/)]);
   const files = ["index.html", "gpt2.js", ...preloaded, ...first.map((name) => `assets/${name}`)];
-  expect(gzipOf(files)).toBeLessThanOrEqual(30_000);
+  expect(gzipOf(files)).toBeLessThanOrEqual(30_500);
 });
 
 test("a language other than English adds at most 10.7 kB before the first paint", () => {
