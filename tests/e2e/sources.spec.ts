@@ -166,6 +166,6 @@ test("an invalid or forbidden source throws one of the module's own error classe
     [true, true, false, expect.stringContaining('the model\'s id is "hf:a/b/c"')],
     [true, false, true, expect.stringContaining('this page may not read "models"')],
     [true, false, true, expect.stringContaining("there is no model.safetensors among the files")],
-    [true, false, true, expect.stringContaining('config.json: "n_embd" is missing')],
+    [true, false, true, expect.stringContaining('config.json: "n_embd" and "model_type" are missing')],
   ]);
 });

@@ -59,8 +59,7 @@ export function startWorker(baseUrl?: string, stallMs = usualStallMs): Connectio
     // For other origins, and for hosts that isolate the document but send workers without the headers.
     () => start(asOwnScript(address())),
   ];
-  // A page that requires trusted addresses would report this call as a violation.
-  if (baseUrl === undefined && !("trustedTypes" in globalThis)) ways.unshift(startBeside);
+  if (baseUrl === undefined) ways.unshift(startBeside);
   // Bypasses a cache that holds the worker of another release.
   const renew = () => {
     const fresh = ofThisRelease(new URL(address()));
