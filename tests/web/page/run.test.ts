@@ -25,17 +25,20 @@ it("two runs are two undo steps, even if the first token of the second has no te
 it.each([
   ["", "Once"],
   ["!", "Once\n\n"],
-])("a paragraph and the run in it are one undo step, unless the visitor types %j between them", (typed, back) => {
-  const paragraph = begun.update(breakParagraph(4, "\n\n")).state;
-  const change = { changes: { from: 6, insert: typed }, userEvent: "input.type" };
-  const { state } = typed === "" ? { state: paragraph } : paragraph.update(change);
-  const at = state.doc.length;
-  const written = close(grow(state.update(openRun(at, at, true)).state, " So", " it"));
-  expect(written.doc.toString()).toBe(`Once\n\n${typed} So it`);
-  const undone = after(undo, written);
-  expect((typed === "" ? undone : after(undo, undone)).doc.toString()).toBe(back);
-  expect(after(redo, after(undo, written)).doc.toString()).toBe(`Once\n\n${typed} So it`);
-});
+])(
+  "a paragraph and the run in it are one undo step, unless the visitor types %j between them",
+  (typed, back) => {
+    const paragraph = begun.update(breakParagraph(4, "\n\n")).state;
+    const change = { changes: { from: 6, insert: typed }, userEvent: "input.type" };
+    const { state } = typed === "" ? { state: paragraph } : paragraph.update(change);
+    const at = state.doc.length;
+    const written = close(grow(state.update(openRun(at, at, true)).state, " So", " it"));
+    expect(written.doc.toString()).toBe(`Once\n\n${typed} So it`);
+    const undone = after(undo, written);
+    expect((typed === "" ? undone : after(undo, undone)).doc.toString()).toBe(back);
+    expect(after(redo, after(undo, written)).doc.toString()).toBe(`Once\n\n${typed} So it`);
+  },
+);
 
 /** An editor in which the model has written " upon a" after "Once", and the visitor " time". */
 function write() {
