@@ -16,7 +16,7 @@ function ask(options: { signal?: AbortSignal } = {}) {
   return { worker, connection, request: connection.request("detokenize", [1], options) };
 }
 /** Makes the worker send anything. */
-const hear = (worker: WorkerPort, data: unknown) => worker.onmessage?.({ data } as MessageEvent);
+const hear = (worker: WorkerPort, data: unknown) => worker.onmessage?.({ data });
 
 it("a connection assigns each answer to its request, in any order", async () => {
   const { worker, connection, request: first } = ask();

@@ -18,7 +18,7 @@ export class FakeWorker implements WorkerPort {
     this.terminations += 1;
   }
   say(message: FromWorker): void {
-    this.onmessage?.({ data: message } as MessageEvent<FromWorker>);
+    this.onmessage?.({ data: message });
   }
   /** Reports an uncaught exception as a browser does, or, without a message, a missing script. */
   fail(message?: string): void {

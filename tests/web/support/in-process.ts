@@ -21,7 +21,7 @@ class ServerPort implements WorkerPort {
     this.server = new Server(loadsAtOnce(engine), (message) => {
       const copy = structuredClone(message);
       this.said.push(copy);
-      this.later(() => this.onmessage?.({ data: copy } as MessageEvent<FromWorker>));
+      this.later(() => this.onmessage?.({ data: copy }));
     });
   }
   postMessage(message: ToWorker, transfer: Transferable[] = []): void {
