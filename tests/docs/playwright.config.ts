@@ -8,6 +8,7 @@ export default defineConfig({
   testDir: ".",
   outputDir: "../../build/docs-results",
   forbidOnly: Boolean(process.env.CI),
+  retries: process.env.CI ? 1 : 0,
   workers: 2,
   timeout: 60_000,
   reporter: [["list"]],

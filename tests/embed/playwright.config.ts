@@ -9,6 +9,7 @@ export default defineConfig({
   outputDir: "../../build/embed-results",
   globalSetup: "./global-setup.ts",
   forbidOnly: Boolean(process.env.CI),
+  retries: process.env.CI ? 1 : 0,
   workers: 1, // pages compute on all cores
   timeout: 60_000,
   expect: { timeout: 20_000 }, // a busy machine is slower, and no test measures time
