@@ -207,8 +207,8 @@ const char* gpt2_prefill_step(Gpt2Engine* engine) {
   return Run(engine, &gpt2::PrefillStep);
 }
 
-const char* gpt2_inspect(Gpt2Engine* engine, uint32_t layer, uint32_t top) {
-  return Run(engine, [&](Gpt2Engine& e) { return gpt2::Inspect(e, layer, top); });
+const char* gpt2_inspect(Gpt2Engine* engine, uint32_t top) {
+  return Run(engine, [&](Gpt2Engine& e) { return gpt2::Inspect(e, top); });
 }
 
 const float* gpt2_attention(const Gpt2Engine* engine) {

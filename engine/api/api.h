@@ -154,10 +154,10 @@ const char* gpt2_prefill_step(Gpt2Engine* engine);
 // `index` i are the same after layer i. All pass through ln_f and the head, and the most probable
 // comes first.
 //
-// gpt2_attention has the attention scores of each head of `layer`, which counts from 0. Their
-// softmax is the weight of each token. No result.
-const char* gpt2_inspect(Gpt2Engine* engine, uint32_t layer, uint32_t top);
-// [n_head, tokens of the prompt] of the last successful gpt2_inspect, until the next call.
+// gpt2_attention has the attention scores of each head of each layer. Their softmax is the weight
+// of each token. No result.
+const char* gpt2_inspect(Gpt2Engine* engine, uint32_t top);
+// [n_layer, n_head, tokens of the prompt] of the last successful gpt2_inspect, until the next call.
 const float* gpt2_attention(const Gpt2Engine* engine);
 
 // Starts to score a text. `options`: {"stride", "start"}, both in tokens. A text that is longer

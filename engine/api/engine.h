@@ -57,7 +57,7 @@ struct Gpt2Engine {
   std::optional<gpt2::Utf16Places> places_of_text;
   std::vector<std::uint32_t> places;  // [2 * ids.size()] in UTF-16: where each begins and ends
   gpt2::Output output;                // the output of the session or the scorer
-  std::vector<float> attention;       // [n_head, tokens] of the last Inspect
+  std::vector<float> attention;       // [n_layer, n_head, tokens] of the last Inspect
   std::string reply;
 };
 
@@ -106,8 +106,8 @@ Status Resume(Gpt2Engine& engine, std::uint32_t number);
 // progress.
 Status PrefillStep(Gpt2Engine& engine);
 // Runs the last token of that prompt. engine.output has the `top` most probable next tokens after
-// each layer. engine.attention has the attention scores of each head of `layer`.
-Status Inspect(Gpt2Engine& engine, std::size_t layer, std::size_t top);
+// each layer. engine.attention has the attention scores of each head of each layer.
+Status Inspect(Gpt2Engine& engine, std::size_t top);
 // Starts to score a text; ends the current generation or scoring.
 Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json);
 // Continues the scoring: engine.output has the scored tokens.

@@ -124,18 +124,18 @@ Status PrefillStep(Gpt2Engine& engine) {
   return Done{};
 }
 
-Status Inspect(Gpt2Engine& engine, std::size_t layer, std::size_t top) {
-  const bool is_ready = engine.session && engine.session->is_done() &&
-                        engine.context->sequence().pending() == 1 &&
-                        layer < engine.context->config().n_layer;
-  if (!is_ready) return Misuse("no text is prefilled, or this layer does not exist");
+Status Inspect(Gpt2Engine& engine, std::size_t top) {
+  const bool is_ready =
+      engine.session && engine.session->is_done() && engine.context->sequence().pending() == 1;
+  if (!is_ready) return Misuse("no text is prefilled");
   Context& context = *engine.context;
   const Config& config = context.config();
   const std::size_t tokens = context.sequence().window().size();
-  engine.attention.resize(config.n_head * tokens);
+  const std::size_t heads = config.n_layer * config.n_head;
+  engine.attention.resize(heads * tokens);
   std::vector<float> stages((config.n_layer + 1) * config.n_embd);
   const auto residuals = DenseView(stages.data(), config.n_layer + 1, config.n_embd);
-  context.Inspect(layer, residuals, DenseView(engine.attention.data(), config.n_head, tokens));
+  context.Inspect(residuals, DenseView(engine.attention.data(), heads, tokens));
   engine.output.Begin(tokens, tokens, /*is_done=*/true);
   std::vector<Candidate> best;
   for (std::size_t stage = 0; stage < residuals.rows; ++stage) {

@@ -107,15 +107,15 @@ Pass Context::Verify(Sequence& sequence, std::span<const std::int32_t> draft) {
   return Run(1 + draft.size());
 }
 
-void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float> scores) {
+void Context::Inspect(MatView<float> residuals, MatView<float> scores) {
   const BatchToken token = sequence().At(sequence().cached());
   batch_[0] = token;
-  const std::string watched = Concat("h.", layer, ".attn");
   std::size_t row = 0;
   const auto watch = [&](const std::string& stage, MatView<const float> x) {
-    if (stage == watched) {  // qkv is still this layer's
+    if (stage.ends_with(".attn")) {  // qkv is still this layer's, and `row` - 1 its number
       for (std::size_t head = 0; head < config().n_head; ++head) {
-        AttentionScores(config(), token, layer, head, scratch_.qkv.Row(0), scores.Row(head));
+        AttentionScores(config(), token, row - 1, head, scratch_.qkv.Row(0),
+                        scores.Row((row - 1) * config().n_head + head));
       }
     }
     if (stage == "embed" || stage.ends_with(".mlp"))

@@ -80,9 +80,9 @@ class Context {
 
   // Runs the one pending token of the first sequence and records intermediate values. `residuals`
   // [n_layer + 1, n_embd] gets its residual stream after the embedding and after each layer.
-  // `scores` [n_head, tokens of the sequence] gets the attention scores of each head of `layer`, q
-  // k^T / sqrt(head_dim), with keys as the cache holds them.
-  void Inspect(std::size_t layer, MatView<float> residuals, MatView<float> scores);
+  // `scores` [n_layer * n_head, tokens of the sequence] gets the attention scores of each head of
+  // each layer, q k^T / sqrt(head_dim), with keys as the cache holds them.
+  void Inspect(MatView<float> residuals, MatView<float> scores);
 
   // Logits [1, vocab_size] of a residual stream x [1, n_embd] of the latest pass. They are computed
   // as if it came from the last layer ("logit lens": nostalgebraist 2020). Valid until the next

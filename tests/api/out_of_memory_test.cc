@@ -135,7 +135,7 @@ class Caller {
   const char* Prefill() { return GenerateWith(kShortText, R"({"maxNewTokens": 0})"); }
   const char* GenerateMore() { return GenerateWith(kShortText + "b~abc", kOptions); }
   const char* PrefillStep() { return gpt2_prefill_step(engine_); }
-  const char* Inspect() { return gpt2_inspect(engine_, /*layer=*/1, /*top=*/3); }
+  const char* Inspect() { return gpt2_inspect(engine_, /*top=*/3); }
   const char* Suspend() { return gpt2_suspend(engine_); }
   const char* Resume() { return gpt2_resume(engine_, suspended_); }
   const char* Score() {

@@ -426,10 +426,9 @@ class Caller {
   }
 
   void Inspect() {
-    const auto layer = input_.ConsumeIntegralInRange<std::uint32_t>(0, 2);
     const auto top = input_.PickValueInArray<std::uint32_t>({0, 1, 5, 13, 14, 0xffffffff});
-    const auto result = ReadOutput(gpt2_inspect(engine_, layer, top));
-    const bool is_there = is_loaded_ && !is_generating_ && layer < layers_;
+    const auto result = ReadOutput(gpt2_inspect(engine_, top));
+    const bool is_there = is_loaded_ && !is_generating_;
     Check(is_there || !result, "shown what is not there");
     if (!result) return;
     const Json& tokens = (*result)["tokens"];

@@ -35,16 +35,17 @@ void ExpectNear(const ReferenceRow& found, const ReferenceRow& expected, double 
 
 struct Inside {
   std::vector<std::vector<float>> residuals;  // [n_layer + 1, n_embd]
-  std::vector<std::vector<float>> scores;     // [n_head, ids]
+  std::vector<std::vector<float>> scores;     // [n_layer * n_head, ids]
 };
-Inside InspectLast(Context& context, std::span<const std::int32_t> ids, std::size_t layer) {
+Inside InspectLast(Context& context, std::span<const std::int32_t> ids) {
   const Config& c = context.config();
   Sequence& sequence = context.sequence();
   sequence.SetWindow(ids);
   while (sequence.pending() > 1) context.Prefill(sequence, sequence.pending() - 1);
-  std::vector<float> residuals((c.n_layer + 1) * c.n_embd), scores(c.n_head * ids.size());
-  context.Inspect(layer, DenseView(residuals.data(), c.n_layer + 1, c.n_embd),
-                  DenseView(scores.data(), c.n_head, ids.size()));
+  std::vector<float> residuals((c.n_layer + 1) * c.n_embd),
+      scores(c.n_layer * c.n_head * ids.size());
+  context.Inspect(DenseView(residuals.data(), c.n_layer + 1, c.n_embd),
+                  DenseView(scores.data(), c.n_layer * c.n_head, ids.size()));
   const auto rows_of = [](const std::vector<float>& values, std::size_t width) {
     std::vector<std::vector<float>> rows;
     for (auto at = values.begin(); at != values.end(); at += static_cast<std::ptrdiff_t>(width)) {
@@ -72,26 +73,25 @@ TEST_P(InspectEach, ResidualsAttentionAndGuessesMatchTheReference) {
     TestModel model(TinyModelFolder(GetParam()), WeightFormat::kF32, kv);
     for (const std::size_t position : {std::size_t{0}, std::size_t{1}, last / 2, last}) {
       SCOPED_TRACE(position);
-      for (std::size_t layer = 0; layer < config.n_layer; ++layer) {
-        const Inside inside =
-            InspectLast(*model.context, std::span(golden.ids).first(position + 1), layer);
-        for (std::size_t head = 0; head < config.n_head; ++head) {
-          const ReferenceRow found = Softmax(inside.scores[head]);
-          ExpectNear(found, attention[layer][head][position], tolerance);
-          if (position != last || golden.attention.is_null()) continue;
-          ExpectNear(found, golden.attention[layer][head].get<ReferenceRow>(), tolerance);
-        }
-        if (kv == KvFormat::kQ8) continue;
-        for (std::size_t stage = 0; stage <= config.n_layer; ++stage) {
-          const std::vector<float>& x = inside.residuals[stage];
-          const std::string name =
-              stage == 0 ? std::string("embed") : "h." + std::to_string(stage - 1) + ".mlp";
-          const auto expected = golden.trace[name][position].get<ReferenceRow>();
-          ExpectNear({x.begin(), x.end()}, expected, tolerance);
-          const auto guess = model.context->Unembed(DenseView(x.data(), 1, x.size())).value();
-          ExpectNear(Softmax(guess.Row(0)), Softmax(ReferenceHead(config, weights, expected)),
-                     tolerance);
-        }
+      const Inside inside = InspectLast(*model.context, std::span(golden.ids).first(position + 1));
+      for (std::size_t row = 0; row < inside.scores.size(); ++row) {
+        const std::size_t layer = row / config.n_head;
+        const std::size_t head = row % config.n_head;
+        const ReferenceRow found = Softmax(inside.scores[row]);
+        ExpectNear(found, attention[layer][head][position], tolerance);
+        if (position != last || golden.attention.is_null()) continue;
+        ExpectNear(found, golden.attention[layer][head].get<ReferenceRow>(), tolerance);
+      }
+      if (kv == KvFormat::kQ8) continue;
+      for (std::size_t stage = 0; stage <= config.n_layer; ++stage) {
+        const std::vector<float>& x = inside.residuals[stage];
+        const std::string name =
+            stage == 0 ? std::string("embed") : "h." + std::to_string(stage - 1) + ".mlp";
+        const auto expected = golden.trace[name][position].get<ReferenceRow>();
+        ExpectNear({x.begin(), x.end()}, expected, tolerance);
+        const auto guess = model.context->Unembed(DenseView(x.data(), 1, x.size())).value();
+        ExpectNear(Softmax(guess.Row(0)), Softmax(ReferenceHead(config, weights, expected)),
+                   tolerance);
       }
     }
   }
@@ -109,17 +109,17 @@ class ApiInspectTest : public ::testing::Test, public TestEngine {
 
   const Golden golden{TinyModelFolder("tied")};
 
-  static constexpr const char* kRefusal = "no text is prefilled, or this layer does not exist";
+  static constexpr const char* kRefusal = "no text is prefilled";
 };
 
 TEST_F(ApiInspectTest, InspectReturnsTheTopTokensOfEachStageAndTheAttentionOfEachHead) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kQ8, KvFormat::kQ8);
-  const auto [residuals, scores] = InspectLast(*model.context, golden.ids, 1);
+  const auto [residuals, scores] = InspectLast(*model.context, golden.ids);
   const std::size_t layers = residuals.size() - 1;
   for (int round = 0; round < 2; ++round) {  // the second time without a prefill
     Begin();
     while (gpt2_prefill_step(engine) == nullptr && gpt2_output(engine)->is_done == 0) continue;
-    ASSERT_EQ(ErrorOf(gpt2_inspect(engine, 1, 5)), "");
+    ASSERT_EQ(ErrorOf(gpt2_inspect(engine, 5)), "");
     const Json output = OutputJson(engine);
     ASSERT_EQ(output["tokens"].size(), 5 * (layers + 1));
     for (std::size_t i = 0; i < output["tokens"].size(); ++i) {
@@ -129,9 +129,9 @@ TEST_F(ApiInspectTest, InspectReturnsTheTopTokensOfEachStageAndTheAttentionOfEac
       EXPECT_LE(token["logprob"], output["tokens"][i - 1]["logprob"]);
     }
     const std::size_t tokens = golden.ids.size();
-    for (std::size_t head = 0; head < scores.size(); ++head) {
-      const float* const row = gpt2_attention(engine) + head * tokens;
-      EXPECT_EQ(std::vector<float>(row, row + tokens), scores[head]);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const float* const row = gpt2_attention(engine) + i * tokens;
+      EXPECT_EQ(std::vector<float>(row, row + tokens), scores[i]);
     }
   }
   // The last guesses are the distribution that a generation would draw from.
@@ -143,13 +143,12 @@ TEST_F(ApiInspectTest, InspectReturnsTheTopTokensOfEachStageAndTheAttentionOfEac
   EXPECT_EQ(last["logprob"], drawn["logprob"]);
 }
 
-TEST_F(ApiInspectTest, InspectNeedsAPrefilledTextAndAnExistingLayer) {
-  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 0, 1)), kRefusal);
+TEST_F(ApiInspectTest, InspectNeedsAPrefilledText) {
+  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 1)), kRefusal);
   Begin();
-  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 0, 1)), kRefusal);
+  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 1)), kRefusal);
   while (gpt2_prefill_step(engine) == nullptr && gpt2_output(engine)->is_done == 0) continue;
-  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 2, 1)), kRefusal);
-  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 0, 0)), "");
+  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 0)), "");
   EXPECT_EQ(gpt2_output(engine)->token_count, 0u);
 }
 

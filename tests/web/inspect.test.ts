@@ -18,11 +18,11 @@ function make() {
       ...Array.from(text, (_, i) => i + 1),
       ...(isPrompt ? [] : [0]), // a template's token after a text
     ],
-    inspect(layer: number, top: number, size: number) {
-      asked.push({ layer, top, size });
+    inspect(top: number, size: number) {
+      asked.push({ top, size });
       const tokenOf = (index: number, id: number) => ({ index, id, text: `${id}`, logprob: -id, rank: 0 });
       const tokens = [0, 0, 1, 1, 2, 2].map(tokenOf);
-      const scoreOf = (i: number) => Math.log(shares[i % 5] ?? 0) + (i < 5 ? 0 : 700);
+      const scoreOf = (i: number) => Math.log(shares[i % 5] ?? 0) + (i < 20 ? 0 : 700);
       return { tokens, scores: Float32Array.from({ length: size }, (_, i) => scoreOf(i)) };
     },
   };
@@ -36,15 +36,18 @@ it("inspect prefills up to the position, and sorts the values by layers and head
     { prompt: [1, 2, 3, 4, 5], options: { maxNewTokens: 0, n: 1, strict: false } },
   ]);
   expect(engine.calls).toEqual(["_gpt2_generate", "_gpt2_prefill_step", "_gpt2_prefill_step"]);
-  expect(asked).toEqual([{ layer: 1, top: 2, size: 15 }]);
+  expect(asked).toEqual([{ top: 2, size: 30 }]);
   expect(whole).toEqual({
     ids: [1, 2, 3, 4, 5],
     layer: 1,
     guesses: [0, 2, 4].map((id) => [id, id + 1].map((i) => ({ id: i, text: `${i}`, logprob: -i }))),
     heads: 3,
-    attention: expect.any(Float32Array),
+    layers: [expect.any(Float32Array), expect.any(Float32Array)],
+    attention: whole.layers[1],
   });
-  for (const [i, share] of whole.attention.entries()) expect(share).toBeCloseTo((shares[i % 5] ?? 0) / 16, 4);
+  expect(whole.layers.map(({ length }) => length)).toEqual([15, 15]);
+  for (const each of whole.layers)
+    for (const [i, share] of each.entries()) expect(share).toBeCloseTo((shares[i % 5] ?? 0) / 16, 4);
 });
 
 it("inspect reads a long text as a generation does, and reports progress", async () => {
@@ -67,8 +70,13 @@ it("inspect reads a long text as a generation does, and reports progress", async
 it("inspect returns the attention of one head", async () => {
   const { look } = make();
   const request = { prompt: [9, 9, 9, 9, 9], layer: 0, head: 2 };
-  const { heads, attention, layer } = await inspect(look, config, request, signal, ignore);
-  expect({ heads, layer, size: attention.length }).toEqual({ heads: 1, layer: 0, size: 5 });
+  const { heads, attention, layer, layers } = await inspect(look, config, request, signal, ignore);
+  expect({ heads, layer, sizes: layers.map(({ length }) => length) }).toEqual({
+    heads: 1,
+    layer: 0,
+    sizes: [5, 5],
+  });
+  expect(attention).toBe(layers[0]);
   expect(attention.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 6);
   expect(attention[4]).toBeCloseTo(5 / 16, 4);
 });

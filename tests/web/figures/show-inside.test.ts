@@ -23,19 +23,20 @@ function attentionOf(layer: number, tokens: number): Float32Array {
 }
 
 function makeModel({ hasTokenizer = true } = {}) {
-  const asked: { ids: number[]; layer: number | null; top: number | null }[] = [];
+  const asked: { ids: number[]; top: number | null }[] = [];
   return {
     asked,
     info: { config, hasTokenizer } as ModelInfo,
     detokenize: vi.fn(async ([id]: Iterable<number | bigint>) => `t${id}`),
-    inspect: vi.fn(async (ids: unknown, { layer = 0, top = 0, signal, onProgress }: InspectOptions = {}) => {
+    inspect: vi.fn(async (ids: unknown, { top = 0, signal, onProgress }: InspectOptions = {}) => {
       signal?.throwIfAborted();
-      asked.push({ ids: ids as number[], layer, top });
+      asked.push({ ids: ids as number[], top });
       const { length } = ids as number[];
       onProgress?.({ done: length, total: length });
       const guess = { id: 7, text: " red", logprob: Math.log(0.5) };
       const guesses = Array.from({ length: config.nLayer + 1 }, () => (top ? [guess] : []));
-      return { guesses, attention: attentionOf(layer ?? 0, length) } as unknown as Inspection;
+      const layers = Array.from({ length: config.nLayer }, (_, layer) => attentionOf(layer, length));
+      return { guesses, layers } as unknown as Inspection;
     }),
   };
 }
@@ -61,11 +62,7 @@ it("showInside draws the guess after each layer, one head's attention, and a sym
   const onProgress = vi.fn();
   const model = makeModel();
   await view.update({ model, ids: [3, 4, 5], onProgress });
-  // The layer of the shown head comes first, and the guesses come once.
-  expect(model.asked.map(({ layer, top }) => `layer ${layer}, top ${top}`)).toEqual([
-    "layer 1, top 5",
-    "layer 0, top 0",
-  ]);
+  expect(model.asked).toEqual([{ ids: [3, 4, 5], top: 5 }]); // one pass for all layers
   expect(texts(".lens .stage")).toEqual(["Embedding", "Layer 1", "Layer 2"]);
   expect(texts(".lens .guess")).toEqual(["␣red", "␣red", "␣red"]);
   expect(part("figure:nth-of-type(2) .finding").textContent).toBe(
@@ -80,7 +77,6 @@ it("showInside draws the guess after each layer, one head's attention, and a sym
   ]);
   expect(onProgress.mock.calls.map(([progress]) => progress)).toEqual([
     { stage: "reading", done: 3, total: 3 },
-    { stage: "layers", done: 1, total: 2 },
     { stage: "layers", done: 2, total: 2 },
   ]);
 });

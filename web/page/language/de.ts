@@ -588,7 +588,6 @@ export const inside: Translated<Sections["inside"]> = {
   writing: "Der Blick ins Innere folgt, sobald das Modell fertig geschrieben hat.",
   cutting: "Der Blick ins Innere folgt, sobald der Text in Token zerlegt ist.",
   reading: "Der Text wird bis zum Token gelesen…",
-  looking: "Die anderen Schichten folgen…",
   seen: "Untersucht: {layers} Schichten mit je {heads} Köpfen.",
   window: "Das Modell sieht die letzten {tokens} Token bis dorthin: Mehr fasst sein Kontext nicht.",
   stopped: "Abgebrochen.",

@@ -605,7 +605,6 @@ export const inside = {
   writing: "The pictures appear once the model stops writing.",
   cutting: "The pictures appear once the text is cut into tokens.",
   reading: "Reading the text up to the token…",
-  looking: "Looking at the other layers…",
   seen: "Inspected: {layers} layers with {heads} heads each.",
   window: "The model sees the last {tokens} tokens up to this one: its context holds no more.",
   stopped: "Stopped.",

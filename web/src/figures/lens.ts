@@ -8,6 +8,9 @@ import { settledStage } from "./attention-weights.js";
 import { links } from "./parts.js";
 import type { InsideText } from "./words.js";
 
+/** Number of guesses after each layer. */
+export const guessesShown = 5;
+
 export type Guesses = readonly (readonly TokenLogprob[])[];
 
 /** In pixels: the height of a row; the widths of stages, guesses, the shortest full bar, and percentages. */

@@ -33,7 +33,7 @@ export class Overview {
   private readonly text: InsideText;
   private readonly figure: Figure;
   private readonly onChoose: (place: HeadPlace) => void;
-  /** [nLayer][nHead]; empty rows for layers that have not arrived. */
+  /** [nLayer][nHead]; empty rows until the model has answered. */
   private seen: (readonly Seen[])[] = [];
   private heads = 0;
   private chosen: HeadPlace = { layer: 0, head: 0 };
@@ -65,9 +65,10 @@ export class Overview {
     this.draw();
   }
 
-  add(layer: number, attention: Float32Array, tokens: number): void {
-    this.seen[layer] = Array.from({ length: this.heads }, (_, head) =>
-      mainTargetOf(rowOf(attention, head, tokens)),
+  /** Shows `layers`, each of which is [nHead, tokens]. */
+  show(layers: readonly Float32Array[], tokens: number): void {
+    this.seen = layers.map((attention) =>
+      Array.from({ length: this.heads }, (_, head) => mainTargetOf(rowOf(attention, head, tokens))),
     );
     this.draw();
     this.write();

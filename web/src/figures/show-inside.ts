@@ -5,8 +5,7 @@ import { Arcs, legendSlot } from "./arcs.js";
 import { rowOf } from "./attention-weights.js";
 import { Diagram } from "./diagram.js";
 import { label } from "./figure.js";
-import { inspectLayers } from "./inspect-layers.js";
-import { Lens } from "./lens.js";
+import { guessesShown, Lens } from "./lens.js";
 import { Overview } from "./overview.js";
 import { checkHead, readElement, readInsideOptions, readToken, type ReadToken } from "./read-arguments.js";
 import { readTokens, type InspectedTokens } from "./read-token.js";
@@ -31,8 +30,8 @@ class Inside implements InsideView {
   private running: AbortController | undefined;
   private readonly removal = new AbortController();
   private seen: InspectedTokens | undefined;
-  /** [nHead, ids] for each layer that has arrived. */
-  private attention: (Float32Array | undefined)[] = [];
+  /** [nHead, ids] for each layer; empty until the model has answered. */
+  private attention: readonly Float32Array[] = [];
 
   constructor(parent: Element, options: InsideOptions | null) {
     const { words, language, head, headingLevel, legend, onHead } = readInsideOptions(options);
@@ -103,27 +102,24 @@ class Inside implements InsideView {
     seen: InspectedTokens,
     signal: AbortSignal,
   ): Promise<void> {
-    const { nLayer } = model.info.config;
-    const { layer: shownFirst } = this.begin(model, seen);
-    let done = 0;
-    await inspectLayers(model, seen.ids, shownFirst, signal, {
-      onRead: (progress) => onProgress({ stage: "reading", ...progress }),
-      onGuesses: (guesses) => {
-        this.pictures.hidden = false;
-        this.pictures.classList.remove("stale", "cleared");
-        this.lens.show(guesses, seen.next);
-      },
-      onAttention: (layer, attention) => {
-        this.attention[layer] = attention;
-        this.overview.add(layer, attention, seen.ids.length);
-        if (layer === this.head?.layer) this.showHead();
-        onProgress({ stage: "layers", done: (done += 1), total: nLayer });
-      },
+    this.begin(model, seen);
+    const { guesses, layers } = await model.inspect(seen.ids, {
+      top: guessesShown,
+      signal,
+      onProgress: (progress) => onProgress({ stage: "reading", ...progress }),
     });
+    signal.throwIfAborted();
+    this.pictures.hidden = false;
+    this.pictures.classList.remove("stale", "cleared");
+    this.lens.show(guesses, seen.next);
+    this.attention = layers;
+    this.overview.show(layers, seen.ids.length);
+    this.showHead();
+    onProgress({ stage: "layers", done: layers.length, total: layers.length });
   }
 
-  /** Prepares the pictures for a token; returns the selected head. */
-  private begin({ info: { config } }: InsideToken["model"], seen: InspectedTokens): HeadPlace {
+  /** Prepares the pictures for a token. */
+  private begin({ info: { config } }: InsideToken["model"], seen: InspectedTokens): void {
     const { nLayer, nHead } = config;
     const { ids, texts } = seen;
     this.seen = seen;
@@ -140,9 +136,7 @@ class Inside implements InsideView {
     }
     const { layer, head } = this.head ?? { layer: nLayer >> 1, head: 0 };
     this.overview.begin(nLayer, nHead);
-    const chosen = { layer: Math.min(layer, nLayer - 1), head: Math.min(head, nHead - 1) };
-    this.choose(chosen);
-    return chosen;
+    this.choose({ layer: Math.min(layer, nLayer - 1), head: Math.min(head, nHead - 1) });
   }
 
   private choose(place: HeadPlace): void {

@@ -18,7 +18,7 @@ export interface HeadAttention extends HeadPlace {
   weights: Float32Array;
 }
 
-/** The progress of an update: first the tokens that the model has read, then the layers that are shown. */
+/** The progress of an update: first the tokens that the model has read; at the end, once, all layers. */
 export interface InsideProgress {
   /** What is counted. */
   stage: "reading" | "layers";

@@ -177,6 +177,8 @@ export interface Inspection {
   heads: number;
   /** The weight that each head gives to each token, [heads, ids.length]. Each row sums to 1. */
   attention: Float32Array;
+  /** The same for every layer, [nLayer]. */
+  layers: Float32Array[];
 }
 
 /** One of the `n` texts that a call wrote. */

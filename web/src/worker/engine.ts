@@ -44,7 +44,7 @@ interface EngineModule extends Allocator {
   _gpt2_resume(engine: number, generation: number): number;
   _gpt2_discard(engine: number, generation: number): void;
   _gpt2_prefill_step(engine: number): number;
-  _gpt2_inspect(engine: number, layer: number, top: number): number;
+  _gpt2_inspect(engine: number, top: number): number;
   _gpt2_attention(engine: number): number;
   _gpt2_score: StartFunction;
   _gpt2_score_step(engine: number): number;
@@ -198,9 +198,9 @@ export class Engine {
     return { tokens, done, total, isDone: isDone === 1 };
   }
 
-  /** Inspects the last token of a prefilled prompt. `size` is the number of its attention scores, heads times tokens. */
-  inspect(layer: number, top: number, size: number): { tokens: Token[]; scores: Float32Array } {
-    this.wasm.ask((module) => module._gpt2_inspect(this.engine, layer, top));
+  /** Inspects the last token of a prefilled prompt. `size` is the number of its attention scores, layers times heads times tokens. */
+  inspect(top: number, size: number): { tokens: Token[]; scores: Float32Array } {
+    this.wasm.ask((module) => module._gpt2_inspect(this.engine, top));
     const at = this.wasm.pointer((module) => module._gpt2_attention(this.engine));
     const scores = new Float32Array(this.wasm.words(at, size).slice().buffer);
     return { tokens: this.output().tokens, scores };

@@ -87,18 +87,21 @@ export async function inspect(
   }
   const prefix = ids.slice(0, count);
   await readAll(engine, prefix, signal, tell);
-  const { tokens, scores } = engine.inspect(layer, top, nHead * count);
-  const attention = softmax(
-    head === undefined ? scores : scores.slice(head * count, (head + 1) * count),
-    count,
-  );
+  const { tokens, scores } = engine.inspect(top, nLayer * nHead * count);
+  const weights = softmax(scores, count);
+  const [first, heads] = head === undefined ? [0, nHead] : [head, 1];
+  const layers = Array.from({ length: nLayer }, (_, each) => {
+    const begin = (each * nHead + first) * count;
+    return weights.slice(begin, begin + heads * count);
+  });
   const guesses = Array.from({ length: nLayer + 1 }, (): TokenLogprob[] => []);
   for (const { index, rank: _, ...guess } of tokens) guesses[index]?.push(guess);
   return {
     ids: [...prefix],
     layer,
     guesses,
-    heads: head === undefined ? nHead : 1,
-    attention,
+    heads,
+    layers,
+    attention: layers[layer] ?? new Float32Array(),
   };
 }

@@ -168,18 +168,13 @@ export class Inside {
       ...{ model, ids, position, texts, signal },
       onProgress: ({ stage, done, total }) => {
         if (stage === "reading") this.progress.value = done / total;
-        else if (done === 1) this.noteFirstLayer();
       },
     });
+    this.hasSeen = true;
+    this.element.classList.remove("stale");
     const found = phrase("seen", { layers: nLayer, heads: nHead });
     const isCut = position >= nPositions;
     this.rest(isCut ? `${found} ${phrase("window", { tokens: nPositions })}` : found, false);
-  }
-
-  private noteFirstLayer(): void {
-    this.hasSeen = true;
-    this.element.classList.remove("stale");
-    this.status.textContent = phrase("looking");
   }
 
   /** The tokens up to the one at the caret; undefined without such a token, or while the tokens are unknown. */
@@ -227,7 +222,7 @@ export class Inside {
     this.end(phrase("stopped"));
   }
 
-  /** Ends the inspection before all layers are shown. */
+  /** Ends the inspection before the layers are shown. */
   private end(sentence: string): void {
     if (!this.hasSeen) this.figures.clear();
     this.rest(sentence, true);
