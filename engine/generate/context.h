@@ -80,8 +80,8 @@ class Context {
 
   // Runs the one pending token of the first sequence and records intermediate values. `residuals`
   // [n_layer + 1, n_embd] gets its residual stream after the embedding and after each layer.
-  // `scores` [n_layer * n_head, tokens of the sequence] gets the scores of each head of each
-  // layer, q k^T / sqrt(head_dim), with keys as the cache holds them.
+  // `scores` [n_layer * n_head, tokens of the sequence] gets the scores of each head: q k^T /
+  // sqrt(head_dim), with keys as the cache holds them.
   void Inspect(MatView<float> residuals, MatView<float> scores);
 
   // Logits [1, vocab_size] of a residual stream x [1, n_embd] of the latest pass. They are computed
