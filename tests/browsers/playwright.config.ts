@@ -1,13 +1,13 @@
 import { defineConfig } from "@playwright/test";
 import e2e from "../e2e/playwright.config.js";
+import { hangLimits } from "../support/hang-limits.js";
 
 export default defineConfig({
   testDir: ".",
   outputDir: "../../build/browsers",
   forbidOnly: Boolean(process.env.CI),
-  retries: process.env.CI ? 1 : 0,
   workers: 2, // starting takes longer than computing; Firefox fails with more workers
-  timeout: 300_000,
+  ...hangLimits,
   reporter: [["list"]],
   use: { launchOptions: e2e.use?.launchOptions ?? {} },
 });

@@ -1,4 +1,5 @@
 import { defineConfig } from "@playwright/test";
+import { hangLimits } from "../support/hang-limits.js";
 import { headlessChromium } from "../support/headless-chromium.js";
 
 const port = Number(process.env.PORT ?? 4193);
@@ -8,9 +9,8 @@ export default defineConfig({
   testDir: ".",
   outputDir: "../../build/docs-results",
   forbidOnly: Boolean(process.env.CI),
-  retries: process.env.CI ? 1 : 0,
   workers: 2,
-  timeout: 60_000,
+  ...hangLimits,
   reporter: [["list"]],
   use: {
     baseURL: `http://localhost:${port}/docs/`,

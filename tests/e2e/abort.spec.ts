@@ -98,9 +98,9 @@ for (const [state, { file, answer, model = "models/demo/", options, when, leaves
       const trial = { model, options: { cache: false, ...options }, when };
       const { end, last } = await inPage(page, abortWhen, trial);
       expect(end, last).toBe("Error: enough");
-      await expect.poll(() => page.workers().length, { timeout: 5000 }).toBe(0);
+      await expect.poll(() => page.workers().length).toBe(0);
       const left = () => [...host.open].filter((name) => !leavesRequest || name !== file);
-      await expect.poll(left, { timeout: 5000 }).toEqual([]);
+      await expect.poll(left).toEqual([]);
     } finally {
       await host.stop();
     }

@@ -25,7 +25,7 @@ const given = "Once upon a time there was a big red dog";
 /** Chooses the most probable other token for the one at the caret. Returns its text. */
 async function branch(page: Page): Promise<string> {
   await text(page).press("Alt+ArrowDown");
-  await expect(alternatives(page).getByRole("listitem")).toHaveCount(10, { timeout: 20_000 });
+  await expect(alternatives(page).getByRole("listitem")).toHaveCount(10);
   const other = alternatives(page)
     .getByRole("button", { pressed: false, disabled: false })
     .and(alternatives(page).getByRole("listitem").getByRole("button"));
@@ -166,7 +166,7 @@ test("the branches are beside the text, inside the window, with their actions in
   for (let count = 2; count <= 8; count += 1) {
     await setText(page, given);
     await branch(page);
-    await expect(branches(page).getByRole("listitem")).toHaveCount(count, { timeout: 20_000 });
+    await expect(branches(page).getByRole("listitem")).toHaveCount(count);
     await expect(page.locator("#generate")).toHaveText("Write on");
   }
   await page.locator("#panel-close").click(); // it stood beside the text, and covered nothing of it

@@ -61,15 +61,13 @@ test("a model of the Hub shows its size first, then writes, and a reload loads i
   await open(page);
   const before = await generate(page);
   await lookUp(page, "user/tale");
-  await expect(status(page)).toContainText("user/tale: 8.2 MB to download from huggingface.co. About ", {
-    timeout: 30_000,
-  });
+  await expect(status(page)).toContainText("user/tale: 8.2 MB to download from huggingface.co. About ");
   expect(asked).toEqual(["/api/models/user/tale/revision/main"]);
   await page.setViewportSize({ width: 320, height: 800 });
   await expectAccessible(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
   await page.getByRole("button", { name: "Download" }).click();
-  await expect(page.locator("#chooser-name")).toHaveText("user/tale", { timeout: 30_000 });
+  await expect(page.locator("#chooser-name")).toHaveText("user/tale");
   await expectReady(page);
   expect(asked.some((path) => path.includes("/user/tale/resolve/"))).toBe(true);
   // The text is still there, and the new model continues it.
@@ -111,13 +109,10 @@ test("the models of the site appear once the list is read; another one keeps the
     isBroken = false;
     await summary.click();
     await summary.click();
-    await expect(offered).toHaveText(
-      [
-        /^Another: 124 million parameters, 132 MB\. About 210 MB of memory\. On this device about [\d,.]+ tokens\/s\.$/,
-        /^Demo, children's stories: 12 million parameters, 8\.3 MB\. /,
-      ],
-      { timeout: 30_000 },
-    );
+    await expect(offered).toHaveText([
+      /^Another: 124 million parameters, 132 MB\. About 210 MB of memory\. On this device about [\d,.]+ tokens\/s\.$/,
+      /^Demo, children's stories: 12 million parameters, 8\.3 MB\. /,
+    ]);
   });
 
   await test.step("the current model is not loaded again", async () => {
@@ -140,7 +135,7 @@ test("the models of the site appear once the list is read; another one keeps the
         .evaluateAll((parts) => [...new Set(parts.map((part) => part.getAttribute("lang")))]);
     await summary.click();
     await offered.first().click();
-    await expect(page.locator("#chooser-name")).toHaveText("Another", { timeout: 30_000 });
+    await expect(page.locator("#chooser-name")).toHaveText("Another");
     await expectReady(page);
     expect(await textOf(page)).toBe(written);
     expect(new URL(page.url()).search).toBe("?model=models/another/");
@@ -250,13 +245,13 @@ test("a dropped folder with many other files loads, and so do dropped files", as
   await open(page);
   await setText(page, "The sea was");
   await dropPaths(page, models);
-  await expect(page.locator("#chooser-name")).toHaveText("tale", { timeout: 30_000 });
+  await expect(page.locator("#chooser-name")).toHaveText("tale");
   await expectReady(page);
   expect((await generate(page)).length).toBeGreaterThan("The sea was".length);
   const text = await textOf(page);
   const names = readdirSync(demo).sort();
   await dropPaths(page, ...names.map((name) => resolve(demo, name)));
-  await expect(page.locator("#chooser-name")).toHaveText(names[0] ?? "", { timeout: 30_000 });
+  await expect(page.locator("#chooser-name")).toHaveText(names[0] ?? "");
   await expectReady(page);
   expect(await textOf(page)).toBe(text); // they were dropped on it
   await generate(page);
@@ -276,7 +271,7 @@ test("files that are no model are explained; the running download continues, and
   const release = await hold(page, "**/models/demo/model.safetensors.*");
   const releaseChooser = await hold(page, "**/assets/chooser-*.js");
   await page.goto("./");
-  await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
+  await expect(page.locator("#loading-bytes")).toContainText(" of ");
   const alert = page.getByRole("alert");
 
   // They are dropped before the code of the chooser has arrived, and taken once it has.

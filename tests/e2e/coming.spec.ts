@@ -27,12 +27,9 @@ async function download(page: Page, id: string): Promise<void> {
   await page.getByRole("button", { name: "Look up" }).click();
   await expect(page.locator("#hub-status")).toHaveText(
     /^user\/better: 8\.2 MB to download from huggingface\.co\. About [\d.]+ MB of memory\. On this device about [\d,.]+ tokens\/s\.$/,
-    { timeout: 30_000 },
   );
   await page.getByRole("button", { name: "Download" }).click();
-  await expect(loading(page)).toContainText("user/better is loading; until then, demo writes", {
-    timeout: 30_000,
-  });
+  await expect(loading(page)).toContainText("user/better is loading; until then, demo writes");
 }
 
 test("you write with the demo model while another loads, and keep the text when it is ready", async ({
@@ -46,7 +43,7 @@ test("you write with the demo model while another loads, and keep the text when 
   expect(new URL(page.url()).search).toBe("");
   expect(await violationsIn(page)).toEqual([]);
   release();
-  await expect(arrival(page)).toContainText("user/better is ready.", { timeout: 30_000 });
+  await expect(arrival(page)).toContainText("user/better is ready.");
   await expect(loading(page)).toBeHidden();
   await expect(page.locator("#chooser-name")).toHaveText("demo"); // the model changes only when the visitor switches
   expect(await violationsIn(page)).toEqual([]);
@@ -66,11 +63,9 @@ test("a reload during a model's load continues that load", async ({ page }) => {
   await download(page, "user/better");
   await page.reload();
   await expect(page.locator("#chooser-name")).toHaveText("demo");
-  await expect(loading(page)).toContainText("user/better is loading; until then, demo writes", {
-    timeout: 30_000,
-  });
+  await expect(loading(page)).toContainText("user/better is loading; until then, demo writes");
   release();
-  await expect(page.locator("#chooser-name")).toHaveText("user/better", { timeout: 30_000 });
+  await expect(page.locator("#chooser-name")).toHaveText("user/better");
   expect(new URL(page.url()).search).toBe("?model=hf:user/better");
 
   // A loaded model is not loaded again.
@@ -89,7 +84,7 @@ test("pressing a released size looks it up", async ({ page }) => {
   await page.locator("#chooser summary").click();
   await page.getByRole("button", { name: "GPT-2 XL: 1.56 billion parameters" }).click();
   await expect(page.getByLabel("From the Hugging Face hub")).toHaveValue("openai-community/gpt2-xl");
-  await expect(page.locator("#hub-status")).toContainText("openai-community/gpt2-xl: ", { timeout: 30_000 });
+  await expect(page.locator("#hub-status")).toContainText("openai-community/gpt2-xl: ");
   await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
 });
 

@@ -31,7 +31,7 @@ const besides = (page: Page) => page.locator("#editor .beside").allTextContents(
 
 async function see(page: Page): Promise<void> {
   await showView(page, "Sees");
-  await expect(page.locator("#scored")).toContainText("Words read: ", { timeout: 30_000 });
+  await expect(page.locator("#scored")).toContainText("Words read: ");
 }
 
 async function setFields(page: Page, fields: { remember: string; note: string }): Promise<void> {
@@ -145,7 +145,6 @@ test("the model still reads Always remember when the text outgrows the window, a
   await other.goto(await clipboard());
   await expect(other.locator("#finish")).toHaveText(
     "Identical to the linked text: 700 tokens, checked by hash.",
-    { timeout: 40_000 },
   );
   expect(await textOf(other)).toBe(written);
   await see(other);

@@ -39,9 +39,7 @@ const heard = (page: Page, type: string) =>
     type,
   );
 const waitFor = (page: Page, type: string, count = 1) =>
-  expect
-    .poll(async () => (await heard(page, type)).length, { timeout: 30_000 })
-    .toBeGreaterThanOrEqual(count);
+  expect.poll(async () => (await heard(page, type)).length).toBeGreaterThanOrEqual(count);
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 const workers = (page: Page) => page.workers().filter((each) => each.url().includes("gpt2-worker")).length;
 /** Waits as long as a timer of the page that was set before, which so ran before this ends. */
@@ -143,7 +141,7 @@ test.describe("gpt2-autocomplete", () => {
   async function propose(page: Page, text = typed): Promise<string> {
     if (text) await page.locator("#t").fill(text.slice(0, -1));
     if (text) await page.locator("#t").press(text.slice(-1)); // the last letter is a key press, as a user types it
-    await expect(ghostOf(page)).toHaveText(/\S/, { timeout: 30_000 });
+    await expect(ghostOf(page)).toHaveText(/\S/);
     return (await ghostOf(page).textContent()) ?? "";
   }
 

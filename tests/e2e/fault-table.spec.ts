@@ -185,7 +185,6 @@ async function tryAll(
 
 for (const file of [...modelFiles, ...engineFiles]) {
   test(`every fault in ${file} ends in the correct text or in an error`, async ({ page }) => {
-    test.setTimeout(300_000);
     await page.goto(host.page);
     const cases = casesOf(file);
     const attempt = (keys: string[]) =>

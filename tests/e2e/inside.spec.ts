@@ -4,8 +4,6 @@ import { expectAccessible } from "./axe.js";
 import { inPage } from "./model.js";
 import { expectReady, hold, insertAt, open, setCaret, setText, showView, textOf } from "./page.js";
 
-test.describe.configure({ timeout: 120_000 }); // axe reads every table, twice
-
 const text = "Once upon a time there was a girl named Lily. Lily had a red ball. One day, Lily";
 const panel = (page: Page) => page.getByRole("region", { name: "Inside the model" });
 const status = (page: Page) => panel(page).locator(".inside-state [role=status]");
@@ -17,7 +15,7 @@ const looks = (page: Page) => figure(page, "What a head looks at");
 const heads = (page: Page) => figure(page, "All heads of all layers");
 const openInside = (page: Page) => showView(page, "Inside");
 const expectSeen = (page: Page) =>
-  expect(status(page)).toHaveText(/^Inspected: 6 layers with 6 heads each\./, { timeout: 30_000 });
+  expect(status(page)).toHaveText(/^Inspected: 6 layers with 6 heads each\./);
 test("the pictures and the tints show what the module's inspection finds for the token at the caret", async ({
   page,
 }) => {
@@ -105,7 +103,7 @@ test("the views are tabs that work by keyboard, open from a link and survive a r
 
   await page.evaluate(() => (location.hash = "#view=probability"));
   await expect(page.getByRole("tab", { name: "Probability" })).toHaveAttribute("aria-selected", "true");
-  await expect(page.locator("#editor .band-0").first()).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator("#editor .band-0").first()).toBeVisible();
 });
 
 test("the keyboard moves among the heads, and each picture links to its part of the model", async ({
@@ -166,7 +164,7 @@ test("Inside waits for the model, can be cancelled and continued, and drops what
 }) => {
   const release = await hold(page, "**/models/demo/**");
   await page.goto("./");
-  await page.locator("#editor .cm-content").waitFor({ timeout: 30_000 });
+  await page.locator("#editor .cm-content").waitFor();
   await setText(page, text);
   await openInside(page);
   await expect(status(page)).toHaveText("The pictures appear once the model is loaded.");
@@ -176,7 +174,7 @@ test("Inside waits for the model, can be cancelled and continued, and drops what
   release();
   await expectReady(page);
   const cancel = panel(page).getByRole("button", { name: "Cancel" });
-  await expect(cancel).toBeVisible({ timeout: 30_000 });
+  await expect(cancel).toBeVisible();
   await expect(panel(page).getByRole("progressbar", { name: "Looking inside" })).toBeVisible();
   await expectAccessible(page);
   await cancel.click();

@@ -26,7 +26,7 @@ const story = "A cat sat here.";
 const waysBack: Record<string, (page: Page) => Promise<unknown>> = {
   "a reload without an event, as after a crash": async (page) => {
     const seeds = async () => (await storedTexts(page)).map(({ options }) => options?.seed);
-    await expect.poll(seeds, { timeout: 10_000 }).toContain(42);
+    await expect.poll(seeds).toContain(42);
     await page.evaluate(() => {
       addEventListener("pagehide", (event) => event.stopImmediatePropagation(), { capture: true });
     });
@@ -44,7 +44,6 @@ test("every way back to the page restores the text, the undo history and the opt
   page,
   context,
 }) => {
-  test.setTimeout(120_000); // nine visits
   await openWithoutModel(page);
   await setText(page, story);
   await setOption(page, "Temperature", "0.3");
@@ -105,7 +104,7 @@ test("a reload keeps who wrote the text, the caret, the last seed, and what Anot
   await page.getByRole("button", { name: "Same again" }).click();
   await expect(page.getByLabel("Seed")).toHaveValue(seed);
   await page.getByRole("button", { name: "Another" }).click();
-  await expect(page.locator("#finish")).toContainText("the same text again", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("the same text again");
   expect(await textOf(page)).toBe(text);
   for (const before of [text, "A cat sat"]) {
     await page.getByRole("button", { name: "Undo" }).click();

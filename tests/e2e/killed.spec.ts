@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, expect, test, type BrowserContext, type Page } from "@playwright/test";
 import * as fc from "fast-check";
+import { hangLimits } from "../support/hang-limits.js";
 import { textOf, withoutModel } from "./page.js";
 
 const kills = Number(process.env.KILLS ?? 4);
@@ -27,7 +28,7 @@ function processOf(profile: string): number {
 async function openPage(context: BrowserContext, address: string): Promise<Page> {
   const page = await context.newPage();
   await page.goto(address);
-  await page.locator("#editor .cm-content").click({ timeout: 30_000 });
+  await page.locator("#editor .cm-content").click();
   await page.keyboard.press("Control+End");
   return page;
 }
@@ -48,7 +49,7 @@ test("text typed a second before the browser is killed is restored afterwards", 
 }) => {
   const address = baseURL ?? "";
   const seed = Number(process.env.SEED ?? Date.now() % 100_000);
-  test.setTimeout(60_000 + kills * 30_000);
+  test.setTimeout(hangLimits.timeout + kills * 30_000);
   const profile = mkdtempSync(join(tmpdir(), "gpt2-killed-"));
   /** What each kill ends, and after how many milliseconds of typing. */
   const plan = fc.sample(fc.tuple(fc.constantFrom("tab", "browser"), fc.integer({ min: 500, max: 3000 })), {

@@ -76,7 +76,7 @@ test.describe("for German readers", () => {
       () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
     );
     release();
-    await expect(page.locator("#engine")).toContainText("Thread", { timeout: 30_000 });
+    await expect(page.locator("#engine")).toContainText("Thread");
     const seen = await page.evaluate(() => [...new Set((globalThis as unknown as { seen: string[] }).seen)]);
     expect(seen).toEqual(["in deinem Browser"]);
     expect(await shiftOf(page)).toBeLessThan(0.01);
@@ -149,7 +149,7 @@ async function openAll(page: Page): Promise<void> {
   await expectReady(page);
   // The pointer may cross the offer of GPT-2, which then tells the expected speed. Here it always does.
   await page.locator("#model-offer-use").hover();
-  await expect(page.locator("#model-offer-facts")).toContainText(/tokens?\/s/i, { timeout: 30_000 });
+  await expect(page.locator("#model-offer-facts")).toContainText(/tokens?\/s/i);
   await page.locator("#chooser > summary").click();
   for (const section of ["options", "device"]) await openSection(page, section);
   await page.locator("#option-seed").fill("7");
@@ -159,25 +159,23 @@ async function openAll(page: Page): Promise<void> {
   await expect(page.locator("#refusal-topP")).toBeVisible();
   await page.locator("#option-topP").fill("0.9");
   await page.locator("#generate").click();
-  await expect(page.locator("#finish")).toContainText("12", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("12");
   await showView(page, "probability");
   await page.locator("#editor .cm-content").press("Control+Home");
   for (let word = 0; word < 5; word += 1) await page.keyboard.press("Control+ArrowRight");
-  await page.locator("#token ol button[aria-pressed='false']:enabled").first().click({ timeout: 30_000 });
+  await page.locator("#token ol button[aria-pressed='false']:enabled").first().click();
   await expect(page.locator("#branches")).toBeVisible();
-  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false", {
-    timeout: 30_000,
-  });
+  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false");
   await page.locator("#option-temperature").fill("9"); // refused
   await page.locator("#generate").click();
   await expect(page.locator("#refusal-temperature")).toBeVisible();
   await page.locator("#editor .cm-content").press("Alt+ArrowDown");
-  await expect(page.locator("#token li")).toHaveCount(10, { timeout: 30_000 });
+  await expect(page.locator("#token li")).toHaveCount(10);
   // The text has four tokens, the chosen one and the twelve that follow; before that it had one less.
-  await expect(page.locator("#scored")).toHaveText(/^17 tokens?$/i, { timeout: 30_000 });
+  await expect(page.locator("#scored")).toHaveText(/^17 tokens?$/i);
   // The picture shows what may follow the text of this seed; before that, it showed what may follow its branch.
-  await expect(page.locator("#picture-words")).toContainText(/␣and. 100/, { timeout: 30_000 });
-  await expect(page.locator("#environment-list li").nth(5)).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator("#picture-words")).toContainText(/␣and. 100/);
+  await expect(page.locator("#environment-list li").nth(5)).toBeVisible();
   await expect(page.locator("#releases button")).toHaveCount(4);
 }
 
@@ -226,14 +224,10 @@ test("the model keeps writing while the language changes, and Inside is computed
   await expect(page.locator("#editor .cm-placeholder")).toHaveText("Fang irgendwo an…");
   await setText(page, "A cat sat");
   await page.getByRole("tab", { name: "Innen" }).click();
-  await expect(page.locator("#inside [role=status]").first()).toContainText("Untersucht: ", {
-    timeout: 30_000,
-  });
+  await expect(page.locator("#inside [role=status]").first()).toContainText("Untersucht: ");
   await page.getByRole("combobox", { name: "Kopf" }).selectOption("2");
   await choose(page, "en");
-  await expect(page.locator("#inside [role=status]").first()).toContainText("Inspected: ", {
-    timeout: 30_000,
-  });
+  await expect(page.locator("#inside [role=status]").first()).toContainText("Inspected: ");
   await expect(page.getByRole("combobox", { name: "Head" })).toHaveValue("2");
 });
 

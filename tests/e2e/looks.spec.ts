@@ -150,7 +150,7 @@ test.describe("on paper", () => {
     await setText(page, "Once upon a time there was a little girl");
     await showView(page, "probability");
     const token = page.locator("#editor .token[data-number]");
-    await expect(token.nth(3)).toBeVisible({ timeout: 30_000 });
+    await expect(token.nth(3)).toBeVisible();
     await page.locator("#editor .cm-content").press("Alt+ArrowDown");
     await expect(page.locator("#token")).toBeVisible();
     const after = () =>
@@ -183,7 +183,7 @@ test("in forced colours the model's text, its place and the bars can still be di
   await expect(page.locator("#tab-text")).toHaveCSS("border-bottom-color", canvas);
   await page.locator("#editor .cm-content").press("Alt+ArrowDown");
   const bar = page.locator("#token .bar span").first();
-  await expect(bar).toBeVisible({ timeout: 30_000 });
+  await expect(bar).toBeVisible();
   expect(await bar.evaluate((element) => getComputedStyle(element).backgroundColor)).not.toBe(canvas);
 });
 

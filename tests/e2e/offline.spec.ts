@@ -8,8 +8,6 @@ import { FaultyHost } from "./faulty-host.js";
 import { root } from "./model.js";
 import { expectReady, generate, linkTo, lookInside, textOf } from "./page.js";
 
-test.describe.configure({ timeout: 120_000 });
-
 /** The page below a sub-path, as many hosts serve it. */
 const below = "some/where/";
 
@@ -28,7 +26,7 @@ async function plainHost(): Promise<FaultyHost> {
   return host;
 }
 
-const expectKept = () => expect(page.locator("#offline")).toBeVisible({ timeout: 30_000 });
+const expectKept = () => expect(page.locator("#offline")).toBeVisible();
 
 // real-hosts.spec.ts does the same on hosts without headers.
 test("after one visit to a host with headers, the page works without network, and no large file was fetched twice", async () => {
@@ -74,7 +72,7 @@ test("a new release waits for the user, shares no file with the old one, and fol
     await expectReady(page);
     await expect(page.locator("h1")).toContainText("GPT-2");
     const update = page.locator("#update");
-    await expect(update).toBeVisible({ timeout: 30_000 });
+    await expect(update).toBeVisible();
     expect(host.asked.filter((path) => path.startsWith("models/"))).toEqual([]); // the same bytes
     const other = await context.newPage();
     await other.goto(host.address);
@@ -102,7 +100,7 @@ test("a link to a text survives the reload that enables threads, and is followed
   const host = await plainHost();
   const passage = { prompt: "The sea was", options: { maxNewTokens: 5, seed: 1 }, hash: "0".repeat(64) };
   await page.goto(host.address + linkTo(passage));
-  await expect(page.locator("#finish")).toContainText("This is not the linked text", { timeout: 40_000 });
+  await expect(page.locator("#finish")).toContainText("This is not the linked text");
   await expect(page.locator("#engine")).toContainText("threads-relaxed"); // it was reloaded
   await expect(page.locator("#editor .cm-content")).toHaveText(/^The sea was.+/);
   await page.locator("#editor .cm-content").press("x");
@@ -119,7 +117,7 @@ test("without service workers the page runs on one thread and says so", async ({
   const host = await plainHost();
   const page = await browser.newPage({ serviceWorkers: "block" });
   await page.goto(host.address);
-  await expect(page.locator("#engine")).toContainText("simd-relaxed, 1 thread", { timeout: 30_000 });
+  await expect(page.locator("#engine")).toContainText("simd-relaxed, 1 thread");
   await expect(page.locator("#notice")).toContainText("cross-origin isolated");
   await page.close();
   await host.stop();

@@ -8,7 +8,6 @@ import { expect, test } from "@playwright/test";
 import { FaultyHost } from "./faulty-host.js";
 import { root } from "./model.js";
 
-test.describe.configure({ timeout: 120_000 });
 // The file's own policy refuses a script that was changed.
 test.use({ bypassCSP: false });
 
@@ -42,7 +41,7 @@ for (const [name, damage] of Object.entries(damages)) {
     const file = testInfo.outputPath("damaged.html");
     writeFileSync(file, damage(good));
     await page.goto(pathToFileURL(file).href);
-    await expect(page.getByText(/file is damaged/)).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByText(/file is damaged/)).toBeVisible();
   });
 }
 
@@ -57,9 +56,9 @@ test('the page writes in a frame with sandbox="allow-scripts"', async ({ page })
   try {
     await page.goto(`${host.address}frame`);
     const frame = page.frameLocator("iframe");
-    await expect(frame.locator("#model")).toContainText("12 million", { timeout: 30_000 });
+    await expect(frame.locator("#model")).toContainText("12 million");
     await frame.locator("#generate").click();
-    await expect(frame.locator("#finish")).toContainText("Finished", { timeout: 60_000 });
+    await expect(frame.locator("#finish")).toContainText("Finished");
   } finally {
     await host.stop();
   }

@@ -43,7 +43,7 @@ test.describe("axe-core finds no problem, light and dark,", () => {
     await page.unroute("**/assets/index-*.js");
     await page.route("**/model.safetensors.001", () => {}); // it never arrives
     await page.goto("./");
-    await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
+    await expect(page.locator("#loading-bytes")).toContainText(" of ");
     await expectAccessible(page);
 
     await page.goto("./?model=none");
@@ -90,7 +90,7 @@ test.describe("axe-core finds no problem, light and dark,", () => {
     await open(page);
     await setOption(page, "Tokens", "4");
     await text(page).press("Alt+ArrowDown");
-    await page.locator("#token [aria-pressed=false]").first().click({ timeout: 30_000 });
+    await page.locator("#token [aria-pressed=false]").first().click();
     await expectIdle(page);
     await page.getByRole("button", { name: /^Name “/ }).click();
     const name = page.getByRole("textbox", { name: /^Name of “/ });
@@ -104,7 +104,7 @@ test.describe("axe-core finds no problem, light and dark,", () => {
     await prepareLongText(page);
     await text(page).press("Alt+Enter");
     await page.keyboard.press("Control+Enter");
-    await expect(page.locator("#speed")).toContainText("tokens/s", { timeout: 30_000 });
+    await expect(page.locator("#speed")).toContainText("tokens/s");
     await killWorker(page);
     await expect(page.getByRole("button", { name: "Load the model again" })).toBeVisible();
     await expect(page.locator("html")).toHaveClass(/\bstage\b/);
@@ -167,7 +167,7 @@ test.describe("the focus never falls to the body", () => {
       if (!isSlow) await route.continue(); // else it never arrives
     });
     await page.goto("./");
-    await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
+    await expect(page.locator("#loading-bytes")).toContainText(" of ");
     await page.getByRole("button", { name: "Cancel" }).focus();
     await page.keyboard.press("Enter");
     await expect(page.getByRole("button", { name: "Try again" })).toBeFocused();
@@ -196,12 +196,12 @@ test.describe("the focus never falls to the body", () => {
     await showView(page, "Probability");
     const likeliest = page.locator("#token li button");
     await text(page).press("Alt+ArrowDown");
-    await expect(likeliest.first()).toBeFocused({ timeout: 20_000 }); // as soon as the list has loaded
+    await expect(likeliest.first()).toBeFocused(); // as soon as the list has loaded
     const probability = page.locator("#token .token-head .share");
     await expect(probability).toHaveText("…");
     await likeliest.nth(4).focus();
     await releaseRequests(page);
-    await expect(probability).toHaveText(/%$/, { timeout: 20_000 });
+    await expect(probability).toHaveText(/%$/);
     await expect(likeliest.nth(4)).toBeFocused();
 
     await insertAt(page, 0, "So, ");
@@ -209,7 +209,7 @@ test.describe("the focus never falls to the body", () => {
     await expect(page.locator("#token")).toBeHidden();
 
     await text(page).press("Alt+ArrowDown");
-    await expect(likeliest.first()).toBeFocused({ timeout: 20_000 });
+    await expect(likeliest.first()).toBeFocused();
     await page.locator('#token button[aria-pressed="false"]:enabled').first().focus();
     await page.keyboard.press("Enter");
     expect(await focused(page)).toBe("text");
@@ -218,7 +218,7 @@ test.describe("the focus never falls to the body", () => {
     expect(await textOf(page)).not.toContain(given);
 
     await text(page).press("Alt+ArrowDown");
-    await expect(likeliest).toHaveCount(10, { timeout: 20_000 });
+    await expect(likeliest).toHaveCount(10);
     await likeliest.first().focus();
     await page.evaluate(() => (location.hash = "#view=inside")); // this view has no such panel
     await expect(page.locator("#token")).toBeHidden();
@@ -293,7 +293,7 @@ for (const [name, width, height, textSizes] of [
     await expectFit("a load failed");
     const release = await hold(page, "**/model.safetensors.001");
     await page.goto("./");
-    await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
+    await expect(page.locator("#loading-bytes")).toContainText(" of ");
     await expectFit("the model loads");
     release();
     await expectReady(page);
@@ -306,25 +306,25 @@ for (const [name, width, height, textSizes] of [
     await setOption(page, "Top p", "");
     await setOption(page, "Seed", "");
     await setLength(page, "8");
-    await expect(page.locator("#picture")).toBeVisible({ timeout: 30_000 });
+    await expect(page.locator("#picture")).toBeVisible();
     await expectFit("the options are open");
     await generate(page);
     await expectFit("a text is finished");
     await text(page).press("Control+End");
     await page.keyboard.press("Tab");
-    await expect(page.locator(".suggestions li")).toHaveCount(3, { timeout: 30_000 });
+    await expect(page.locator(".suggestions li")).toHaveCount(3);
     await expectFit("words are suggested");
     await page.keyboard.press("Escape");
     await showView(page, "probability");
     await text(page).press("Alt+ArrowDown");
-    await expect(page.locator("#token li")).toHaveCount(10, { timeout: 30_000 });
+    await expect(page.locator("#token li")).toHaveCount(10);
     await expectFit("a token is told");
     await page.locator("#token [aria-pressed=false]:enabled").first().click();
     await expect(page.locator("#branches")).toBeVisible();
     await expectIdle(page);
     await expectFit("the text has branches");
     await openSection(page, "device");
-    await expect(page.locator("#environment-list li").nth(3)).toBeVisible({ timeout: 30_000 });
+    await expect(page.locator("#environment-list li").nth(3)).toBeVisible();
     await expectFit("the device is told");
     await lookInside(page);
     await expectFit("it looks inside");

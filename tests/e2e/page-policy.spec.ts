@@ -10,7 +10,7 @@ test("the page writes under its own policy without a violation", async ({ page }
     if (/Content Security Policy/i.test(message.text())) offences.push(message.text());
   });
   await page.goto("./");
-  await expect(page.locator("#engine")).toContainText("threads-relaxed", { timeout: 30_000 });
+  await expect(page.locator("#engine")).toContainText("threads-relaxed");
   await writeOn(page);
   await expect(page.locator("#speed")).toContainText("tokens/s");
   expect(offences).toEqual([]);

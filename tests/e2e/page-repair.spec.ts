@@ -82,7 +82,7 @@ test("Generate loads a dead worker's model again, and the text stays until the n
     isBroken ? route.fulfill({ status: 503 }) : route.continue(),
   );
   await writeOn(page);
-  await expect(page.getByRole("alert")).toContainText("503", { timeout: 20_000 }); // after four attempts
+  await expect(page.getByRole("alert")).toContainText("503"); // after four attempts
   expect(await textOf(page)).toBe(text);
   await expect(page.locator("#generate")).toBeEnabled();
   isBroken = false;
@@ -97,7 +97,7 @@ test("Escape during a load cancels Generate, and the load continues; a stalled c
   await page.clock.install();
   const arrive = await hold(page, "**/model.safetensors.001");
   await page.goto("./");
-  await expect(page.locator("#loading-bytes")).toContainText("4.2 MB of", { timeout: 30_000 }); // the other piece
+  await expect(page.locator("#loading-bytes")).toContainText("4.2 MB of"); // the other piece
   await writeOn(page);
   await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
   await page.keyboard.press("Escape");

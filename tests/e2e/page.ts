@@ -17,7 +17,7 @@ async function expectText(page: Page, selector: string, text: string): Promise<v
   const hasText = ([which, part]: readonly [string, string]) =>
     document.querySelector(which)?.textContent.includes(part) ?? false;
   await soon(page, hasText, [selector, text] as const);
-  await expect(page.locator(selector)).toContainText(text, { timeout: 30_000 });
+  await expect(page.locator(selector)).toContainText(text);
 }
 
 /** The model has written, and ended by itself. */
@@ -25,11 +25,11 @@ export const expectFinished = (page: Page): Promise<void> => expectText(page, "#
 
 /** The model no longer writes, because it has finished or was stopped. */
 export const expectIdle = (page: Page): Promise<void> =>
-  expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false", { timeout: 30_000 });
+  expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false");
 
 /** The editor shows the stored text, with a model or without one. */
 export const expectEditor = (page: Page): Promise<void> =>
-  expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
+  expect(page.locator("#editor .cm-content")).toBeVisible();
 
 /** The model is loaded, and no other one is loading. */
 export async function expectReady(page: Page): Promise<void> {
@@ -42,8 +42,8 @@ export async function expectReady(page: Page): Promise<void> {
     );
   };
   await soon(page, isReady, undefined);
-  await expect(page.locator("#engine")).not.toHaveText("–", { timeout: 30_000 });
-  await expect(page.locator("#loading")).toBeHidden({ timeout: 30_000 });
+  await expect(page.locator("#engine")).not.toHaveText("–");
+  await expect(page.locator("#loading")).toBeHidden();
   await expectEditor(page);
   await expect(page.locator("#generate")).toBeEnabled(); // in any language
 }
@@ -244,7 +244,7 @@ export async function stop(page: Page): Promise<void> {
 export async function expectGrowth(page: Page, characters: number): Promise<void> {
   const { length } = await textOf(page);
   const growth = async () => (await textOf(page)).length - length;
-  await expect.poll(growth, { timeout: 30_000 }).toBeGreaterThan(characters);
+  await expect.poll(growth).toBeGreaterThan(characters);
 }
 
 /** A request to the engine's worker. */

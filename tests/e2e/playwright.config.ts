@@ -1,4 +1,5 @@
 import { defineConfig } from "@playwright/test";
+import { hangLimits } from "../support/hang-limits.js";
 import { headlessChromium } from "../support/headless-chromium.js";
 
 /** What most visitors of the page use. The step `e2e` runs these; `e2e-rest` runs all others, which takes about four times as long. */
@@ -19,10 +20,8 @@ export default defineConfig({
   testDir: ".",
   outputDir: "../../build/e2e",
   forbidOnly: Boolean(process.env.CI),
-  retries: process.env.CI ? 1 : 0, // a busy machine may be too slow for pages that use every core; reported as flaky
   workers: 2, // pages compute on all cores, but wait for most of a test
-  timeout: 60_000,
-  expect: { timeout: 20_000 }, // a busy machine is slower, and no test measures time
+  ...hangLimits,
   reporter: [["list"]],
   use: {
     serviceWorkers: "block", // page.route does not see requests that go through one; offline.spec.ts tests it

@@ -8,8 +8,6 @@ import { startApache, startNginx, startPython } from "../embed/servers.js";
 import { root } from "./model.js";
 import { expectReady, generate } from "./page.js";
 
-test.describe.configure({ timeout: 120_000 });
-
 const folder = mkdtempSync(join(tmpdir(), "gpt2-site-"));
 symlinkSync(join(root, "web/dist"), join(folder, "project"));
 test.afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,7 +25,7 @@ for (const [name, start] of [
       await page.goto(`${server.origin}/project/`);
       await expectReady(page);
       await expect(page.locator("#engine")).toContainText("threads-relaxed");
-      await expect(page.locator("#offline")).toBeVisible({ timeout: 30_000 });
+      await expect(page.locator("#offline")).toBeVisible();
       server.stop();
       await expect(async () => expect(fetch(server.origin)).rejects.toThrow()).toPass();
       await page.reload();

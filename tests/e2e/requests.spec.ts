@@ -48,7 +48,7 @@ test("dispose frees memory and threads, also right after a run", async ({ page }
   const loaded = await renderers(page);
   await page.evaluate(() => (window as unknown as { model: { dispose(): Promise<void> } }).model.dispose());
   expect(loaded.workers).toBe(4);
-  const patience = { timeout: 15_000, intervals: [100] }; // a busy machine counts them late
+  const patience = { intervals: [100] };
   await expect.poll(async () => (await renderers(page)).workers, patience).toBe(0);
   const bytes = async () => (await renderers(page)).bytes - before.bytes;
   await expect.poll(bytes, patience).toBeLessThan((loaded.bytes - before.bytes) / 2);

@@ -23,7 +23,7 @@ test("a text with branches is saved in three formats, and the saved web page ope
   await setText(page, hostile);
   await setOption(page, "Tokens", "12");
   await showView(page, "Probability");
-  await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+  await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/);
   await setCaret(page, hostile.length);
   const others = page.locator("#token .alternative[aria-pressed=false]");
   await others.first().click();

@@ -15,8 +15,6 @@ import {
   textOf,
 } from "./page.js";
 
-test.describe.configure({ timeout: 120_000 });
-
 test.beforeEach(async ({ page }) => {
   // Tests cannot answer the browser's save dialog, so the page must not find one.
   await page.addInitScript(() => Reflect.deleteProperty(window, "showSaveFilePicker"));
@@ -32,9 +30,7 @@ test("the page saves itself as one file, which opens from disk and makes no requ
   await page.getByRole("button", { name: "Save as one file" }).click();
   const download = await downloading;
   expect(download.suggestedFilename()).toBe("gpt2-demo.html");
-  await expect(page.locator("#save-status")).toContainText(/Saved: gpt2-demo.html, 12 MB/, {
-    timeout: 30_000,
-  });
+  await expect(page.locator("#save-status")).toContainText(/Saved: gpt2-demo.html, 12 MB/);
   const file = testInfo.outputPath("gpt2-demo.html");
   await download.saveAs(file);
   expect(statSync(file).size).toBeGreaterThan(12_000_000);
@@ -94,7 +90,7 @@ test("a file saved with the text opens with it and continues it", async ({ page,
     await openSection(page, "saving-texts");
     await page.getByRole("button", { name }).click();
     await (await downloading).saveAs(file);
-    await expect(page.locator("#save-status")).toContainText("Saved: ", { timeout: 30_000 });
+    await expect(page.locator("#save-status")).toContainText("Saved: ");
   };
   await saveTo("Save with the text");
   const context = await browser.newContext({ offline: true });

@@ -30,8 +30,7 @@ const fact = (page: Page, name: string) =>
     .locator("dl > div", { has: page.getByText(name, { exact: true }) })
     .locator("dd");
 const likeliest = (page: Page) => panel(page).getByRole("listitem");
-const expectScored = (page: Page) =>
-  expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+const expectScored = (page: Page) => expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/);
 
 async function see(page: Page, view: string): Promise<void> {
   await showView(page, view);
@@ -68,7 +67,7 @@ test("each word is tinted by its probability or rank, and its details list the a
   await test.step("the details show the token's facts and its alternatives", async () => {
     await setCaret(page, "Once upon a".length);
     await expect(share(page)).toHaveText("100.0%");
-    await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+    await expect(likeliest(page)).toHaveCount(10);
     await expect(fact(page, "Rank")).toHaveText("1");
     await expect(fact(page, "Choice")).toHaveText(/^as open as among \d+\.\d equally/);
     await expect(likeliest(page).first()).toHaveText("␣a100.0%");
@@ -116,7 +115,7 @@ test("text is tinted while the model writes it, or once it stops; an edit makes 
       const tinted = [...document.querySelectorAll("#editor .token")];
       return isBusy ? tinted.map(({ textContent }) => textContent).join("").length : 0;
     });
-  await expect.poll(tintedWhileBusy, { timeout: 20_000 }).toBeGreaterThan(given.length + 20);
+  await expect.poll(tintedWhileBusy).toBeGreaterThan(given.length + 20);
   await stop(page);
   await expectScored(page);
   await expect(page.locator("#finish")).toContainText("Stopped,"); // scoring does not change the text
@@ -130,7 +129,7 @@ test("text is tinted while the model writes it, or once it stops; an edit makes 
   await expectScored(page);
 
   await setCaret(page, given.length);
-  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  await expect(likeliest(page)).toHaveCount(10);
   await insertAt(page, 0, "So, ");
   await expect(likeliest(page)).toHaveCount(0);
 });
@@ -160,7 +159,7 @@ test("the tokenizer's view shows the tokens, ids and bytes, of whole characters"
   await setText(page, "The end. The"); // where the model might end the text
   await text(page).press("Alt+ArrowDown");
   const end = likeliest(page).getByRole("button", { name: "<|endoftext|>" });
-  await expect(end).toBeDisabled({ timeout: 20_000 }); // because it writes nothing
+  await expect(end).toBeDisabled(); // because it writes nothing
   await expect(likeliest(page).first().getByRole("button")).toBeEnabled();
 });
 
@@ -192,16 +191,16 @@ test("a long text is tokenized at once and tinted as its scores arrive; nothing 
   const sentence = "Once upon a time there was a strawberry elephant. ";
   await setText(page, sentence.repeat(90)); // longer than the context
   await showView(page, "Tokens");
-  await expect(page.locator("#editor .cut-0").first()).toBeVisible({ timeout: 20_000 });
+  await expect(page.locator("#editor .cut-0").first()).toBeVisible();
   await expect(page.locator("#scored")).toHaveText("Reading the text: 0%");
   await setCaret(page, "Once upon a".length);
   await expect(shownToken(page)).toHaveText("␣a");
   await expect(share(page)).toHaveText("…");
-  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 }); // only the score is held back
+  await expect(likeliest(page)).toHaveCount(10); // only the score is held back
   await showView(page, "Probability");
   await expect(page.locator("#editor .token")).toHaveCount(0);
   await releaseRequests(page);
-  await expect(page.locator("#editor .band-0").first()).toBeVisible({ timeout: 20_000 });
+  await expect(page.locator("#editor .band-0").first()).toBeVisible();
   await expectScored(page);
   const asked: SeenRequest[] = [];
   /** The last request that changed what the engine has read. */
@@ -216,9 +215,7 @@ test("a long text is tokenized at once and tinted as its scores arrive; nothing 
   await test.step("other views and places of the caret reuse the known scores", async () => {
     for (const view of ["Rank", "Tokens"]) await see(page, view);
     await showView(page, "Inside");
-    await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /, {
-      timeout: 30_000,
-    });
+    await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /);
     await showView(page, "Probability");
     for (const [repeat, word] of [
       [1, "upon"],
@@ -228,7 +225,7 @@ test("a long text is tokenized at once and tinted as its scores arrive; nothing 
       await setCaret(page, sentence.length * repeat + sentence.indexOf(word) + word.length);
       await expect(shownToken(page)).toHaveText(`␣${word}`);
       const chosen = likeliest(page).getByRole("button", { pressed: true });
-      await expect(chosen).toHaveCount(1, { timeout: 20_000 });
+      await expect(chosen).toHaveCount(1);
       await expect(chosen.locator(".share")).toHaveText((await share(page).textContent()) ?? "");
     }
     await expectScored(page);
@@ -345,7 +342,7 @@ test("the alternatives of a word appear beside it, and the text stays in sight",
   await see(page, "Probability");
   const at = await placeOf(page, long.indexOf("straw") + 2, 0.5);
   await page.mouse.click(at.x, at.y);
-  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  await expect(likeliest(page)).toHaveCount(10);
   const [box, word, dock] = await Promise.all([
     panel(page).boundingBox(),
     page.locator("#editor .shown-token").boundingBox(),
@@ -380,7 +377,7 @@ test("in a small window the alternatives come first in a sheet, and half of the 
       const heightOf = async () => (await dock.boundingBox())?.height ?? Infinity;
       expect(await heightOf()).toBeLessThanOrEqual(height / 2);
       await setCaret(page, long.lastIndexOf("straw") + 3);
-      await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+      await expect(likeliest(page)).toHaveCount(10);
       await expect(page.locator("#editor .shown-token")).toBeInViewport({ ratio: 0.9 });
       expect(await heightOf()).toBeLessThanOrEqual(height / 2);
       expect((await dock.boundingBox())?.y).toBeGreaterThanOrEqual(height / 2);
@@ -413,7 +410,7 @@ test("the alternatives also appear in the plain text until you continue, and wor
   await setText(page, given);
   const at = await placeOf(page, given.indexOf("elephant") + 2, 0.5);
   await page.mouse.click(at.x, at.y);
-  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  await expect(likeliest(page)).toHaveCount(10);
   expect(await marked(page)).toBe("elephant");
   await expect(share(page)).toHaveText("< 0.1%"); // not among the likeliest tokens
   await expect(fact(page, "Rank")).toHaveText("122");
@@ -425,7 +422,7 @@ test("the alternatives also appear in the plain text until you continue, and wor
   await setText(page, given);
   await setCaret(page, "Once upon a".length);
   await text(page).press("Alt+ArrowDown");
-  await expect(likeliest(page).first().getByRole("button")).toBeFocused({ timeout: 20_000 });
+  await expect(likeliest(page).first().getByRole("button")).toBeFocused();
   await expect(share(page)).toHaveText("100.0%");
   await page.keyboard.press("ArrowDown");
   await expect(likeliest(page).nth(1).getByRole("button")).toBeFocused();

@@ -65,7 +65,7 @@ test("opening a link writes exactly the same text, and says so; typing meanwhile
 
   const other = await context.newPage();
   await other.goto(link);
-  await expect(other.locator("#finish")).toHaveText(identical, { timeout: 40_000 });
+  await expect(other.locator("#finish")).toHaveText(identical);
   expect(await textOf(other)).toBe(text);
 
   const third = await context.newPage();
@@ -101,7 +101,7 @@ test("a link contains the text around the last run, and the options", async ({ p
 
   const other = await context.newPage();
   await other.goto(await copyLink(page));
-  await expect(other.locator("#finish")).toHaveText(identical, { timeout: 40_000 });
+  await expect(other.locator("#finish")).toHaveText(identical);
   expect(await textOf(other)).toBe(text);
   expect(await modelsText(other)).toBe(await modelsText(page));
   await openSection(other, "options");
@@ -114,8 +114,7 @@ test("a link contains the text around the last run, and the options", async ({ p
 test("the page says so if a link's text differs or has no run, or the link is invalid", async ({ page }) => {
   const options = { maxNewTokens: 5, seed: 1, temperature: "high" };
   await page.goto(`./${linkTo({ prompt: "Once upon", options, hash: "0".repeat(64) })}`);
-  const expectFinish = (said: string) =>
-    expect(page.locator("#finish")).toContainText(said, { timeout: 40_000 });
+  const expectFinish = (said: string) => expect(page.locator("#finish")).toContainText(said);
   await expectFinish("This is not the linked text");
   const text = await textOf(page);
   expect(text).toMatch(/^Once upon.+/s);
@@ -133,7 +132,7 @@ test("an open page follows a new link, until you stop it", async ({ page }) => {
   const link = linkTo({ prompt: "The sea was", options, hash: "0".repeat(64) });
   await open(page);
   await page.evaluate((hash) => (location.hash = hash), link);
-  await expect.poll(() => textOf(page), { timeout: 30_000 }).toMatch(/^The sea was.+/s);
+  await expect.poll(() => textOf(page)).toMatch(/^The sea was.+/s);
   const said = await recordStatus(page);
   await stop(page);
   await setOption(page, "Tokens", "5");

@@ -19,7 +19,7 @@ test("each sentence is announced whole and in order, and the end after the last"
   await setLength(page, "60");
   await setOption(page, "Seed", "3");
   const written = (await generate(page)).slice("Once upon a time there was a dog.".length);
-  await expect(spoken(page).last()).toHaveText(/^Finished, \d+ tokens/, { timeout: 20_000 });
+  await expect(spoken(page).last()).toHaveText(/^Finished, \d+ tokens/);
   const all = await spoken(page).allTextContents();
   expect(all.length).toBeGreaterThan(3);
   expect(all.slice(0, -1).join(" ").split(/\s+/)).toEqual(written.trim().split(/\s+/));
@@ -36,7 +36,7 @@ test("stopping the model is announced, too", async ({ page }) => {
   await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(400);
   await page.keyboard.press("Escape");
   await expect(page.locator("#finish")).toContainText("Stopped,");
-  await expect(spoken(page).last()).toHaveText(/^Stopped, /, { timeout: 15_000 });
+  await expect(spoken(page).last()).toHaveText(/^Stopped, /);
   expect(await spoken(page).count()).toBeLessThan(6); // most of the text was not announced
 });
 
@@ -57,5 +57,5 @@ test("reading aloud can be switched off, also for the next visit", async ({ page
   await option.check();
   await setText(page, "Once upon a time there was a dog.");
   await generate(page);
-  await expect.poll(() => spoken(page).count(), { timeout: 20_000 }).toBeGreaterThan(2);
+  await expect.poll(() => spoken(page).count()).toBeGreaterThan(2);
 });

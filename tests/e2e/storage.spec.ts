@@ -4,8 +4,6 @@ import { expect, test, type Page } from "@playwright/test";
 import { CountingHost, demoBytes, load, write } from "./counting-host.js";
 import { inPage } from "./model.js";
 
-test.describe.configure({ timeout: 120_000 }); // many loads in one test
-
 let host: CountingHost;
 test.beforeEach(async ({ page }) => {
   host = new CountingHost();
@@ -19,7 +17,7 @@ test("if a tab dies during a download, another tab downloads only the rest", asy
   const dying = await context.newPage();
   await dying.goto(host.page);
   void write(dying).catch(() => undefined);
-  await expect.poll(() => host.weightBytes, { timeout: 30_000 }).toBeGreaterThan(1_000_000);
+  await expect.poll(() => host.weightBytes).toBeGreaterThan(1_000_000);
   const waiting = write(page);
   await dying.close(); // the host keeps sending for a while, because it learns of the closed connection later
   expect((await waiting).notStored).toBeNull();
@@ -31,7 +29,7 @@ test("reloads during a download fetch no byte twice", async ({ page }) => {
   for (let cut = 1; cut <= 4; ++cut) {
     void write(page).catch(() => undefined);
     const until = (demoBytes() * cut) / 5;
-    await expect.poll(() => host.weightBytes, { timeout: 30_000, intervals: [10] }).toBeGreaterThan(until);
+    await expect.poll(() => host.weightBytes, { intervals: [10] }).toBeGreaterThan(until);
     await page.reload();
   }
   host.bytesPerSecond = Infinity;
@@ -62,7 +60,7 @@ test("after the site's data is cleared, also during a load, an open page loads a
     devTools.send("Storage.clearDataForOrigin", { origin: new URL(host.page).origin, storageTypes: "all" });
   host.bytesPerSecond = 8e6;
   const loading = write(page);
-  await expect.poll(() => host.weightBytes, { timeout: 30_000 }).toBeGreaterThan(demoBytes() / 3);
+  await expect.poll(() => host.weightBytes).toBeGreaterThan(demoBytes() / 3);
   await clear();
   const { written } = await loading;
   host.bytesPerSecond = Infinity;

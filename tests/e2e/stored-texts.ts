@@ -25,7 +25,5 @@ export const storedTexts = (page: Page): Promise<StoredText[]> =>
 
 /** Resolves when `text` is stored. */
 export async function expectStored(page: Page, text: string): Promise<void> {
-  await expect
-    .poll(async () => (await storedTexts(page)).map((each) => each.text), { timeout: 10_000 })
-    .toContain(text);
+  await expect.poll(async () => (await storedTexts(page)).map((each) => each.text)).toContain(text);
 }

@@ -92,7 +92,7 @@ test("a full disk shows a notice, which disappears once there is room", async ({
   await setText(page, "A cat. ".repeat(100_000));
   await expect(notStored(page)).toContainText("no room left");
   await session.send("Storage.overrideQuotaForOrigin", { origin });
-  await expect(notStored(page)).toBeHidden({ timeout: 20_000 });
+  await expect(notStored(page)).toBeHidden();
   await page.reload();
   await expectEditor(page);
   expect((await textOf(page)).length).toBe(700_000);

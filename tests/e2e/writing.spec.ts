@@ -145,7 +145,7 @@ test("Another keeps the previous text: buttons, arrow keys, Undo and a reload le
   const longer = await generate(page);
   await expect(place).toBeHidden(); // the caret is at another place
   await another(page).click();
-  await expect(page.locator("#finish")).toContainText("This is the same text again.", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("This is the same text again.");
   expect(await textOf(page)).toBe(longer);
   await expect(place).toBeHidden();
 });

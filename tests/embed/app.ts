@@ -130,7 +130,7 @@ export async function expectStory(page: Page, url: string, engine: string): Prom
   const output = page.locator("output");
   const written = async () =>
     [await output.textContent({ timeout: 1000 }).catch(() => ""), ...troubles].join("\n");
-  await expect.poll(written, { timeout: 45_000 }).toBe(expectedText());
+  await expect.poll(written).toBe(expectedText());
   await expect(page.locator("small")).toContainText(engine);
 }
 
@@ -146,9 +146,7 @@ export async function expectWriter(page: Page, url: string): Promise<void> {
       if (value === "Once upon a time" && button?.textContent === "Write") button.click();
       return value;
     });
-  await expect
-    .poll(() => written().catch(() => ""), { timeout: 45_000 })
-    .toBe(`Once upon a time${expectedText()}`);
+  await expect.poll(() => written().catch(() => "")).toBe(`Once upon a time${expectedText()}`);
 }
 
 const freePort = () =>

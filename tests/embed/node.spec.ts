@@ -9,12 +9,14 @@ import { native } from "../e2e/model.js";
 import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
 import { readSafetensors } from "../web/support/safetensors.js";
 import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { hangLimits } from "../support/hang-limits.js";
 import { expectedText, jsonLines, makeApp, root } from "./app.js";
 
 const demo = join(root, "web/models/demo");
+const untilHung = { timeout: hangLimits.timeout };
 
 test("a model from a folder writes what the command line does, and the program ends by itself", () => {
-  const options = { cwd: makeApp("node"), encoding: "utf8", timeout: 45_000 } as const;
+  const options = { cwd: makeApp("node"), encoding: "utf8", ...untilHung } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, ["main.js", demo], options);
   expect([status, stdout]).toEqual([0, expectedText()]);
   expect(stderr).toMatch(/^threads/);
@@ -26,7 +28,7 @@ async function inApp(code: string): Promise<unknown[]> {
     import { loadModel, LoadError } from "gpt2-wasm";
     const print = (value) => console.log(JSON.stringify(value));`;
   const args = ["--input-type=module", "-e", imports + code];
-  const options = { cwd: makeApp("node"), timeout: 45_000 };
+  const options = { cwd: makeApp("node"), ...untilHung };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
   return jsonLines(stdout);
 }

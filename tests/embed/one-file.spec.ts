@@ -9,8 +9,6 @@ import { inBrowsers } from "../browsers/tab.js";
 import { makeModel } from "../bench/models.mjs";
 import { root } from "./app.js";
 
-test.describe.configure({ timeout: 300_000 });
-
 const file = join(root, "build/embed/gpt2.html");
 
 test.beforeAll(() => {

@@ -1,4 +1,5 @@
 import { defineConfig } from "@playwright/test";
+import { hangLimits } from "../support/hang-limits.js";
 import { headlessChromium } from "../support/headless-chromium.js";
 
 /** Tests that install what they need from the registry, which takes minutes. The light apps of tools.spec.ts are left out. */
@@ -9,10 +10,8 @@ export default defineConfig({
   outputDir: "../../build/embed-results",
   globalSetup: "./global-setup.ts",
   forbidOnly: Boolean(process.env.CI),
-  retries: process.env.CI ? 1 : 0,
   workers: 1, // pages compute on all cores
-  timeout: 60_000,
-  expect: { timeout: 20_000 }, // a busy machine is slower, and no test measures time
+  ...hangLimits,
   reporter: [["list"]],
   use: {
     launchOptions: {

@@ -57,7 +57,7 @@ test("README.md's snippet for the module writes 64 tokens of a model from the Hu
   const hub = await startDemoHub(page, () => {});
   const host = await serve({ "/": folderOf(moduleSnippet) }, isolation);
   await page.goto(`${host.origin}/index.html`);
-  await expect(page.locator("body")).toHaveText(/(\W+\w+){30}/, { timeout: 45_000 });
+  await expect(page.locator("body")).toHaveText(/(\W+\w+){30}/);
   expect(hub.asked.some(({ path }) => path.includes("openai-community/gpt2"))).toBe(true);
   await host.close();
   hub.stop();
@@ -72,11 +72,9 @@ for (const [name, folder] of [
     await page.goto(`${host.origin}/index.html`);
     const writer = page.locator("gpt2-writer");
     await writer.getByRole("button").click();
-    await expect(writer.getByRole("textbox")).toHaveValue(/^Once upon a time(\W+\w+){10}/, {
-      timeout: 45_000,
-    });
+    await expect(writer.getByRole("textbox")).toHaveValue(/^Once upon a time(\W+\w+){10}/);
     await page.locator("#letter").pressSequentially("Once upon a time, there was a little");
-    await expect(page.locator("gpt2-autocomplete .ghost")).toHaveText(/\w/, { timeout: 45_000 });
+    await expect(page.locator("gpt2-autocomplete .ghost")).toHaveText(/\w/);
     await host.close();
   });
 }

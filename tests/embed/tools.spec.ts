@@ -10,8 +10,6 @@ import { settingFor } from "./servers.js";
 import { tools, type Tool, type TriedVersion } from "./tools.js";
 import { checkTable } from "./written-table.js";
 
-test.describe.configure({ timeout: 300_000 }); // they are installed first
-
 /** Apps that are tried after every change. */
 const light = ["Vite 5.4.21", "Vite 8.3.8", "webpack 5.112.2", "Next.js 16.4.6"];
 
