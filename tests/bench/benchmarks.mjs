@@ -2,7 +2,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
-import { root } from "../../engine/toolchain/build.mjs";
 import { downloadBytes } from "../support/download-size.mjs";
 import { gpt2Sizes, made, makeGguf, makeHubModel, makeModel, makePrompt } from "./models.mjs";
 import { installPeers, llamaVersion, peersFolder, peerVersions } from "./peers/install.mjs";
@@ -26,7 +25,6 @@ export const measures = {
 };
 /** Runs of each measure in a round. The fastest counts, because other processes can only slow a run down. */
 const turns = 3;
-export const floorFolder = join(root, "build/bench/floor");
 
 /** @param {readonly number[]} values */
 export const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
@@ -37,7 +35,6 @@ const inChromium = (flags, name, { load, make, runtimeBytes, options = {} }) => 
   async take(round) {
     const folders = {
       "/model": await make(),
-      "/floor/": floorFolder,
       "/peers/": join(peersFolder, "node_modules"),
     };
     const use = async ({ ask }) => {

@@ -1,4 +1,5 @@
 // Runs in the tab of tab.mjs: asks its host for tasks, performs them, and sends their results.
+import { startReaders } from "./readers.mjs";
 
 const at = (path) => new URL(path, location.href).href;
 /** Reads and writes with what was loaded last: peer({ ids, text }, new tokens) gives tokens per second, { prefill, decode }. */
@@ -58,12 +59,11 @@ async function loadOurs({ variant, threads, lookup = false, n = 1 }) {
     weightBytes -
     4 * nPositions * nEmbd +
     2 * nLayer * context * (kv === "q8" ? nEmbd + 4 * nHead : 4 * nEmbd);
-  const { Readers } = await import(at("/floor/readers.js"));
-  const readers = await Readers.open(threads, bytesAt(64));
+  const read = await startReaders(threads, bytesAt(64));
   peer = async ({ ids }, maxNewTokens) => {
     const prompt = ids.map((id) => id % (vocabSize - 1));
     const { timings } = await gpt2.complete(prompt, { maxNewTokens, ignoreEos: true, seed: 1, lookup, n });
-    const floor = (await readers.read()) / bytesAt(ids.length + maxNewTokens / 2); // steps per second
+    const floor = (await read()) / bytesAt(ids.length + maxNewTokens / 2); // steps per second
     const { promptTokensPerSecond: prefill, decodedTokensPerSecond: decode } = timings;
     return { prefill, decode, share: decode / n / floor };
   };

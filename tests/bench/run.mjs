@@ -2,12 +2,10 @@
 // and the options.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildSync } from "esbuild";
-import { buildPreset, buildWeb, root } from "../../engine/toolchain/build.mjs";
+import { buildPreset, buildWeb } from "../../engine/toolchain/build.mjs";
 import { aptInstall, benchPackages } from "../../engine/toolchain/system-packages.mjs";
-import { benchmarks, floorFolder, measures, median } from "./benchmarks.mjs";
+import { benchmarks, measures, median } from "./benchmarks.mjs";
 import { chromiumPath } from "./tab.mjs";
 
 /** Figures by row and column. @typedef {Record<string, Record<string, number>>} Rows */
@@ -87,8 +85,6 @@ if (!given["no-build"]) {
   buildWeb();
   buildPreset("native", { targets: ["gpt2-weights"] });
 }
-const readers = [join(root, "web/page/models/readers.ts")]; // the page's code that measures what memory allows
-buildSync({ entryPoints: readers, outdir: floorFolder, bundle: true, format: "esm" });
 
 const contenders = benchmark.contenders({ ...given, threads });
 const samples = contenders.map(() => /** @type {Record<string, number>[]} */ ([]));

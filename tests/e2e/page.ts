@@ -9,7 +9,7 @@ import type { EditorView } from "@codemirror/view";
  */
 const soon = <A>(page: Page, isSo: (argument: A) => boolean, argument: A): Promise<unknown> =>
   page
-    .waitForFunction(isSo as (value: unknown) => boolean, argument, { polling: 50, timeout: 20_000 })
+    .waitForFunction(isSo as (value: unknown) => boolean, argument, { polling: 50 })
     .catch(() => undefined);
 
 /** `selector` shows `text`. */

@@ -184,12 +184,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerCopying(ui, state, editor);
   offerAlternatives(ui, state, editor);
   offerSaving(ui, state);
-  offerDevice(
-    ui,
-    state,
-    () => showModel(ui, state),
-    (work) => queue.putFirst(work),
-  );
+  offerDevice(ui, state, () => showModel(ui, state));
   offerMenu(ui);
   offerPanel(ui, state);
   offerLibrary({ ui, state, writing, tab: page.tab, focusText });

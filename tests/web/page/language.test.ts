@@ -124,11 +124,8 @@ function wordsIn(source: string): string[] {
   return found;
 }
 
-/**
- * The language files, the words by which the page detects a language, and the report of the self-test. The report is for
- * developers of browsers, and always in English.
- */
-const exempt = /^language[\\/](?:en|de|foreign)\.ts$|^parts[\\/]device[\\/]self-test[\\/](?!panel)/;
+/** The language files, and the words by which the page detects a language. */
+const exempt = /^language[\\/](?:en|de|foreign)\.ts$/;
 
 const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
   (file) => file.endsWith(".ts") && !exempt.test(file),

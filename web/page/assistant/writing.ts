@@ -129,9 +129,12 @@ export class Writing {
     return seconds ? phrase("awaitsModelFor", { time: formatLeft(seconds) }) : phrase("awaitsModel");
   }
 
-  private showTimings({ timings }: GenerateSummary): void {
+  /** `bytesPerToken` are the weights that are read for each token. */
+  private showTimings({ timings }: GenerateSummary, bytesPerToken: number): void {
     const { state } = this.setting;
-    state.tokensPerSecond.value = timings.decodedTokens > 0 ? timings.decodedTokensPerSecond : undefined;
+    const rate = timings.decodedTokens > 0 ? timings.decodedTokensPerSecond : undefined;
+    state.tokensPerSecond.value = rate;
+    if (rate) state.weightsPerSecond.value = rate * bytesPerToken;
     state.firstTokenMs.value = timings.firstTokenMs;
   }
 
@@ -187,15 +190,16 @@ export class Writing {
       }
       chosen = state.chosen.peek();
       prompt = editor.textBefore(editor.run?.from ?? from); // the visitor may type while the model loads
+      const { hasTokenizer, weightBytes } = model.info;
       const call: GenerateCall = {
         ...withSpecialTokens,
-        heal: model.info.hasTokenizer, // completes the word if the caret is in one
+        heal: hasTokenizer, // completes the word if the caret is in one
         ...options,
         signal,
         onSummary: (summary) => {
           batch.flush();
           voice.finish();
-          this.showTimings(summary);
+          this.showTimings(summary, weightBytes / (options.n ?? 1));
           isEnd = summary.finishReason === "eos" && all.every((token) => token.text === "");
           said = summaryOf(summary, all.filter(({ healed }) => healed !== "all").length);
         },

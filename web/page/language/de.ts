@@ -537,29 +537,7 @@ export const device: Translated<Sections["device"]> = {
   otherHosts: "Andere kontaktierte Server: {list}.",
   noNetwork: "Keines: Nichts, was du schreibst, verlässt dieses Gerät.",
 
-  speed: "{rate}: {share} dessen, was der Speicher dieses Geräts zulässt, {floor}.",
   notRead: "Der Zustand der Engine konnte nicht gelesen werden: {why}.",
-  measure: "Tempo messen",
-  measuring: "Wird gemessen, einige Sekunden…",
-  measured: "Gemessen.",
-  interrupted: "Die Messung wurde unterbrochen.",
-  notMeasured: "Das Tempo konnte nicht gemessen werden: {why}.",
-
-  test: "Diesen Browser prüfen",
-  testHelp: "Prüft, ob er Bit für Bit wie jeder andere rechnet. Dauert einige Sekunden.",
-  testing: { one: "Wird geprüft: {count} Test fertig…", other: "Wird geprüft: {count} Tests fertig…" },
-  testInterrupted: "Die Prüfung wurde unterbrochen.",
-  notTested: "Die Prüfung konnte nicht ausgeführt werden: {why}.",
-  passed: "Bestanden: alle {count} Tests. Dieser Browser rechnet wie jeder andere.",
-  failed: "Nicht bestanden: {failed} von {count} Tests.",
-  likelyBug:
-    "Die Engine berechnet überall dieselben Bits; sehr wahrscheinlich ist es also ein Fehler des Browsers. Aktualisiere ihn und prüfe noch einmal; bleibt es dabei, schick den Bericht an die Betreiber dieser Seite und an die",
-  bugs: "Fehlerdatenbank von {name}",
-  report: "Bericht des Selbsttests",
-  copyReport: "Bericht kopieren",
-  reportCopied: "Kopiert.",
-  copyReportYourself:
-    "Diese Seite darf die Zwischenablage nicht benutzen. Der Bericht ist markiert: Kopiere ihn selbst.",
 
   given: "Was dieser Browser und dieser Server bieten",
   "has.simd": "SIMD",

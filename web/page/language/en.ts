@@ -554,28 +554,7 @@ export const device = {
   otherHosts: "Other hosts that were contacted: {list}.",
   noNetwork: "None: nothing that you write leaves this device.",
 
-  speed: "{rate}: {share} of what this device's memory allows, {floor}.",
   notRead: "The state of the engine could not be read: {why}.",
-  measure: "Measure speed",
-  measuring: "Measuring, a few seconds…",
-  measured: "Measured.",
-  interrupted: "The measurement was interrupted.",
-  notMeasured: "The speed could not be measured: {why}.",
-
-  test: "Test this browser",
-  testHelp: "Checks that this browser computes the same bits as every other. Takes a few seconds.",
-  testing: { one: "Testing: {count} check done…", other: "Testing: {count} checks done…" },
-  testInterrupted: "The test was interrupted.",
-  notTested: "The test could not be run: {why}.",
-  passed: "Passed: all {count} checks. This browser computes the same as every other.",
-  failed: "Failed: {failed} of {count} checks.",
-  likelyBug:
-    "The engine computes the same bits everywhere, so this is most likely a bug of the browser. Update it and test again; if it still fails, send the report to the owner of this page, and to the",
-  bugs: "bug tracker of {name}",
-  report: "Report of the self-test",
-  copyReport: "Copy report",
-  reportCopied: "Copied.",
-  copyReportYourself: "This page may not use the clipboard. The report is selected: copy it yourself.",
 
   given: "What this browser and this host provide",
   "has.simd": "SIMD",

@@ -33,12 +33,5 @@ export function weightBytesOf(parameters: number, weights: "q8" | "q4"): number 
 /** Memory of an engine with these weights, as measured for GPT-2 124M and XL with their longest text. */
 export const memoryOf = (weightBytes: number): number => weightBytes * 1.1 + 65e6;
 
-/** A token's usual share of the speed that memory allows: docs/understand/performance.md. */
-const usualShare = 0.75;
-
-/** Tokens per second if this device's threads read `bytesPerSecond`. */
-export const rateOf = (weightBytes: number, bytesPerSecond: number): number =>
-  (usualShare * bytesPerSecond) / weightBytes;
-
 /** Rounds an estimate to two digits. */
 export const roundToTwoDigits = (value: number): number => Number(value.toPrecision(2));

@@ -2,24 +2,20 @@
 import { formatBytes, formatNumber } from "../language/numbers.js";
 import { phrase } from "../language/models.js";
 import type { PageState } from "../state/page-state.js";
-import { memoryOf, rateOf, roundToTwoDigits } from "./estimate.js";
-import { readingSpeed } from "./reading-speed.js";
+import { memoryOf, roundToTwoDigits } from "./estimate.js";
 
-/** The expected speed of a model with these weights; undefined if it cannot be measured here. */
-export async function expectedRate(
-  state: PageState,
-  weightBytes: number,
-): Promise<(() => string) | undefined> {
-  const speed = await readingSpeed(state);
+/** The expected speed of a model with these weights; undefined before the page has written a text. */
+export function expectedRate(state: PageState, weightBytes: number): (() => string) | undefined {
+  const speed = state.weightsPerSecond.peek();
   if (speed === undefined) return undefined;
-  const perSecond = roundToTwoDigits(rateOf(weightBytes, speed));
+  const perSecond = roundToTwoDigits(speed / weightBytes);
   return () => phrase("rate", { value: formatNumber(perSecond, perSecond < 10 ? 1 : 0) });
 }
 
 /** For weights of this size in memory, in the page's language at the time of the call. */
-export async function expectationOf(state: PageState, weightBytes: number): Promise<() => string> {
+export function expectationOf(state: PageState, weightBytes: number): () => string {
   const bytes = roundToTwoDigits(memoryOf(weightBytes));
   const memory = () => phrase("expectedMemory", { memory: formatBytes(bytes) });
-  const rate = await expectedRate(state, weightBytes);
+  const rate = expectedRate(state, weightBytes);
   return rate ? () => `${memory()} ${phrase("expectedRate", { rate: rate() })}` : memory;
 }

@@ -63,15 +63,13 @@ it("the arrow keys move within the menu, an item opens its section, and Escape r
 
 it("the section Device says why the state of the engine could not be read", async () => {
   const ui = mountMarkup("device", "devicePanel");
-  const ignore = () => {};
-  offerDevice(ui, makeState(), ignore, ignore);
+  offerDevice(ui, makeState(), () => {});
   expect(ui.devicePanel.childElementCount).toBe(0);
   ui.device.open = true;
   ui.device.dispatchEvent(new Event("toggle"));
   const status = () => ui.devicePanel.querySelector("[role=status]")?.textContent;
   const sentence = "The state of the engine could not be read: no worker.";
   await vi.waitUntil(() => status() === sentence, 20_000);
-  expect(isOff(ui.devicePanel.querySelector("button"))).toBe(true); // without a model there is nothing to measure
 });
 
 it("the example of a first visit stays until the visitor chooses another model", async () => {

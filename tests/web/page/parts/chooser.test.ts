@@ -7,7 +7,7 @@ import { SiteModels } from "../../../../web/page/parts/chooser/site-models.js";
 import { showStored } from "../../../../web/page/parts/chooser/stored.js";
 import { currentLanguage, wordsOf } from "../../../../web/page/language/translation.js";
 import type { ChosenModel } from "../../../../web/page/state/page-state.js";
-import { makeState, mountMarkup, settle } from "../../support/page-part.js";
+import { makeState, mountMarkup } from "../../support/page-part.js";
 
 const stored: StoredModel = {
   id: "hf:user/tale@main",
@@ -24,10 +24,6 @@ vi.mock(import("../../../../web/src/client/index.js"), async (original) => ({
   listModels: () => Promise.resolve([stored]),
   keepModel: vi.fn(() => Promise.resolve(true)),
   removeModel: vi.fn(() => Promise.resolve(true)),
-}));
-
-vi.mock(import("../../../../web/page/models/reading-speed.js"), () => ({
-  readingSpeed: () => Promise.resolve(10e9),
 }));
 
 it("the demo is listed by its name in the page's language, other models by the name that the owner gave them", async () => {
@@ -74,21 +70,14 @@ it("the line offers GPT-2 while the demo is chosen, and describes another model 
 });
 
 it.each([
-  ["a computer with memory to spare", 8, true],
-  ["a computer with little memory", 2, false],
-  ["a browser that does not state the memory", undefined, false],
-])("once the demo has written, the line states GPT-2's speed: %s", async (_, deviceMemory, isShown) => {
-  vi.stubGlobal("navigator", { deviceMemory });
-  vi.stubGlobal("matchMedia", (query: string) => ({ matches: query === "(pointer: fine)" }));
+  ["a mouse", true],
+  ["a touch screen", false],
+])("with %s, the line estimates GPT-2's speed from that of the written text: %s", (_, isFine) => {
+  vi.stubGlobal("matchMedia", () => ({ matches: isFine }));
   const { ui, state } = mountLine();
-  state.activity.value = { kind: "writing", stop: () => Promise.resolve() };
-  await settle();
   expect(ui.modelOfferFacts.textContent).not.toContain("tokens/s");
-  state.activity.value = { kind: "idle" };
-  await settle();
-  // GPT-2's weights in q8 at 10 GB/s, of which the engine uses a part.
-  const [, rate = "0"] = /about (\d+) tokens\/s here/.exec(ui.modelOfferFacts.textContent) ?? [];
-  expect(Number(rate) > 20 && Number(rate) < 100).toBe(isShown);
+  state.weightsPerSecond.value = 10e9; // GPT-2 has 140 MB of weights in q8
+  expect(ui.modelOfferFacts.textContent.includes("about 71 tokens/s here")).toBe(isFine);
 });
 
 it.each([

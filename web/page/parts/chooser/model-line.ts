@@ -30,26 +30,14 @@ function describeModel(ui: LineElements, state: PageState): void {
   });
 }
 
-/**
- * Adds the expected speed of GPT-2. Measuring reads as much memory as a model takes. So it waits until the visitor points at
- * the offer or, on a computer with memory to spare, has seen the demo write.
- */
-async function showSpeed(ui: LineElements, state: PageState): Promise<void> {
+/** Adds the expected speed of GPT-2. On touch screens the line has no room for it. */
+function showSpeed(ui: LineElements, state: PageState): void {
   const [gpt2] = releases;
-  const rate = gpt2 && (await expectedRate(state, weightBytesOf(gpt2.parameters, "q8")));
-  if (!rate) return;
+  const rate = gpt2 && expectedRate(state, weightBytesOf(gpt2.parameters, "q8"));
+  if (!rate || !matchMedia("(pointer: fine)").matches) return;
   ui.modelOfferFacts.removeAttribute("data-phrase");
   setTranslatedText(ui.modelOfferFacts, () => phrase("gpt2Expected", { rate: rate() }));
 }
-
-/**
- * Whether the device has memory to measure with, and the line has room for the result. Some browsers do not state the memory:
- * there it counts as small. On touch screens the line is short.
- */
-const hasRoom = (): boolean => {
-  const { deviceMemory = 0 } = navigator as { deviceMemory?: number };
-  return deviceMemory >= 4 && matchMedia("(pointer: fine)").matches;
-};
 
 /** `lookUp` is called with the id of GPT-2 when the visitor asks for it. */
 export function showModelLine(ui: LineElements, state: PageState, lookUp: (id: string) => void): void {
@@ -65,10 +53,5 @@ export function showModelLine(ui: LineElements, state: PageState, lookUp: (id: s
     ui.chooser.open = true;
     if (gpt2) lookUp(gpt2.id);
   });
-  if (hasRoom())
-    onChange(state.activity, ({ kind }) => {
-      if (kind === "idle") void showSpeed(ui, state);
-    });
-  for (const interest of ["pointerenter", "focusin"])
-    ui.modelOffer.addEventListener(interest, () => void showSpeed(ui, state));
+  onChange(state.weightsPerSecond, () => showSpeed(ui, state));
 }

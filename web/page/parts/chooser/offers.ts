@@ -70,6 +70,6 @@ export async function describeElsewhere(
   const download = () =>
     `${phrase("size", { name, bytes: formatBytes(bytes) })}${languageNote(model, languages)}`;
   if (weightBytes === undefined) return { isLoadable: true, sentence: download };
-  const expected = await expectationOf(state, weightBytes);
+  const expected = expectationOf(state, weightBytes);
   return { isLoadable: true, sentence: () => `${download()} ${expected()}` };
 }

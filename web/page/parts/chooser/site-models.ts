@@ -100,9 +100,9 @@ export class SiteModels {
     if (!list) return;
     this.shown ??= list.map((listed) => this.add(listed));
     this.ui.siteModels.hidden = this.shown.length === 0;
-    // Computed anew each time, because the speed may not have been measured before.
+    // Computed anew each time, because the page may have written a text since.
     for (const { button, size, bytes } of this.shown) {
-      const expected = await expectationOf(this.state, bytes);
+      const expected = expectationOf(this.state, bytes);
       setTranslatedText(button, () => `${size()} ${expected()}`);
     }
   }

@@ -6,21 +6,17 @@ import type { PageState } from "../../state/page-state.js";
 import type { Panel } from "./panel.js";
 import "./device.css";
 
-/**
- * Shows the panel whenever it is opened. `showModel` updates the page's line about the model, and `putFirst` lets the page's own
- * requests wait for a measurement.
- */
+/** Shows the panel whenever it is opened. `showModel` updates the page's line about the model. */
 export function offerDevice(
   ui: Pick<Elements, "device" | "devicePanel">,
   state: PageState,
   showModel: () => void,
-  putFirst: (work: Promise<unknown>) => void,
 ): void {
   let panel: Panel | undefined;
   const show = () => {
     if (!ui.device.open) return;
     import("./panel.js").then(
-      ({ Panel }) => (panel ??= new Panel(ui, state, showModel, putFirst)).show(),
+      ({ Panel }) => (panel ??= new Panel(ui, state, showModel)).show(),
       (error: unknown) => {
         ui.devicePanel.textContent = phrase("noPart", { why: whyInFull(error) });
       },

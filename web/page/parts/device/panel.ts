@@ -1,25 +1,15 @@
-// The panel "Engine and device": what runs here, on what, and how fast it could be.
+// The panel "Engine and device": what runs here, on what, and how fast.
 import { explainEnvironment, listModels, storage } from "../../../src/client/index.js";
 import { release } from "../../../src/shared/release.js";
-import { plainButton, setEnabled } from "../../dom/buttons.js";
 import type { Elements } from "../../dom/elements.js";
 import { make } from "../../dom/make.js";
 import { phrase } from "../../language/device.js";
 import { formatRate } from "../../language/quantities.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { whyInFull } from "../../language/why.js";
-import { isAbort } from "../../state/errors.js";
 import { onChange, type PageState, type Traffic } from "../../state/page-state.js";
 import { listOf } from "./environment.js";
-import { measureSpeed } from "../../models/floor.js";
-import { SelfTestPanel } from "./self-test/panel.js";
-import {
-  memorySentence,
-  networkSentence,
-  speedSentence,
-  storageSentence,
-  threadsSentence,
-} from "./sentences.js";
+import { memorySentence, networkSentence, storageSentence, threadsSentence } from "./sentences.js";
 
 const rows = ["engine", "threads", "memory", "storage", "network", "speed"] as const;
 type Row = (typeof rows)[number];
@@ -37,24 +27,15 @@ function otherHosts(): string[] {
 /** Created once and kept as long as the page is open. */
 export class Panel {
   private readonly values: Readonly<Record<Row, HTMLElement>>;
-  private readonly measure = plainButton("", () => void this.measureNow());
   private readonly status = make("p", { className: "quiet", role: "status" });
   private readonly given = make("div");
-  private measuring: AbortController | undefined;
 
   private readonly state: PageState;
   private readonly showModel: () => void;
-  private readonly putFirst: (work: Promise<unknown>) => void;
 
-  constructor(
-    { device, devicePanel }: Pick<Elements, "device" | "devicePanel">,
-    state: PageState,
-    showModel: () => void,
-    putFirst: (work: Promise<unknown>) => void,
-  ) {
+  constructor({ devicePanel }: Pick<Elements, "devicePanel">, state: PageState, showModel: () => void) {
     this.state = state;
     this.showModel = showModel;
-    this.putFirst = putFirst;
     const list = make("dl");
     const value = (name: Row) => {
       const term = make("dt");
@@ -64,26 +45,12 @@ export class Panel {
       return definition;
     };
     this.values = Object.fromEntries(rows.map((name) => [name, value(name)])) as Record<Row, HTMLElement>;
-    const buttons = make("div", { className: "row" }, this.measure, this.status);
     const title = make("h2");
     setTranslatedText(title, () => phrase("given"));
-    setTranslatedText(this.measure, () => phrase("measure"));
-    const test = make("div", { className: "self-test" });
-    const selfTest = new SelfTestPanel(test, state);
-    devicePanel.replaceChildren(list, buttons, test, title, this.given);
-    device.addEventListener("toggle", () => {
-      if (device.open) return;
-      this.measuring?.abort();
-      selfTest.stop();
-    });
+    devicePanel.replaceChildren(list, this.status, title, this.given);
     onChange(state.loaded, () => {
-      this.measuring?.abort();
       setTranslatedText(this.values.speed, () => "–");
       this.refresh();
-    });
-    onChange(state.activity, ({ kind }) => {
-      if (kind === "writing") this.measuring?.abort(); // writing and measuring would slow each other down
-      this.showRest();
     });
     state.tokensPerSecond.subscribe((rate) => {
       if (rate !== undefined) setTranslatedText(this.values.speed, () => formatRate(rate));
@@ -97,7 +64,6 @@ export class Panel {
 
   /** Shows the current values, or why they are unknown. */
   private refresh(): void {
-    this.showRest();
     this.read().catch((error: unknown) => {
       setTranslatedText(this.status, () => phrase("notRead", { why: whyInFull(error) }));
     });
@@ -129,34 +95,5 @@ export class Panel {
   private get traffic(): Traffic {
     const state = this.state.model.peek();
     return state.kind === "ready" ? state.traffic : { network: 0, cache: 0 };
-  }
-
-  private showRest(): void {
-    const { activity, loaded } = this.state;
-    const isIdle = this.measuring === undefined && activity.peek().kind === "idle";
-    setEnabled(this.measure, isIdle && loaded.peek() !== undefined);
-  }
-
-  private async measureNow(): Promise<void> {
-    const model = this.state.loaded.peek();
-    if (!model) return;
-    const { signal } = (this.measuring = new AbortController());
-    this.showRest();
-    setTranslatedText(this.status, () => phrase("measuring"));
-    try {
-      const measurement = measureSpeed(model, signal);
-      this.putFirst(measurement);
-      const speed = await measurement;
-      setTranslatedText(this.values.speed, () => speedSentence(speed));
-      setTranslatedText(this.status, () => phrase("measured"));
-    } catch (error) {
-      const wasStopped = signal.aborted || isAbort(error);
-      setTranslatedText(this.status, () =>
-        wasStopped ? phrase("interrupted") : phrase("notMeasured", { why: whyInFull(error) }),
-      );
-    } finally {
-      this.measuring = undefined;
-      this.showRest();
-    }
   }
 }

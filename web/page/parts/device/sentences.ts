@@ -2,8 +2,6 @@
 import type { Environment, ModelInfo, StorageInfo, StoredModel } from "../../../src/client/index.js";
 import { phrase } from "../../language/device.js";
 import { formatBytes } from "../../language/numbers.js";
-import { formatRate, formatShare } from "../../language/quantities.js";
-import type { Speed } from "../../models/floor.js";
 
 /** Where the bytes of a model came from. */
 export interface Traffic {
@@ -72,10 +70,3 @@ export function networkSentence(
   if (others.length > 0) said.push(phrase("otherHosts", { list: others.join(", ") }));
   return said.join(" ");
 }
-
-export const speedSentence = ({ tokensPerSecond, floorTokensPerSecond, share }: Speed): string =>
-  phrase("speed", {
-    rate: formatRate(tokensPerSecond),
-    share: formatShare(share),
-    floor: formatRate(floorTokensPerSecond),
-  });
