@@ -116,17 +116,36 @@ describe("a suggestion", () => {
     expect(await announced()).toBe("to bed (Tab!)");
   });
 
-  it("a suggestion completes a word or continues after a space by healing; one without text is not shown", async () => {
-    const { field, ghost, done } = make();
+  it("a suggestion completes a word or continues after a space by healing", async () => {
+    const { field, ghost } = make();
     await propose(field, ["the", " end"], "At ");
     expect(model.calls[0]).toMatchObject({ prompt: "At ", call: { heal: true } });
     expect(ghost.textContent).toBe("the end");
-    type(field, "x ");
-    expect(ghost.textContent).toBe("");
-    model.texts = [" "];
-    await vi.advanceTimersByTimeAsync(400);
-    expect(ghost.textContent).toBe("");
-    expect([model.calls.length, done.length]).toEqual([2, 1]); // what is not shown fires no event
+  });
+
+  it.each<[name: string, options: object, reasons: string[], passes: string[], shown: string, calls: number]>(
+    [
+      ["goes on after spaces", {}, [], [" ", " ", "to bed"], "  to bed", 3],
+      ["goes on at most twice", {}, [], [" ", " ", " ", "to bed"], "", 3],
+      [
+        "is drawn again where the model ended",
+        { temperature: 1 },
+        ["stop", "eos"],
+        ["", " ", " to"],
+        " to",
+        3,
+      ],
+      ["goes on after spaces that follow an end", { temperature: 1 }, ["stop"], [" ", " ", "to"], " to", 3],
+      ["is not drawn again where the most probable text ends", {}, ["stop"], ["", " to"], "", 1],
+      ["is not drawn again with the same seed", { temperature: 1, seed: 5 }, ["eos"], ["", " to"], "", 1],
+    ],
+  )("a suggestion without a word %s", async (_, own, reasons, [first = "", ...later], shown, calls) => {
+    const { field, element, ghost, done } = make();
+    element.options = own;
+    Object.assign(model, { reasons, later: later.map((text) => [text]) });
+    await propose(field, [first]);
+    expect([ghost.textContent, model.calls.length]).toEqual([shown, calls]);
+    expect(done).toHaveLength(shown === "" ? 0 : 1); // what is not shown fires no event
   });
 
   it("a suggestion takes the end of a long text into account", async () => {
@@ -607,6 +626,19 @@ describe("the field and the model of a suggestion element", () => {
     await vi.advanceTimersByTimeAsync(5000);
     expect(load).toHaveBeenCalledTimes(2);
     expect(model.dispose).toHaveBeenCalledTimes(1);
+  });
+
+  it("text that was typed before the element came, or before another model, gets a suggestion", async () => {
+    const { field, element, ghost } = make();
+    element.remove();
+    await propose(field, [" to bed"]);
+    document.body.append(element);
+    await vi.advanceTimersByTimeAsync(400);
+    expect(ghost.textContent).toBe(" to bed");
+    element.setAttribute("model", "n/");
+    expect(ghost.textContent).toBe("");
+    await vi.advanceTimersByTimeAsync(400);
+    expect(ghost.textContent).toBe(" to bed");
   });
 
   it("an error fires an event, and is logged unless the page handles it", async () => {

@@ -27,6 +27,9 @@ export class ScriptedModel {
   readonly info: { defaults: { maxLength?: number } } = { defaults: {} };
   readonly calls: { prompt: string; call: GenerateCall }[] = [];
   texts: (string | Error)[] = [];
+  /** The texts of the calls after the first, and why each call ends: at the limit without an entry. */
+  later: (string | Error)[][] = [];
+  reasons: string[] = [];
   /** Its texts belong to this many continuations, by turns. */
   continuations = 1;
   /** Whether it waits for ever after its texts. */
@@ -35,7 +38,9 @@ export class ScriptedModel {
   async *generate(prompt: string, call: GenerateCall): AsyncGenerator<Token> {
     this.calls.push({ prompt, call });
     let index = 0;
-    for (const text of this.texts) {
+    const texts = this.texts;
+    this.texts = this.later.shift() ?? texts;
+    for (const text of texts) {
       if (text instanceof Error) throw text;
       call.signal?.throwIfAborted();
       yield { index: index++ % this.continuations, text, id: index } as unknown as Token;
@@ -44,7 +49,7 @@ export class ScriptedModel {
       await new Promise((_, reject) =>
         call.signal?.addEventListener("abort", () => reject(call.signal?.reason as Error)),
       );
-    await (call.onSummary?.({ finishReason: "length" } as never) as unknown);
+    await (call.onSummary?.({ finishReason: this.reasons.shift() ?? "length" } as never) as unknown);
   }
 }
 

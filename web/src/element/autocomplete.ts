@@ -192,8 +192,10 @@ export class Gpt2Autocomplete extends Base {
     return named === target ? ControlField.of(named) : undefined;
   }
 
+  /** The visitor may have paused before this element came or changed. */
   private attachToFocused(): void {
     this.attach(this.scope?.activeElement ?? null);
+    if (this.active && !this.suggestion) this.suggestSoon();
   }
 
   private warnOnce(problem: string): void {

@@ -23,7 +23,10 @@ export function truncate(text: string, length: number): string {
   return text.slice(0, end);
 }
 
-/** What `model` writes after `before`. */
+/** The most passes until there is a word. */
+const mostPasses = 3;
+
+/** What `model` writes after `before`: "" if no pass writes a word. */
 export async function continuationOf(
   model: Model,
   before: string,
@@ -33,19 +36,23 @@ export async function continuationOf(
   const steps = Math.max(0, Math.ceil((before.length - mostUnits) / unitsOfStep));
   const prompt = before.slice(steps * unitsOfStep).replace(/^[\udc00-\udfff]/, ""); // drops half of a surrogate pair
   const given = Object.entries(call).filter(([, option]) => option != null);
-  let summary: GenerateSummary | null = null;
+  const options: GenerateCall = { ...defaults, ...Object.fromEntries(given) };
+  let summary = null as GenerateSummary | null;
   const onSummary = (end: GenerateSummary) => {
     summary = end;
     return call.onSummary?.(end);
   };
   let text = "";
-  for await (const token of model.generate(prompt, {
-    ...defaults,
-    ...Object.fromEntries(given),
-    onSummary,
-  })) {
-    if (token.index === 0) text += token.text;
-    onToken(token);
+  for (let pass = 0; pass < mostPasses && text.trim() === ""; pass += 1) {
+    // White space that has reached the limit goes on. Where the model ended, another draw may write a word.
+    if (summary?.finishReason !== "length") {
+      if (pass > 0 && (options.temperature === 0 || options.seed !== undefined)) break; // it would end there again
+      text = "";
+    }
+    for await (const token of model.generate(prompt + text, { ...options, onSummary })) {
+      if (token.index === 0) text += token.text;
+      onToken(token);
+    }
   }
   return { text: text.trimEnd(), summary };
 }

@@ -5,45 +5,16 @@ import { ControlField, type SuggestionField, type TextControl } from "./suggesti
 
 /** The styles that determine where a field's letters are. */
 // Stryker disable all: only a browser lays text out; tests/e2e/element.spec.ts compares where it stands
-const metrics = [
-  ...[
-    "direction",
-    "font-family",
-    "font-feature-settings",
-    "font-kerning",
-    "font-optical-sizing",
-    "font-size",
-  ],
-  ...[
-    "font-size-adjust",
-    "font-stretch",
-    "font-style",
-    "font-variant",
-    "font-variation-settings",
-    "font-weight",
-  ],
-  ...[
-    "hyphens",
-    "letter-spacing",
-    "line-break",
-    "line-height",
-    "overflow-wrap",
-    "padding-bottom",
-    "padding-left",
-  ],
-  ...[
-    "padding-right",
-    "padding-top",
-    "tab-size",
-    "text-align",
-    "text-indent",
-    "text-rendering",
-    "text-transform",
-  ],
-  ...["unicode-bidi", "word-break", "word-spacing", "writing-mode"],
-  ...["font-synthesis", "hyphenate-character", "hyphenate-limit-chars", "text-align-last", "text-autospace"],
-  ...["text-orientation", "text-size-adjust", "text-spacing-trim", "text-wrap-style"],
-];
+const metrics = `
+  direction font-family font-feature-settings font-kerning font-optical-sizing font-size
+  font-size-adjust font-stretch font-style font-variant font-variation-settings font-weight hyphens
+  letter-spacing line-break line-height overflow-wrap padding-bottom padding-left padding-right
+  padding-top tab-size text-align text-indent text-rendering text-transform unicode-bidi word-break
+  word-spacing writing-mode font-synthesis hyphenate-character hyphenate-limit-chars text-align-last
+  text-autospace text-orientation text-size-adjust text-spacing-trim text-wrap-style
+`
+  .trim()
+  .split(/\s+/);
 
 /** Letters of scripts that are written from right to left. */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
