@@ -1,5 +1,6 @@
 #include "weights_tools/other_models.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/safetensors.h"
+#include "engine/text/utf8.h"
 #include "weights_tools/files.h"
 #include "weights_tools/model_folder.h"
 
@@ -58,6 +60,32 @@ Status Stream(const Folder& folder, const std::set<std::string>& names, Converte
   return converter.Finish();
 }
 
+// C0 and C1 control characters, line separators, and marks that reorder what a terminal shows.
+bool IsInvisible(char32_t character) {
+  constexpr std::pair<char32_t, char32_t> kRanges[] = {
+      {0x0, 0x1f},      {0x7f, 0x9f},     {0x61c, 0x61c},  {0x200b, 0x200f},
+      {0x2028, 0x202e}, {0x2060, 0x2069}, {0xfeff, 0xfeff}};
+  return std::ranges::any_of(kRanges, [character](const auto& range) {
+    return character >= range.first && character <= range.second;
+  });
+}
+
+// Whether a file in a model's folder may have this name on any system. The page has the same rule
+// (web/src/loader/shard-names.ts).
+bool IsFileName(std::string_view name) {
+  constexpr std::size_t kLongestName = 1024;
+  if (name.size() > kLongestName || name.find_first_not_of(". ") == std::string_view::npos ||
+      name.find_first_of("/\\:") != std::string_view::npos) {
+    return false;
+  }
+  while (!name.empty()) {
+    const Utf8Character next = ReadUtf8(name);
+    if (next.code_point == kInvalidCodePoint || IsInvisible(next.code_point)) return false;
+    name.remove_prefix(next.size);
+  }
+  return true;
+}
+
 // The names of the files, in the order of their numbers.
 Result<std::set<std::string>> ShardNames(const Folder& folder, const char* index_file) {
   GPT2_ASSIGN(const std::string text, folder.Read(index_file));
@@ -66,7 +94,7 @@ Result<std::set<std::string>> ShardNames(const Folder& folder, const char* index
   std::set<std::string> names;
   if (map != nullptr && map->is_object()) {
     for (const auto& [tensor, file] : map->items()) {
-      if (file.is_string() && file.get_ref<const std::string&>().find('/') == std::string::npos) {
+      if (file.is_string() && IsFileName(file.get_ref<const std::string&>())) {
         names.insert(file.get<std::string>());
       } else {
         names.clear();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ggufMetadata, ggufTensors, writeGguf, type Metadata } from "../web/support/gguf.js";
 import { readSafetensors } from "../web/support/safetensors.js";
+import { shardNames } from "../../web/src/loader/shard-names.js";
 import {
   filesFrom,
   folderOf,
@@ -162,13 +163,16 @@ describe("weights in several files", () => {
     );
   });
 
-  it("an index with a file of another folder is refused", () => {
-    const index = JSON.stringify({ weight_map: { "wte.weight": `../shards/${lastShard}` } });
-    const away = folderOf({ ...filesFrom(hub, "config.json"), "model.safetensors.index.json": index });
-    expect(refusal(weights(["convert", away, join(scratch, "none")]))).toContain(
-      'expected "weight_map" with the name of a file for each tensor, found an object of 1',
-    );
-  });
+  it.each([`../shards/${lastShard}`, "a\\b", "a:b", ".. ", "", "a\u202eb", "x".repeat(1025)])(
+    "an index that names a file %j is refused by the tool and the module",
+    (name) => {
+      const index = JSON.stringify({ weight_map: { "wte.weight": name } });
+      const away = folderOf({ ...filesFrom(hub, "config.json"), "model.safetensors.index.json": index });
+      const wanted = 'expected "weight_map" with the name of a file for each tensor, found ';
+      expect(refusal(weights(["convert", away, join(scratch, "none")]))).toContain(`${wanted}an object of 1`);
+      expect(() => shardNames("index", index)).toThrow(wanted);
+    },
+  );
 
   it("an error about one damaged file among several names it", () => {
     writeFileSync(join(shards, lastShard), "<html>");
