@@ -319,24 +319,31 @@ describe("while a suggestion is shown", () => {
   });
 
   it.each([
-    ["input methods show what they will replace", false, 1],
-    ["keyboards on touch screens compose each word as it is meant", true, 2],
-  ])("a composition keeps a suggestion until it changes the text: %s", async (_, matches, calls) => {
-    vi.stubGlobal("matchMedia", () => ({ matches }));
-    const { field, ghost } = await makeSuggesting();
-    field.dispatchEvent(new CompositionEvent("compositionstart"));
-    type(field, ""); // marks the word
-    expect(ghost.textContent).toBe(" to bed");
-    expect(press(field, "Tab").isTaken).toBe(false); // the input method's
-    type(field, "ñ");
-    expect(ghost.textContent).toBe("");
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(model.calls).toHaveLength(calls);
-    field.dispatchEvent(new CompositionEvent("compositionend"));
-    await vi.advanceTimersByTimeAsync(400);
-    expect(model.calls).toHaveLength(2);
-    expect(press(field, "Tab").isTaken).toBe(true);
-  });
+    ["input methods show what they will replace", false, "ñ", 1],
+    ["keyboards on touch screens compose each word as it is meant", true, "ñ", 2],
+    ["keyboards on touch screens compose Hangul as it is meant", true, "한", 2],
+    ["Pinyin after Chinese text will be replaced", true, "我xihuan", 1],
+    ["Pinyin in syllables will be replaced", true, "ni\u2006hao", 1],
+    ["kana will be replaced", true, "にほん", 1],
+  ])(
+    "a composition keeps a suggestion until it changes the text: %s",
+    async (_, matches, composed, calls) => {
+      vi.stubGlobal("matchMedia", () => ({ matches }));
+      const { field, ghost } = await makeSuggesting();
+      field.dispatchEvent(new CompositionEvent("compositionstart"));
+      type(field, ""); // marks the word
+      expect(ghost.textContent).toBe(" to bed");
+      expect(press(field, "Tab").isTaken).toBe(false); // the input method's
+      type(field, composed);
+      expect(ghost.textContent).toBe("");
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(model.calls).toHaveLength(calls);
+      field.dispatchEvent(new CompositionEvent("compositionend"));
+      await vi.advanceTimersByTimeAsync(400);
+      expect(model.calls).toHaveLength(2);
+      expect(press(field, "Tab").isTaken).toBe(true);
+    },
+  );
 });
 
 describe("a suggestion that no longer fits", () => {

@@ -353,6 +353,26 @@ it("garbage collection disposes of a model when its generation is no longer read
   await untilEnded(worker);
 });
 
+it.each([
+  ["generate", (model: Model) => model.generate("p").next()],
+  ["stream", (model: Model) => model.stream("p").getReader().read()],
+])(
+  "garbage collection ends a generation by %s that nothing reads, and its model goes on",
+  async (_, read) => {
+    const { worker, connection } = connect();
+    const model = new Model(connection, {} as ModelInfo);
+    const first = read(model);
+    worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
+    await first;
+    await vi.waitFor(() => {
+      collect();
+      expect(worker.all("cancel")).toMatchObject([{ id: 1 }]);
+    });
+    void model.tokenize("t");
+    expect([worker.all("request").length, worker.all("end").length]).toEqual([2, 0]);
+  },
+);
+
 it.each([true, false])("TokenQueue returns its tokens, and then ends or fails: %s", async (fails) => {
   const end = (queue: TokenQueue) => (fails ? queue.fail(new Error("over")) : queue.finish());
   const ended = async (next: Promise<Token | undefined>) =>

@@ -188,7 +188,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   offerMenu(ui);
   offerPanel(ui, state);
   offerLibrary({ ui, state, writing, tab: page.tab, focusText });
-  showTitle(state, (end) => editor.textBefore(Math.min(end, editor.length)));
+  showTitle(state, tab?.name, (end) => editor.textBefore(Math.min(end, editor.length)));
   offerSharing({ ui, state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed(ui.controls, state, writing);

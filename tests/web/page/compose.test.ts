@@ -15,7 +15,11 @@ import {
   promptOf,
   withFields,
 } from "../../../web/page/assistant/compose.js";
-import { continueWith, generateWithFields } from "../../../web/page/assistant/generate-with-fields.js";
+import {
+  continueWith,
+  generateWithFields,
+  withOneSpace,
+} from "../../../web/page/assistant/generate-with-fields.js";
 import { untilStop } from "../../../web/page/assistant/until-stop.js";
 import type { ContextFields } from "../../../web/page/state/context-fields.js";
 
@@ -278,6 +282,16 @@ it("the stop string that is complete first counts, however the text is cut into 
       expect(shown).toBe(at === -1 ? text : text.slice(0, at + 1 - (begun[at] ?? 0)));
     }),
   );
+});
+
+it.each([
+  ["One  ", "One "],
+  ["One \t  ", "One \t  "],
+  ["One\n  ", "One\n  "],
+  ["One ", "One "],
+  ["  ", "  "],
+])("of several spaces at the end of %j the model reads one", (text, prompt) => {
+  expect(withOneSpace(text)).toBe(prompt);
 });
 
 it("an ignored end of the text begins a paragraph, and no control word is in the text", async () => {

@@ -37,7 +37,7 @@ it.each<[string, (string | Uint8Array)[], string]>([
     "a b\tc\nd",
   ],
 ])("the file %s is read as a text", async (name, parts, text) => {
-  const [read, ...others] = await readTexts(new File(parts as BlobPart[], name));
+  const [read, ...others] = await readTexts([new File(parts as BlobPart[], name)]);
   expect(others).toEqual([]);
   expect(read?.content).toEqual({ text, caret: text.length, written: [] });
   expect(read?.name).toBe(name.replace(/\.\w+$/, ""));
@@ -51,7 +51,7 @@ it.each([
   ["a.json", "Once", "it is damaged, or this page has not exported it"],
   ["a.txt", new Uint8Array(17e6), "it is larger than 16 MB"],
 ])("the file %s that is no text is refused by its name", async (name, part, why) => {
-  await expect(readTexts(new File([part], name))).rejects.toThrow(`${name}: ${why}`);
+  await expect(readTexts([new File([part], name)])).rejects.toThrow(`${name}: ${why}`);
 });
 
 it("a dropped file of a model is no text", () => {

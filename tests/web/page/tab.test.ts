@@ -1,10 +1,12 @@
 // @vitest-environment happy-dom
 // A tab whose text the store takes late or refuses, with the real store.
 import "fake-indexeddb/auto";
+import { signal } from "@preact/signals-core";
 import { expect, it, vi } from "vitest";
 import type { Surface } from "../../../web/page/document/surface.js";
 import { TextStore } from "../../../web/page/library/store.js";
 import { nameOf, Tab } from "../../../web/page/library/tab.js";
+import { showTitle } from "../../../web/page/parts/status/title.js";
 
 /** A tab that shows `shown.text`. `released` has the names of the locks that it gave up. */
 async function openTab() {
@@ -13,7 +15,12 @@ async function openTab() {
     Promise.resolve(hold({})).then(() => void released.push(name));
   vi.stubGlobal("navigator", { locks: { request } });
   const shown = { text: "Once upon a time", caret: 0, written: [] };
-  const surface = { kept: shown, keptWithHistory: shown, restore: async () => {} } as unknown as Surface;
+  const surface = {
+    kept: shown,
+    keptWithHistory: shown,
+    restore: async () => {},
+    need: async () => {},
+  } as unknown as Surface;
   const showFailure = vi.fn();
   const showStored = vi.fn();
   const field = Object.assign(document.createElement("textarea"), { defaultValue: shown.text });
@@ -53,6 +60,26 @@ it("no other tab can take a replaced text before it is stored", async () => {
   expect(released).not.toContain(nameOf(id ?? ""));
   finish();
   await vi.waitFor(() => expect(released).toContain(nameOf(id ?? "")));
+});
+
+it("a tab shows the name of its text, also after another tab renamed it, and a new text has none", async () => {
+  const { tab } = await openTab();
+  const store = await tab.openStore();
+  await tab.storeWhole();
+  document.title = "";
+  showTitle({ text: signal(0) }, tab.name, () => "Once upon");
+  const titled = (title: string) => vi.waitFor(() => expect(document.title).toBe(title));
+  await titled("Once upon – GPT-2");
+  for (const name of ["Whale", "Elephant"]) {
+    await store.rename(tab.id ?? "", name);
+    document.dispatchEvent(new Event("visibilitychange"));
+    await titled(`${name} – GPT-2`);
+  }
+  const { id } = tab;
+  await tab.open();
+  await titled("Once upon – GPT-2");
+  await tab.open(id);
+  await titled("Elephant – GPT-2");
 });
 
 it("a text counts as stored only once texts can be read", async () => {

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 // The library of the page's texts, with the real store.
 import "fake-indexeddb/auto";
+import { signal } from "@preact/signals-core";
 import { IDBFactory } from "fake-indexeddb";
 import { openDB } from "idb";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -46,6 +47,7 @@ async function begin(...texts: string[]) {
     get text() {
       return shown.text;
     },
+    name: signal<string | undefined>(undefined),
     openStore: () => Promise.resolve(store),
     find: (id: string) => readText(store, id, names),
     storeWhole: vi.fn(() => Promise.resolve()),
@@ -71,7 +73,9 @@ it("the library lists all texts, the last changed one first, and which tab shows
 it("a name is stored beside the text, is one line, and is removed by an empty one", async () => {
   const { library, store, tab } = await begin("one");
   await library.rename("t0", "  A\nname ");
+  expect(tab.name.value).toBeUndefined();
   await library.rename("own", "Mine");
+  expect(tab.name.value).toBe("Mine"); // the tab's title
   expect(tab.storeWhole).toHaveBeenCalled(); // a name alone would be no text
   expect(await listed(library)).toEqual(["Mine here", "A name nowhere"]);
   expect(await store.ids()).toEqual(["own", "t0"]);

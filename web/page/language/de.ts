@@ -261,7 +261,7 @@ export const editor: Translated<Sections["editor"]> = {
   "view.rank.help": "Diese Ansicht zeigt den Rang jedes Tokens unter allen möglichen Token.",
   "view.rank.print": "Die kleinen Zahlen sind Ränge.",
   "view.tokens.help": "Diese Ansicht zeigt die Token: die Stücke, die das Modell liest und schreibt.",
-  "view.sees.help": "Grauen Text liest das Modell nicht.",
+  "view.sees.help": "Grauen Text liest das Modell nicht. Es schreibt weiter, wo du zweimal drückst.",
   withoutFields: "Diese Ansicht lässt „Immer merken“ und die Notiz weg.",
   reads: "Gelesene Wörter: {words} von {total}. Token: {tokens} von höchstens {most}.",
   "field.remember": "Immer merken",

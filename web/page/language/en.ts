@@ -281,7 +281,7 @@ export const editor = {
   "view.rank.help": "This view shows the rank of each token among all possible tokens.",
   "view.rank.print": "The small numbers are ranks.",
   "view.tokens.help": "This view shows the tokens: the pieces of text that the model reads and writes.",
-  "view.sees.help": "The model does not read grey text.",
+  "view.sees.help": "The model does not read grey text. It writes on where you press twice.",
   withoutFields: "This view leaves out “Always remember” and the note.",
   reads: "Words read: {words} of {total}. Tokens: {tokens} of at most {most}.",
   "field.remember": "Always remember",

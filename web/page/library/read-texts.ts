@@ -36,8 +36,7 @@ async function textIn(file: File, ending: string): Promise<string> {
   return text;
 }
 
-/** The texts in `file`. Rejects with a clause that names the file and what was expected. */
-export async function readTexts(file: File): Promise<FiledText[]> {
+async function textsIn(file: File): Promise<FiledText[]> {
   const [, name = file.name, ending = ""] = /^(.+)\.(\w+)$/.exec(file.name) ?? [];
   try {
     if (ending.toLowerCase() === "json") return parseFile(await file.text());
@@ -47,3 +46,7 @@ export async function readTexts(file: File): Promise<FiledText[]> {
     throw new Error(phrase("inFile", { file: file.name, why: messageOf(error) }), { cause: error });
   }
 }
+
+/** The texts in `files`. Rejects with a clause that names the file and what was expected. */
+export const readTexts = async (files: readonly File[]): Promise<FiledText[]> =>
+  (await Promise.all(files.map(textsIn))).flat();

@@ -69,6 +69,8 @@ export class Tab {
   private hasFailedToRead = false;
   /** The model of this device that the text was stored with, until another one is chosen. */
   readonly wanted: Signal<DeviceModel | undefined> = signal<DeviceModel | undefined>(undefined);
+  /** The name of the text in the library, if it has one. */
+  readonly name: Signal<string | undefined> = signal<string | undefined>(undefined);
   private readonly attempts: Attempts;
   private readonly storeSoon = storeSoon(() => {
     if (!this.isBeingStored) this.storeNow(); // otherwise it is stored afterwards
@@ -116,6 +118,7 @@ export class Tab {
     const begun: OwnText = { id, version: 0, stored, changed: 0, release: () => undefined };
     void claim(nameOf(id), 0).then((release) => (begun.release = release ?? begun.release));
     writeStored("sessionStorage", idKey, id);
+    this.name.value = undefined;
     return begun;
   }
 
@@ -287,9 +290,19 @@ export class Tab {
         ? this.beginText()
         : { id, version, changed, release, stored: { version, text: this.textIn(stored) } };
     writeStored("sessionStorage", idKey, this.own.id);
+    if (id !== undefined) void this.readName(id);
     this.showBeside(beside);
     await this.setting.surface.restore(kept);
     if (id === undefined || kept.draft !== undefined) this.noteChange(); // not stored yet
+  }
+
+  /** Reads the name, which any tab may have changed. */
+  private async readName(id: string): Promise<void> {
+    const name = await this.openStore().then(
+      (store) => store.name(id),
+      () => undefined, // the list of texts reports that
+    );
+    if (id === this.id) this.name.value = name;
   }
 
   /** The text that a page in one file was saved with, as an unstored text. */
@@ -362,6 +375,7 @@ export class Tab {
     field.addEventListener("input", () => this.noteChange());
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden") this.leave(false);
+      else if (this.own) void this.readName(this.own.id);
     });
     addEventListener("pagehide", () => {
       this.leave(true);

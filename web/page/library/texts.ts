@@ -22,7 +22,10 @@ export interface ListedText {
 }
 
 /** The requesting tab and its text. */
-export type OwnTab = Pick<Tab, "id" | "text" | "openStore" | "find" | "storeWhole" | "open" | "forget">;
+export type OwnTab = Pick<
+  Tab,
+  "id" | "text" | "name" | "openStore" | "find" | "storeWhole" | "open" | "forget"
+>;
 
 /** A text that was removed from the library. */
 export interface Removal {
@@ -113,7 +116,9 @@ export class Texts {
   async rename(id: string, name: string): Promise<void> {
     const store = await this.tab.openStore();
     if (id === this.tab.id) await this.tab.storeWhole(); // a name without a text would not be listed
-    await store.rename(id, parseName({ name }) ?? "");
+    const parsed = parseName({ name });
+    await store.rename(id, parsed ?? "");
+    if (id === this.tab.id) this.tab.name.value = parsed;
   }
 
   /** Adds a copy named `name`. */

@@ -93,6 +93,9 @@ const requesterOf = (model: Model) => Reflect.get(model, "requester") as Request
 /** Disposes of models that are garbage-collected. */
 const forgotten = new FinalizationRegistry<Requester>((requester) => void requester.dispose());
 
+/** Stops generations whose reader was garbage-collected before their end. */
+const unread = new FinalizationRegistry<Reading["stop"]>((stop) => stop(new Error("nothing reads it")));
+
 const callNames = ["signal", "onPrompt", "onSummary"];
 
 function readCall(name: string, call: unknown) {
@@ -149,7 +152,7 @@ function startReading(
     () => queue.finish(),
     (error: unknown) => queue.fail(error),
   );
-  return {
+  const reading: Reading = {
     next: async () => {
       const token = await queue.next();
       signal?.throwIfAborted();
@@ -163,6 +166,8 @@ function startReading(
     stop: request.cancel,
     model,
   };
+  unread.register(reading, request.cancel);
+  return reading;
 }
 
 /**
@@ -198,7 +203,8 @@ export class Model {
 
   /**
    * Continues `prompt`, token by token. With `n`, the `index` of each token is that of its continuation. Leaving the loop early
-   * stops the model. Generation pauses when it is 256 tokens ahead of its reader.
+   * stops the model. Generation pauses when it is 256 tokens ahead of its reader. Other requests run meanwhile, also if an iterator
+   * is dropped without `return()`: its generation ends when it is garbage-collected.
    */
   async *generate(prompt: Prompt, call: GenerateCall = {}): AsyncGenerator<Token, GenerateSummary, void> {
     const reading = startReading(this, prompt, readCall("generate", call));

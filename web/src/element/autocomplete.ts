@@ -35,6 +35,12 @@ const attributes = [...loadAttributes, ...callAttributes, "for", "delay", "disab
 /** Properties that may be set before the element is defined. */
 const early = [...attributes.map(propertyOf), "words"];
 
+/**
+ * Text that ends in a composition which the keyboard will replace: Chinese or Japanese signs, or Latin letters right after them or
+ * after the thin space that iOS puts between syllables.
+ */
+const toBeReplaced = /[\u2006\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef][\p{sc=Latn}'’]*$/u;
+
 /** The element that suggests in each field: the first one, if two elements name the same field. */
 const suggesting = new WeakMap<Element, Gpt2Autocomplete>();
 
@@ -286,7 +292,8 @@ export class Gpt2Autocomplete extends Base {
     }
     this.dismiss();
     // Keyboards on touch screens compose each word as it is meant. Other input methods show what they will replace.
-    if (!this.isComposing || matchMedia("(pointer: coarse)").matches) this.suggestSoon();
+    const isMeant = matchMedia("(pointer: coarse)").matches && !toBeReplaced.test(before);
+    if (!this.isComposing || isMeant) this.suggestSoon();
   }
 
   private onKey(event: KeyboardEvent): void {

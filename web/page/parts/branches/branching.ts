@@ -29,6 +29,9 @@ export interface BranchWriting {
   say: (sentence: () => string) => void;
 }
 
+/** The token without the spaces around it, or as signs if it has no other characters. */
+const nameOf = (token: string) => visible(token.trim() || token);
+
 export class Branching {
   private readonly section: HTMLElement;
   private readonly place: HTMLElement;
@@ -76,7 +79,7 @@ export class Branching {
    */
   async branch(from: number, token: RankedToken): Promise<void> {
     await this.writing.stop();
-    const name = phrase("branchName", { token: visible(token.text.trim()), place: from });
+    const name = phrase("branchName", { token: nameOf(token.text), place: from });
     const made = moveToNewBranch(this.editor.tree, name, phrase("firstBranch"));
     this.editor.replaceFrom(from, piecesOf([{ ...token, index: 0 }]), [goToBranch.of(made)]);
     this.announce(made, token.text);
@@ -86,7 +89,7 @@ export class Branching {
   /** Announces the new branch, whose original the text does not show, and offers the way back. */
   private announce({ from, to }: Move, token: string): void {
     const note = {
-      sentence: () => phrase("branched", { token: visible(token.trim()) }),
+      sentence: () => phrase("branched", { token: nameOf(token) }),
       label: () => phrase("backToOther"),
       press: () => void this.walk(from.id),
     };

@@ -24,8 +24,7 @@ export async function bringTexts(
   const tab = ownTab();
   if (!tab) return; // the page has reported that it cannot keep texts
   try {
-    const read = (await Promise.all(files.map(readTexts))).flat();
-    const { added, known, ids } = await new Texts(tab).importAll(read);
+    const { added, known, ids } = await new Texts(tab).importAll(await readTexts(files));
     await writing.stop();
     const last = ids.at(-1);
     if (last !== undefined && last !== tab.id) await tab.open(last);

@@ -287,8 +287,7 @@ export class Library {
     const files = [...(this.files.files ?? [])];
     if (files.length === 0) return undefined;
     try {
-      const read = (await Promise.all(files.map(readTexts))).flat();
-      const { added, known } = await this.setting.texts.importAll(read);
+      const { added, known } = await this.setting.texts.importAll(await readTexts(files));
       return () => phrase("imported", { count: added, known });
     } finally {
       this.files.value = ""; // so that the same file can be chosen again

@@ -2,6 +2,7 @@
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import { modeField } from "../../document/view-mode.js";
+import { writingPlace } from "../../document/writing-place.js";
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { phrase as missing } from "../../language/start.js";
@@ -35,9 +36,9 @@ class Opening implements PluginValue {
     const wasOpen = update.startState.field(modeField) === "sees";
     if (!isOpen && !wasOpen) return;
     this.sees ??= import("./sees.js").then(({ Sees }) => new Sees(this.view, this.setting));
-    const { docChanged, selectionSet } = update;
+    const isChanged = update.docChanged || writingPlace(update.startState) !== writingPlace(update.state);
     this.sees.then(
-      (sees) => sees.update(isOpen, { isOther: isOpen !== wasOpen, isChanged: docChanged || selectionSet }),
+      (sees) => sees.update(isOpen, { isOther: isOpen !== wasOpen, isChanged }),
       (error: unknown) => {
         this.sees = undefined; // another choice of the view fetches it again
         this.setting.state.showError((why) => missing("noPart", { why }), error);

@@ -1,4 +1,5 @@
-// The tab's title: the first words of its text, by which it is found among other tabs.
+// The tab's title: the name of its text or its first words, by which it is found among other tabs.
+import type { ReadonlySignal } from "@preact/signals-core";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { firstWords } from "../../library/preview.js";
 import type { PageState } from "../../state/page-state.js";
@@ -7,10 +8,16 @@ import type { PageState } from "../../state/page-state.js";
 const mostUnits = 1000;
 
 /** `begin` returns the text up to an offset. */
-export function showTitle({ text }: Pick<PageState, "text">, begin: (end: number) => string): void {
+export function showTitle(
+  { text }: Pick<PageState, "text">,
+  name: ReadonlySignal<string | undefined> | undefined,
+  begin: (end: number) => string,
+): void {
   const show = () => {
-    document.title = [firstWords(begin(mostUnits)), "GPT-2"].filter((words) => words !== "").join(" – ");
+    const words = name?.peek() ?? firstWords(begin(mostUnits));
+    document.title = [words, "GPT-2"].filter((part) => part !== "").join(" – ");
   };
   text.subscribe(show);
+  name?.subscribe(show);
   keepTranslated(text, show); // a change of language sets the page's own title
 }

@@ -72,7 +72,8 @@ export function suggestionList(dock: HTMLElement, take: (view: EditorView) => vo
       }),
     }),
     showTooltip.from(suggestionsField, (suggestions) =>
-      isShown(suggestions) ? { pos: suggestions.at, above: false, create } : null,
+      // The window scrolls the text, so its lowest lines are in sight, although the dock's margin counts as covered.
+      isShown(suggestions) ? { pos: suggestions.at, above: false, clip: false, create } : null,
     ),
     EditorView.contentAttributes.compute([suggestionsField], (state): Record<string, string> => {
       const suggestions = state.field(suggestionsField);

@@ -24,7 +24,7 @@ import { moveInList, showScore, showToken, type ShownToken } from "./token-panel
 import { characterUnder } from "./under-pointer.js";
 import { margin } from "../../document/follower.js";
 import { hasPanel, modeField, wordStart } from "../../document/view-mode.js";
-import { writeHere } from "../../document/writing-place.js";
+import { pressedField, writeHere } from "../../document/writing-place.js";
 
 export interface DetailsSetting {
   panel: HTMLElement;
@@ -60,6 +60,8 @@ class Details implements PluginValue {
   private shown: Shown | undefined;
   /** Whether a key opened the panel, which then receives the focus. */
   private isAwaited = false;
+  /** The word that was looked at last in a view with a panel of its own. */
+  private looked: { from: number; to: number } | undefined;
   private readonly growth = new ResizeObserver(() => this.reveal());
 
   constructor(view: EditorView, setting: DetailsSetting) {
@@ -96,7 +98,8 @@ class Details implements PluginValue {
     return Decoration.set(shownMark.range(first, to));
   }
 
-  update({ state, geometryChanged }: ViewUpdate): void {
+  update({ state, docChanged, geometryChanged }: ViewUpdate): void {
+    if (docChanged || state.field(pressedField) === null) this.looked = undefined;
     const token = tokenWithDetails(state);
     const { shown } = this;
     if (!token) {
@@ -117,17 +120,19 @@ class Details implements PluginValue {
     this.predicting.schedule(predictAfterMs, (model, signal) => this.predict(model, signal));
   }
 
-  /** Shows the token under the pointer; none if there is no token or text is selected. */
+  /** Shows the token under the pointer; none if there is no token or text is selected, or the view has a panel of its own. */
   press(event: MouseEvent): void {
     const { view } = this;
-    if (hasPanel(view.state.field(modeField))) return view.dispatch({ effects: writeHere.of(null) });
     this.readSelection();
     const { state } = view;
     const offset = state.selection.main.empty ? characterUnder(view, event) : undefined;
-    const shown = tokenWithDetails(state);
+    const isApart = hasPanel(state.field(modeField));
+    const shown = isApart ? this.looked : tokenWithDetails(state);
     const isAgain = shown !== undefined && offset !== undefined && offset > shown.from && offset <= shown.to;
     const isLook = offset !== undefined && !isAgain && this.setting.hasModel();
-    view.dispatch({ effects: [showDetails.of(offset ?? null), ...(isLook ? [] : [writeHere.of(null)])] });
+    if (isLook && isApart) this.looked = state.wordAt(offset) ?? { from: offset - 1, to: offset };
+    const details = showDetails.of(isApart ? null : (offset ?? null));
+    view.dispatch({ effects: [details, ...(isLook ? [] : [writeHere.of(null)])] });
   }
 
   /** Reads where a finger put the caret. The editor does so only after the press: drawing the details would undo it. */
