@@ -274,6 +274,24 @@ test.describe("gpt2-autocomplete", () => {
       }
     });
 
+  test("an editor whose caret is as high as its font is large gets suggestions", async ({ page }) => {
+    await open(
+      page,
+      `<div contenteditable role="textbox" aria-label="A letter" style="font: 16px sans-serif">Tom and Sue went</div>
+       <gpt2-autocomplete ${model} delay="20"></gpt2-autocomplete>`,
+    );
+    await page.evaluate(() => {
+      const element = document.querySelector<HTMLElement>("[contenteditable]");
+      const { bottom = 0 } = element?.getBoundingClientRect() ?? {};
+      const caret = () => new DOMRect(150, bottom - 16, 0, 16);
+      const field = { element, textBefore: () => element?.textContent, insert: String, caret };
+      Object.assign(document.querySelector("gpt2-autocomplete") ?? {}, { field });
+    });
+    await page.getByRole("textbox").press("End");
+    await page.keyboard.type(" to");
+    await expect(ghostOf(page)).toHaveText(/\S/);
+  });
+
   test("one Undo in a gpt2-writer removes all that the model wrote, and Redo restores just that", async ({
     page,
   }) => {

@@ -61,9 +61,11 @@ export const ghostStyle = `
 
 const isLine = (control: TextControl) => control.localName === "input";
 
-/** Whether `a` is within `b`, except for a pixel at each side. */
-const isWithin = (a: DOMRectReadOnly, b: DOMRectReadOnly) =>
-  a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+/** Whether the inner half of `a` is within `b`: the box of a letter is often higher than its line. */
+function isWithin(a: DOMRectReadOnly, b: DOMRectReadOnly): boolean {
+  const [x, y] = [a.width / 4, a.height / 4];
+  return a.left + x >= b.left && a.right - x <= b.right && a.top + y >= b.top && a.bottom - y <= b.bottom;
+}
 
 /** Whether two letters are in one line, and one begins where the other ends, in either direction: not so in mixed text. */
 function doFollow(a: DOMRectReadOnly, b: DOMRectReadOnly, isVertical: boolean, isMixed: boolean): boolean {
