@@ -5,7 +5,7 @@ import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { expect, it, vi } from "vitest";
 import { piecesOf } from "../../../web/page/document/pieces.js";
-import { breakParagraph, openRun, putPieces, runs } from "../../../web/page/document/run.js";
+import { breakParagraph, openRun, putPieces, runField, runs } from "../../../web/page/document/run.js";
 import { onRunRemoved } from "../../../web/page/document/run-removed.js";
 import { writtenTracking } from "../../../web/page/document/written.js";
 import { after, close, grow, token, writeOn } from "./model-writes.js";
@@ -59,6 +59,17 @@ it.each<[string, (view: EditorView) => unknown]>([
   const { view, removed } = write();
   change(view);
   expect(removed).toHaveBeenCalledTimes(1);
+});
+
+it.each<[string, number, number, string, string]>([
+  ["ends when the visitor deletes all of its text", 0, 11, "", "closed"],
+  ["ends when the visitor types over all of its text", 4, 11, "x", "closed"],
+  ["goes on when the visitor deletes a part of its text", 5, 11, "", "open"],
+  ["goes on when the visitor deletes the text before it", 0, 4, "", "open"],
+])("a run that is being written %s", (_, from, to, insert, stage) => {
+  const writing = grow(begun.update(openRun(4, 4)).state, " upon", " a");
+  const { state } = writing.update({ changes: { from, to, insert }, userEvent: "input.type" });
+  expect(state.field(runField)?.stage).toBe(stage);
 });
 
 it("the reading goes on when other text is undone, deleted or inserted", () => {

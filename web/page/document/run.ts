@@ -21,7 +21,7 @@ export interface Run {
   readonly to: number;
   /**
    * "awaited": the first token, which replaces the text between the offsets, has not arrived. "open": the model is
-   * writing. "closed": the run has ended, or the visitor pressed Undo or Redo.
+   * writing. "closed": the run has ended, or the visitor pressed Undo or Redo or deleted all of its text.
    */
   readonly stage: "awaited" | "open" | "closed";
   /** Of an awaited run: the run before it, which stays the last one if the model writes nothing. */
@@ -59,11 +59,22 @@ export const isTyped = (transaction: Transaction): boolean =>
 export const goesBack = (transaction: Transaction): boolean =>
   transaction.isUserEvent("undo") || transaction.isUserEvent("redo");
 
+/** Whether the visitor removed all of what the model is writing, as with everything selected. */
+function removesAll(run: Run | null, transaction: Transaction): boolean {
+  if (run?.stage !== "open" || transaction.annotation(byModel)) return false;
+  if (transaction.isUserEvent("input.type.compose")) return false; // it replaces a word by itself
+  let isRemoved = false;
+  transaction.changes.iterChangedRanges((from, to) => {
+    isRemoved ||= from <= run.from && to >= run.to;
+  });
+  return isRemoved;
+}
+
 export const runField = StateField.define<Run | null>({
   create: () => null,
   update(run, transaction) {
     let next = run && transaction.docChanged ? mapRun(run, transaction.changes) : run;
-    if (goesBack(transaction)) next = closed(next);
+    if (goesBack(transaction) || removesAll(run, transaction)) next = closed(next);
     for (const effect of transaction.effects) {
       if (!effect.is(setRun)) continue;
       const { value } = effect;
