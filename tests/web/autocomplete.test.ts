@@ -452,6 +452,18 @@ describe("a field that gets no suggestions", () => {
       expect.stringMatching(/expected the attribute "for" with the id of a field/),
     ]);
   });
+
+  it.each<unknown>([{}, 5, { element: document.body }, { element: "#editor", textBefore: String }])(
+    "the field %j is refused with a message in the console",
+    (wrong) => {
+      const { field, element } = make();
+      Object.assign(element, { field: wrong });
+      field.focus();
+      expect(warnings()).toEqual([
+        expect.stringMatching(/"field" to have element, textBefore, insert and caret/),
+      ]);
+    },
+  );
 });
 
 describe("an editor of the page", () => {

@@ -185,7 +185,13 @@ export class Gpt2Autocomplete extends Base {
   /** The field that `target` is or is in; undefined if it is not this element's field. */
   private fieldAt(target: Element): SuggestionField | undefined {
     const { field } = this;
-    if (field) return field.element.contains(target) ? field : undefined;
+    if (field) {
+      const { element = null, textBefore, insert, caret } = field as Partial<SuggestionField>; // JavaScript may set anything
+      if (isElement(element) && [textBefore, insert, caret].every((each) => typeof each === "function"))
+        return element.contains(target) ? field : undefined;
+      this.warnOnce('expected the property "field" to have element, textBefore, insert and caret');
+      return undefined;
+    }
     const id = this.getAttribute("for");
     if (target.id !== id && !isEditable(target)) return undefined;
     const named = id === null ? null : (this.scope?.getElementById(id) ?? null);
