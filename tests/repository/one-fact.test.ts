@@ -7,7 +7,6 @@ import {
 } from "../../web/page/parts/options/option-list.js";
 import { generateOptionNames } from "../../web/src/client/arguments.js";
 import { numberOptionNames, numberOptions } from "../../web/src/shared/number-options.js";
-import { variants } from "../../web/src/shared/types.js";
 import { allFound, files, found, read, root } from "./files.js";
 
 describe("numbers that are written in two languages", () => {
@@ -114,11 +113,6 @@ it("the oldest supported browsers are those in README", () => {
     /The module runs in (Chrome and Edge from \d+, Firefox from \d+ and Safari from [\d.]+) on\./;
   const versions = (text: string) => text.match(/[\d.]+/g);
   expect(versions(found("README.md", inReadme))).toEqual(versions(oldest));
-});
-
-it("the package contains every build of the engine", () => {
-  const packed = allFound(read("web/scripts/pack-engine.mjs"), /\{ variant: "([\w-]+)"/g);
-  expect(packed.sort()).toEqual([...variants].sort());
 });
 
 it("docs/reference/api.md lists each code of an error in the sources, with its class", () => {

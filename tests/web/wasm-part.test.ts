@@ -14,14 +14,13 @@ it("a WebAssembly part is compiled unchanged", async () => {
 });
 
 it.each([0, 0.25, 0.5, 0.75, 1])("a part with another character at %s is refused", async (share) => {
-  const at = Math.floor((packed.text.length - 10) * share);
-  const other = packed.text[at] === "a" ? "b" : "a";
-  const text = packed.text.slice(0, at) + other + packed.text.slice(at + 1);
-  await expect(compilePart("part.js", { ...packed, text })).rejects.toMatchObject(corrupt);
+  const at = Math.floor((packed.length - 10) * share);
+  const other = packed[at] === "a" ? "b" : "a";
+  const changed = packed.slice(0, at) + other + packed.slice(at + 1);
+  await expect(compilePart("part.js", changed)).rejects.toMatchObject(corrupt);
 });
 
 it("a WebAssembly part that is cut short or has no hash is refused", async () => {
-  const size = packed.size - 1000;
-  await expect(compilePart("part.js", { ...packed, size })).rejects.toMatchObject(corrupt);
+  await expect(compilePart("part.js", packed.slice(0, -1000))).rejects.toMatchObject(corrupt);
   await expect(compilePart("part.js", pack(converterCode))).rejects.toMatchObject(corrupt);
 });

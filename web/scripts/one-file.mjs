@@ -1,8 +1,7 @@
 // Builds the modules that contain worker and engine.
 import { join, resolve } from "node:path";
 import { build } from "rolldown";
-import { pack } from "./pack.mjs";
-import { packCode, packedParts } from "./pack-engine.mjs";
+import { pack, packedCode, packedParts } from "./pack.mjs";
 
 const sources = resolve(import.meta.dirname, "../src");
 
@@ -19,25 +18,20 @@ const languagesApart = {
  * @param {{ hasLanguages: boolean }} options Whether it contains the tokenizers of other languages.
  */
 export async function packedWorker(release, engine, { hasLanguages }) {
-  const { data, parts } = packCode(engine);
   const { output } = await build({
     input: join(sources, "worker/packed-worker.ts"),
     logLevel: "warn",
     write: false,
     transform: {
       target: "es2022",
-      define: {
-        GPT2_RELEASE: JSON.stringify(release),
-        GPT2_PARTS: JSON.stringify(parts),
-        ...packedParts(),
-      },
+      define: { GPT2_RELEASE: JSON.stringify(release), ...packedParts() },
     },
     plugins: hasLanguages ? [] : [languagesApart],
     // Not a module: Chromium starts no module from a blob on pages opened from disk.
     output: { format: "iife", minify: true, comments: false },
   });
   return {
-    engine: `"use strict";const gpt2Code=${JSON.stringify(data)};`, // strict mode, like the original modules
+    engine: `"use strict";const gpt2Code=${JSON.stringify(packedCode(engine))};`, // strict mode, like the original modules
     script: pack(output[0].code),
   };
 }

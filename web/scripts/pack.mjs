@@ -1,20 +1,22 @@
-// Packs bytes as a short text in a script; web/src/shared/inflate.ts unpacks it.
+// Packs the engine's code as text in a script; web/src/shared/inflate.ts unpacks it.
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { deflateRawSync } from "node:zlib";
-
-/** 85 consecutive characters, without the backslash. */
-const digits = Array.from({ length: 86 }, (_, i) => String.fromCharCode(35 + i)).filter(
-  (each) => each !== "\\",
-);
+import { engineParts, variants } from "../../engine/toolchain/build.mjs";
+import { hashedCode } from "./hash-files.mjs";
 
 /** @param {string | Buffer} bytes */
-export function pack(bytes) {
-  const compressed = deflateRawSync(bytes, { level: 9 });
-  const size = compressed.length;
-  const whole = Buffer.concat([compressed, Buffer.alloc(-size & 3)]);
-  let text = "";
-  for (let at = 0; at < whole.length; at += 4) {
-    const word = whole.readUInt32BE(at);
-    for (const unit of [85 ** 4, 85 ** 3, 85 ** 2, 85, 1]) text += digits[Math.floor(word / unit) % 85];
-  }
-  return { text, size };
+export const pack = (bytes) => deflateRawSync(bytes, { level: 9 }).toString("base64");
+
+/** Each build in the package's folder `engine`, for packed-builds.ts. */
+export const packedCode = (engine) =>
+  Object.fromEntries(variants.map((name) => [name, pack(readFileSync(join(engine, `gpt2-${name}.wasm`)))]));
+
+/** The literals for the modules that the scripts of the same names unpack. */
+export function packedParts() {
+  const literal = (name) => {
+    const file = resolve(import.meta.dirname, `../../build/wasm/engine/gpt2-${name}.wasm`);
+    return JSON.stringify(pack(hashedCode(readFileSync(file))));
+  };
+  return Object.fromEntries(engineParts.map((name) => [`GPT2_${name.toUpperCase()}`, literal(name)]));
 }

@@ -11,7 +11,7 @@ import { writeFrameworkTypes } from "./framework-types.mjs";
 import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
 import { collectPackages, noticesFile, noticesText } from "./notices.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
-import { packedParts } from "./pack-engine.mjs";
+import { packedParts } from "./pack.mjs";
 import { packageFolder, releaseName } from "./release.mjs";
 
 const root = resolve(import.meta.dirname, "../..");

@@ -1,9 +1,9 @@
 // gpt2-inlined.js: the worker and its engines in one module, which starts the worker from a blob. Part of gpt2.bundle.js, too.
-import { inflate, type Packed } from "../shared/inflate.js";
+import { inflate } from "../shared/inflate.js";
 import { trustedScriptUrl } from "../shared/script-address.js";
 
 /** Inserted by web/scripts/one-file.mjs: the packed script of the worker, and the code that goes before it. */
-declare const GPT2_WORKER: { engine: string; script: Packed };
+declare const GPT2_WORKER: { engine: string; script: string };
 
 /** The blob's address: created at the first use, and kept for later workers. */
 let address: string | undefined;

@@ -1,14 +1,13 @@
 // gpt2-convert.js: converts published models. The worker loads it when a model needs a conversion. Its WebAssembly is
 // part of the script, so it needs no other file.
 import type { ModelSource } from "../loader/model-source.js";
-import type { Packed } from "../shared/inflate.js";
 import { compilePart } from "../loader/wasm-part.js";
 import { ConvertedSource, type ConvertOptions as AllOptions } from "./converted-source.js";
 import { Converter } from "./converter.js";
 
 export type { EngineTokenizer } from "./converter.js";
 
-declare const GPT2_CONVERT: Packed; // inserted by web/scripts/package.mjs
+declare const GPT2_CONVERT: string; // inserted by web/scripts/package.mjs
 
 export type ConvertOptions = Omit<AllOptions, "createConverter">;
 

@@ -1,10 +1,9 @@
 // gpt2-languages.js: tokenizers with rules that the engine itself does not support (engine/api/languages.h). The worker
 // loads it for a model that needs it. Its WebAssembly is part of the script, so it needs no other file.
-import type { Packed } from "../shared/inflate.js";
 import { compilePart } from "../loader/wasm-part.js";
 import { LanguageTokenizer } from "./tokenizer.js";
 
-declare const GPT2_LANGUAGES: Packed; // inserted by web/scripts/package.mjs
+declare const GPT2_LANGUAGES: string; // inserted by web/scripts/package.mjs
 
 export type { LanguageTokenizer };
 export type { TextEnds } from "./tokenizer.js";

@@ -2,7 +2,7 @@
 // into the script that uses it.
 import { LoadError, reasonOf } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
-import { inflate, type Packed } from "../shared/inflate.js";
+import { inflate } from "../shared/inflate.js";
 import { WasmInstance, type Allocator } from "../shared/wasm-instance.js";
 import { createModule } from "../shared/wasm-module.js";
 import { checkFile } from "./check-file.js";
@@ -11,7 +11,7 @@ import { checkFile } from "./check-file.js";
 const memoryPages = { initial: 64, maximum: 16384 };
 
 /** Unpacks the module in the script `file`. Throws a LoadError "corrupt" that names the script if it is damaged. */
-export async function compilePart(file: string, packed: Packed): Promise<WebAssembly.Module> {
+export async function compilePart(file: string, packed: string): Promise<WebAssembly.Module> {
   const bytes = await inflate(packed).catch((error: unknown) => {
     if (error instanceof LoadError) throw error;
     throw new LoadError("corrupt", `${file} cannot be unpacked: ${reasonOf(error)}`);
