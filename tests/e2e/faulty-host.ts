@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import type { Page } from "@playwright/test";
 import sirv from "sirv";
-import { withoutHash } from "../../web/scripts/hash-files.mjs";
 import { inPage, root } from "./model.js";
 import { smallFolder, smallModel, smallPrompt } from "./small-model.js";
 
@@ -90,7 +89,7 @@ export class FaultyHost {
 
   /** Lets `code` run before the rest of a script. */
   prepend(script: string, code: string): void {
-    const text = withoutHash(readFileSync(resolve(root, "web/dist", script), "utf8"));
+    const text = readFileSync(resolve(root, "web/dist", script), "utf8");
     const { fault } = this;
     this.fault = (name, response) => {
       if (name !== script) return fault.call(this, name, response);

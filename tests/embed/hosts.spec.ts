@@ -132,12 +132,17 @@ for (const [name, { page: headers = {}, files = {}, other = {}, html }, found, a
     host.files = files;
     cdn.page = cdn.files = other;
     host.html = html?.(cdn.origin) ?? host.html;
+    const violations: string[] = [];
+    page.on("console", (message) => {
+      if (message.text().includes("TrustedScriptURL")) violations.push(message.text());
+    });
     await page.goto(host.origin);
     const place = html ? page.frames()[1] : page;
     const what = asked?.(cdn.origin) ?? {};
     expect(place && (await load(place, what))).toMatch(found);
     const ownFiles = host.requests.filter((path) => path.startsWith("/gpt2/"));
     if (what.module) expect(ownFiles).toEqual([]);
+    if (found === withThreads) expect(violations).toEqual([]);
     if (what.options?.baseUrl && found === withThreads) {
       const [from, notFrom] = what.options.baseUrl === "/gpt2/" ? [host, cdn] : [cdn, host];
       const engine = "/gpt2/engine/gpt2-threads-relaxed.wasm";

@@ -165,7 +165,6 @@ const isOld = /is release unbuilt, but worker\.js is 0\.0\.9-12345678: reload/;
 const broken = {} as MessageEvent;
 const holding: FromWorker = { type: "alive", lock: "l" };
 const old = { type: "started", release: "0.0.9-12345678" };
-const damage = "worker.js has SHA-256 1, expected 2";
 const invalid: [object, string][] = [
   [{ type: "done", id: 1, result: 5 }, "result is 5, expected text"],
   [{ type: "failed", id: 1 }, "error is undefined, expected an object"],
@@ -182,7 +181,6 @@ const deaths: [string, (worker: FakeWorker) => unknown, string, string | RegExp]
   ["never started", (worker) => worker.fail(), "network", /worker.js cannot be loaded/],
   ["lost its engine", (worker) => worker.say(failed(1, "worker-died")), "worker-died", /^why$/],
   ["is of another release", (worker) => hear(worker, old), "unsupported", isOld],
-  ["is damaged", (worker) => hear(worker, { type: "damaged", what: damage }), "corrupt", damage],
   ["frees its lock", (worker) => (worker.say(holding), worker.releaseLock()), "worker-died", /browser ended/],
   ...invalid.map(([data, why]): (typeof deaths)[number] => [
     `sends ${JSON.stringify(data)}`,

@@ -74,24 +74,16 @@ it("if no worker can be started, the error has the reason", () => {
   expect(() => startWorker(page)).toThrow(/cannot start one: ./);
 });
 
-it("the worker beside the module is found by bundlers, and started by its address if that fails", () => {
+it("a bundled module starts the worker that the bundler found, and else the one that it contains", async () => {
   const browsers = globalThis.Worker;
   startWorker();
-  expect(addresses()[0]).toMatch(/\/web\/src\/client\/gpt2-worker\.js$/);
+  expect(addresses()).toEqual([expect.stringMatching(/\/web\/src\/client\/gpt2-worker\.js$/)]);
   expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
-  made[0]?.fail(); // and its address is another origin's, here: a file's
-  expect(addresses().slice(1)).toEqual(["blob:1"]);
+  vi.stubGlobal("GPT2_WORKER", { engine: "the engine; ", script: pack("its script") });
+  made[0]?.fail(); // its address is another origin's, or its host sends it without the headers of the page
+  await vi.waitFor(() => expect(addresses().slice(1)).toEqual(["blob:1"]));
+  expect(await blobs[0]?.text()).toMatch(/^the engine; .*its script$/);
   expect(globalThis.Worker).toBe(browsers);
-});
-
-it("the worker beside the module is started by its address if that has the page's origin", () => {
-  const { href } = new URL("../../web/src/client/gpt2-worker.js", import.meta.url);
-  const { origin } = new URL(href);
-  vi.stubGlobal("self", { location: new URL(href), origin });
-  startWorker();
-  made[0]?.fail();
-  made[1]?.fail();
-  expect(addresses()).toEqual([href, href, expect.stringMatching(/^data:text\/javascript,.*import/)]);
 });
 
 describe("the worker of one file", () => {

@@ -8,7 +8,6 @@ import { FakeWorker } from "./support/fake-worker.js";
 
 const started = (release = "r"): FromWorker => ({ type: "started", release });
 const old = started("old");
-const damaged: FromWorker = { type: "damaged", what: "a byte" };
 const silentMs = 9000;
 const cancel = (id: number): ToWorker => ({ type: "cancel", id });
 const asWorker = (worker: FakeWorker) => worker as unknown as Worker;
@@ -51,7 +50,6 @@ it.each([
   ["cannot be loaded, and has another way after one that throws", fail(), { ways: 3, throwing: [1] }, [], 1],
   ["fails before its first message", fail("ReferenceError"), { renews: true }, [], 1],
   ["is silent", silence, { renews: true }, [], 1],
-  ["is damaged", say(damaged), { renews: true }, [damaged], 0],
   ["is old, as the host is", say(old), { ways: 2, renews: true }, [old], 0],
 ] as const)("a worker that %s is replaced once", (_, happens, ways, heardLast, failuresLast) => {
   const { made, heard, failures } = begin(ways as Ways);
@@ -134,6 +132,17 @@ it("SturdyWorker holds back transferred messages, and those after them, until th
   worker.postMessage(cancel(4));
   expect(made[1]?.received).toEqual([1, 2, 3, 4].map(cancel));
   port1.close();
+});
+
+it.each([
+  ["silent", silence],
+  ["of another release", say(old)],
+])("a worker that is %s is replaced by the last one", async (_, happens) => {
+  const inlined = new FakeWorker();
+  const { made, failures } = begin({ last: async () => asWorker(inlined) });
+  happens(made[0]);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([made[0]?.terminations, inlined.received, failures.mock.calls]).toEqual([1, [cancel(1)], []]);
 });
 
 it.each([[[]], [[0]]])("without a script the last worker gets all messages: %j", async (throwing) => {

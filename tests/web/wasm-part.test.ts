@@ -1,6 +1,6 @@
 // A module of WebAssembly that is packed into a script.
 import { expect, it } from "vitest";
-import { hashedCode } from "../../web/scripts/hash-files.mjs";
+import { hashedCode } from "../../web/scripts/hash-code.mjs";
 import { pack } from "../../web/scripts/pack.mjs";
 import { compilePart } from "../../web/src/loader/wasm-part.js";
 import { converterCode } from "./support/converter-code.js";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { engineParts, variants } from "../../engine/toolchain/build.mjs";
-import { hashedCode } from "./hash-files.mjs";
+import { hashedCode } from "./hash-code.mjs";
 
 /** @param {string | Buffer} bytes */
 export const pack = (bytes) => deflateRawSync(bytes, { level: 9 }).toString("base64");

@@ -8,7 +8,7 @@ import { build } from "rolldown";
 import { engineParts, firstVariant, variants } from "../../engine/toolchain/build.mjs";
 import { customElementsManifest } from "./custom-elements.mjs";
 import { writeFrameworkTypes } from "./framework-types.mjs";
-import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
+import { hashedCode } from "./hash-code.mjs";
 import { collectPackages, noticesFile, noticesText } from "./notices.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
 import { packedParts } from "./pack.mjs";
@@ -214,9 +214,8 @@ function pad(file) {
 async function buildEngine(release, built = variants) {
   for (const variant of built) {
     const file = `engine/gpt2-${variant}`;
-    const script = join(packageFolder, `${file}.js`);
     await bundle(release, "worker/engine-script.ts", `${file}.js`, { plugins: [], banner: copiedScript });
-    writeFileSync(script, hashedScript(readFileSync(script, "utf8").padEnd(leastScriptBytes)));
+    pad(join(packageFolder, `${file}.js`));
     writeFileSync(
       join(packageFolder, `${file}.wasm`),
       hashedCode(readFileSync(join(engine, `gpt2-${variant}.wasm`))),
@@ -271,8 +270,6 @@ async function buildModules(release, define = {}, isWanted = (_part) => true) {
   }
   const inWorker = { plugins: [chunksApart, partsByAddress] };
   await bundle(release, "worker/worker.ts", "gpt2-worker.js", inWorker);
-  const worker = join(packageFolder, "gpt2-worker.js");
-  writeFileSync(worker, hashedWorker(readFileSync(worker, "utf8")));
 }
 
 /** What a page loads first. */

@@ -1,7 +1,7 @@
 // The module that converts, as the step `wasm` of `npm test` builds it.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { hashedCode } from "../../../web/scripts/hash-files.mjs";
+import { hashedCode } from "../../../web/scripts/hash-code.mjs";
 import { pack } from "../../../web/scripts/pack.mjs";
 import { root } from "../../weights_tools/tool.js";
 

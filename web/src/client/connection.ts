@@ -1,5 +1,5 @@
 // Requests to the worker and their answers. Every request settles exactly once, also when the worker dies.
-import { errorFromWire, Gpt2Error, LoadError, WorkerError } from "../shared/errors.js";
+import { errorFromWire, Gpt2Error, WorkerError } from "../shared/errors.js";
 import {
   afterFailure,
   failureOf,
@@ -211,8 +211,6 @@ export class Connection {
       case "started":
         if (message.release !== release) this.die(mixedReleases(this.script, message.release));
         return;
-      case "damaged":
-        return this.die(new LoadError("corrupt", message.what));
       case "alive":
         if (message.lock !== null) {
           this.waitForLock(message.lock, () =>

@@ -41,7 +41,6 @@ const messages: { readonly [T in FromWorker["type"]]: ReadValue<unknown> } = {
     threadChoice: optional(having({ key: someText, threads: wholeNumber, speed: optional(anyNumber) })),
   }),
   started: having({ release: someText }),
-  damaged: having({ what: someText }),
   alive: having({ lock: textOrNull }),
   ended: anyObject,
 };

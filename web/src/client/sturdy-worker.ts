@@ -8,8 +8,8 @@ import { isAnswer } from "./read-answer.js";
 
 /**
  * Acts as a Worker. If a worker cannot be loaded before its first message, the next way is tried. A worker that is
- * silent, damaged or of another release is replaced once by that of `renew`, because a cache may be at fault. So is
- * the last one that cannot be loaded. `last` creates the final worker if no script is found.
+ * silent or of another release is replaced once by that of `renew`, because a cache may be at fault. So is the last one
+ * that cannot be loaded. `last` creates the final worker, if all others fail without a reason.
  */
 export class SturdyWorker implements WorkerPort {
   onmessage: ((event: MessageEvent<unknown>) => void) | null = null;
@@ -105,14 +105,17 @@ export class SturdyWorker implements WorkerPort {
     this.silence = setTimeout(() => {
       const { hidden = false } = (globalThis as { document?: Document }).document ?? {};
       if (hidden || performance.now() - begun > 1.5 * this.silentMs) this.awaitMessage();
-      else if (!this.startRenewed()) this.onerror?.({ message: silentWorker } as ErrorEvent);
+      else {
+        const event = { message: silentWorker } as ErrorEvent;
+        if (!this.startRenewed() && !this.startLast(event)) this.onerror?.(event);
+      }
     }, this.silentMs);
   }
 
   /** Whether the worker reported that it is the wrong one and was replaced. */
   private isRenewed(message: FromWorker): boolean {
-    const isRight = message.type === "started" ? message.release === release : message.type !== "damaged";
-    return !isRight && this.startRenewed();
+    if (message.type !== "started" || message.release === release) return false;
+    return this.startRenewed() || this.startLast({ message: "" } as ErrorEvent);
   }
 
   private startRenewed(): boolean {
@@ -126,7 +129,7 @@ export class SturdyWorker implements WorkerPort {
   /** Whether the worker that fired `event` was replaced. */
   private replace(event: ErrorEvent): boolean {
     const { unheard } = this;
-    // A worker that ran reports its error, and may be damaged. One that the browser did not load reports none.
+    // A worker that ran reports its error. One that the browser did not load reports none.
     const isMissing = !event.message || event.message.includes(notImported);
     if (unheard && !event.message && this.ways.length > 0) return this.restart(unheard);
     return this.startRenewed() || (isMissing && this.startLast(event));

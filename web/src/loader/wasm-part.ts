@@ -16,7 +16,7 @@ export async function compilePart(file: string, packed: string): Promise<WebAsse
     if (error instanceof LoadError) throw error;
     throw new LoadError("corrupt", `${file} cannot be unpacked: ${reasonOf(error)}`);
   });
-  await checkFile(`the module in ${file}`, bytes, true);
+  await checkFile(`the module in ${file}`, bytes);
   try {
     return await WebAssembly.compile(bytes);
   } catch (error) {

@@ -220,8 +220,6 @@ export type FromWorker =
   | { type: "info"; info: Pick<ModelInfo, "threads" | "notice">; threadChoice?: ThreadChoice }
   /** The first message. If the release differs from the page's, the later messages may not be understood. */
   | { type: "started"; release: string }
-  /** Sent instead if the worker's script is damaged. Ignore everything after it. */
-  | { type: "damaged"; what: string }
   /** The worker holds the lock of this name as long as it lives; null: it has none. */
   | { type: "alive"; lock: string | null }
   | { type: "ended" };

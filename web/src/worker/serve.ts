@@ -22,17 +22,10 @@ async function overCache(files: ModelSource, request: LoadRequest): Promise<Mode
   return files;
 }
 
-/**
- * Answers the page's requests with the builds from `builds`. Sends nothing until the `damage` of this script is known,
- * and nothing else if there is any.
- */
-export function serve(builds: BuildSource, damage?: Promise<string | undefined>): void {
-  const waiting: FromWorker[] = [];
-  let isChecked = false;
-  const post = (message: FromWorker) => {
-    if (isChecked) self.postMessage(message);
-    else waiting.push(message);
-  };
+/** Answers the page's requests with the builds from `builds`. The first message names the release. */
+export function serve(builds: BuildSource): void {
+  const post = (message: FromWorker) => self.postMessage(message);
+  post({ type: "started", release });
   const server = new Server(
     (request, around) =>
       loadEngine(request, {
@@ -65,13 +58,6 @@ export function serve(builds: BuildSource, damage?: Promise<string | undefined>)
     post,
   );
   const threads = new HelperThreads(self, () => server.loseThread());
-  void (async () => {
-    const found = await damage;
-    const first: FromWorker =
-      found === undefined ? { type: "started", release } : { type: "damaged", what: found };
-    isChecked = true;
-    for (const message of [first, ...waiting.splice(0)]) post(message);
-  })();
   self.onmessage = ({ data }: MessageEvent<unknown>) => server.receive(data);
   void holdLock(self.navigator.locks).then((lock) => post({ type: "alive", lock }));
 }

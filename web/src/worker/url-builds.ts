@@ -34,25 +34,15 @@ export class UrlBuilds implements BuildSource {
     const url = ofThisRelease(this.addresses[variant].script());
     const attempt = new Attempt(signal, patience.stallMs);
     try {
-      // The file that the browser imports is also read, usually from its cache. If it cannot be read, the import
-      // decides.
-      const reading = fetchFile(url, attempt.signal, this.ask).then(async (response) =>
-        readBody(url, response, attempt.signal, () => attempt.hear()),
-      );
-      const check = reading.then(
-        (bytes) => checkFile(url, bytes, false),
-        () => {},
-      );
-      const [script] = await attempt.watch(Promise.all([this.scriptFrom(url, url), check]));
-      return script;
+      return await attempt.watch(this.scriptFrom(url, url));
     } catch {
-      // The file itself distinguishes an error of the host from one of the browser.
       signal.throwIfAborted();
     } finally {
       attempt.end();
     }
     patience.onRetry(`${url} could not be loaded`);
-    // A browser gives no reason. The file's own response does, if it is at fault.
+    // A browser gives no reason. The file's own response does, if it is at fault. It also replaces a damaged file in the
+    // browser's cache.
     const response = await fetchFile(url, signal, steadyFetch(this.ask, patience), reload);
     const type = response.headers.get("content-type");
     if (!/javascript/.test(type ?? "")) {
@@ -60,7 +50,7 @@ export class UrlBuilds implements BuildSource {
       const found = type ? `as "${type}"` : "without a type";
       throw new LoadError("network", `the host serves ${url} ${found}, expected "text/javascript"`);
     }
-    await checkFile(url, await readBody(url, response, signal), false);
+    await readBody(url, response, signal);
     const again = new Attempt(signal, patience.stallMs);
     try {
       // The host may have been unreachable for a moment. Browsers remember a failure for each address.
@@ -135,7 +125,7 @@ async function compileFile(
   const compiling = canStream ? WebAssembly.compileStreaming(response.clone()) : undefined;
   compiling?.catch(() => {}); // an error of the file itself is reported instead
   const bytes = await readBody(url, response, signal, onBytes);
-  await checkFile(url, bytes, true);
+  await checkFile(url, bytes);
   try {
     return await (compiling ?? WebAssembly.compile(bytes));
   } catch (error) {

@@ -1,6 +1,5 @@
 // The worker, gpt2-worker.js: owns the engine. server.ts handles the page's requests.
 import { addresses, importPart } from "./addresses.js";
-import { damageOf } from "./check-self.js";
 import { serve } from "./serve.js";
 import { UrlBuilds } from "./url-builds.js";
 
@@ -8,8 +7,7 @@ function runWorker(): void {
   // Parts import each other through this function, because a bundler may have put them into different folders.
   Object.assign(self, { gpt2Part: importPart });
   const isInBlob = ["blob:", "data:"].includes(self.location.protocol);
-  const damage = damageOf(import.meta.url, (...args) => fetch(...args));
-  serve(new UrlBuilds(addresses, isInBlob), damage);
+  serve(new UrlBuilds(addresses, isInBlob));
 }
 
 // Imported by a page or by Node.js, rather than started as a worker, this module does nothing.
