@@ -21,6 +21,8 @@ const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
 const list = (page: Page) => page.getByRole("listbox", { name: "Suggestions" });
 const options = (page: Page) => list(page).getByRole("option");
 const keys = (page: Page) => page.getByRole("dialog", { name: "Keys" });
+const desktop = { width: 1280, height: 800 };
+const phone = { width: 390, height: 844 };
 const begun = "Once upon a time, there was a little"; // no longer word begins with the last
 
 async function suggest(page: Page): Promise<string[]> {
@@ -53,6 +55,18 @@ test("Tab suggests three texts, to take one, to take by words, to extend by typi
     await expect(options(page)).toHaveCount(0);
     await page.keyboard.press("Control+Z");
     expect(await textOf(page)).toBe(begun);
+  });
+
+  await test.step("at the end of a long text the list is in sight", async () => {
+    await setText(page, "She saw a dog.\n\n".repeat(60) + begun);
+    for (const size of [desktop, phone]) {
+      await page.setViewportSize(size);
+      await suggest(page);
+      await expect(list(page)).toBeInViewport({ ratio: 1 });
+      await page.keyboard.press("Escape");
+    }
+    await page.setViewportSize(desktop);
+    await setText(page, begun);
   });
 
   await test.step("a word is taken, and typing a part of a suggestion keeps its rest", async () => {
