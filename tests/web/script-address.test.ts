@@ -64,13 +64,6 @@ it("on a page without an origin, the script's address is a data URL", async () =
   expect(decodeURIComponent(address)).toContain('import("http://cdn/x.js")');
 });
 
-it("scripts of the same address share one local script, however often the worker starts", async () => {
-  vi.stubGlobal("self", { origin: "http://page" });
-  const { asOwnScript } = await load();
-  const [first, again, other] = ["http://cdn/x.js", "http://cdn/x.js", "http://cdn/y.js"].map(asOwnScript);
-  expect([first === again, first === other]).toEqual([true, false]);
-});
-
 it("the local script imports the one of another origin, which receives messages sent meanwhile", async () => {
   vi.stubGlobal("self", { origin: "http://page" });
   const blob = resolveObjectURL((await load()).asOwnScript('http://cdn/"x".js'));

@@ -2,7 +2,7 @@
 // until the text is tokenized again.
 import { RangeSet, RangeValue, StateEffect, type Range } from "@codemirror/state";
 import { harmlessField } from "./harmless.js";
-import { addWritten, forEachTouched } from "./written.js";
+import { addWritten, withoutTouched } from "./written.js";
 
 /** One token, or several that together form whole characters. */
 export class Scored extends RangeValue {
@@ -110,13 +110,7 @@ function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.o
 }
 
 export const scoredField = harmlessField(RangeSet.of<Scored>([]), (set, transaction) => {
-  let next = set;
-  if (transaction.docChanged && set.size > 0) {
-    const touched = new Set<Scored>();
-    forEachTouched(set, transaction.changes, (_from, _to, value) => touched.add(value));
-    if (touched.size > 0) next = next.update({ filter: (_from, _to, value) => !touched.has(value) });
-    next = next.map(transaction.changes);
-  }
+  let next = transaction.docChanged && set.size > 0 ? withoutTouched(set, transaction.changes) : set;
   const { length } = transaction.newDoc;
   for (const effect of transaction.effects) {
     if (effect.is(addWritten)) next = replaceTokens(next, within(asWritten(next, effect.value), length));

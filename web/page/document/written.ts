@@ -72,16 +72,18 @@ export function forEachTouched<T extends RangeValue>(
   });
 }
 
+/** `set` after `changes`, without the values that they touch. */
+export function withoutTouched<T extends RangeValue>(set: RangeSet<T>, changes: ChangeDesc): RangeSet<T> {
+  const touched = new Set<T>();
+  forEachTouched(set, changes, (_from, _to, value) => touched.add(value));
+  const rest = touched.size > 0 ? set.update({ filter: (_from, _to, value) => !touched.has(value) }) : set;
+  return rest.map(changes);
+}
+
 export const writtenField = StateField.define<RangeSet<Written>>({
   create: () => RangeSet.empty,
   update(set, transaction) {
-    let next = set;
-    if (transaction.docChanged) {
-      const touched = new Set<Written>();
-      forEachTouched(set, transaction.changes, (_from, _to, value) => touched.add(value));
-      if (touched.size > 0) next = next.update({ filter: (_from, _to, value) => !touched.has(value) });
-      next = next.map(transaction.changes);
-    }
+    let next = transaction.docChanged ? withoutTouched(set, transaction.changes) : set;
     for (const effect of transaction.effects) {
       if (effect.is(addWritten)) next = next.update({ add: effect.value, sort: true });
     }

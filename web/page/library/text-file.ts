@@ -124,19 +124,7 @@ function optionsOf(value: unknown, where: string): unknown {
   return options;
 }
 
-const names = [
-  "name",
-  "changed",
-  "text",
-  "caret",
-  "written",
-  "run",
-  "tree",
-  "alternatives",
-  "options",
-  "seed",
-  "fields",
-] as const;
+const names = "name changed text caret written run tree alternatives options seed fields".split(" ");
 
 function parseText(value: unknown, where: string): FiledText {
   const found = fieldsOf(value, where, names);

@@ -103,22 +103,8 @@ export interface LoadOptions {
 }
 
 const optionNames = [
-  "hub",
-  "adapter",
-  "threads",
-  "signal",
-  "onProgress",
-  "weights",
-  "kv",
-  "variant",
-  "baseUrl",
-  "headers",
-  "credentials",
-  "redirect",
-  "fetch",
-  "stallMs",
-  "cache",
-  "prompt",
+  ..."hub adapter threads signal onProgress weights kv variant baseUrl".split(" "),
+  ..."headers credentials redirect fetch stallMs cache prompt".split(" "),
 ];
 const credentialChoices = ["omit", "same-origin", "include"] as const;
 

@@ -31,14 +31,11 @@ export function isCrossOrigin(address: string): boolean {
 /** Thrown by the script of `asOwnScript` if it cannot import its target. */
 export const notImported = "not imported";
 
-/** The own scripts, by what they import. */
-const ownScripts = new Map<string, string>();
-
 /**
  * An address of this origin for the module script at `address`, which may be at another origin. Browsers start workers
  * only from their own origin, but let them import from any origin that allows it. The import is dynamic, because WebKit
- * refuses a static one on an isolated page. Messages that arrive in the meantime are kept. The address is made once and never
- * revoked: a browser reads it when a worker starts, which it does not report, and more workers may start from it later.
+ * refuses a static one on an isolated page. Messages that arrive in the meantime are kept. The address, of some
+ * 200 bytes, is not revoked: browsers do not report when they have read it, and helper threads start from it later.
  */
 export function asOwnScript(address: string): string {
   const importing =
@@ -46,8 +43,5 @@ export function asOwnScript(address: string): string {
     `.then(()=>early.forEach((e)=>onmessage(e)),()=>setTimeout(()=>{throw"${notImported}"}))`;
   // Chromium starts no module from a blob if the page has no origin, as in a sandboxed frame.
   if (self.origin === "null") return `data:text/javascript,${encodeURIComponent(importing)}`;
-  const made =
-    ownScripts.get(address) ?? URL.createObjectURL(new Blob([importing], { type: "text/javascript" }));
-  ownScripts.set(address, made);
-  return made;
+  return URL.createObjectURL(new Blob([importing], { type: "text/javascript" }));
 }

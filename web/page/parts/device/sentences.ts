@@ -2,12 +2,7 @@
 import type { Environment, ModelInfo, StorageInfo, StoredModel } from "../../../src/client/index.js";
 import { phrase } from "../../language/device.js";
 import { formatBytes } from "../../language/numbers.js";
-
-/** Where the bytes of a model came from. */
-export interface Traffic {
-  network: number;
-  cache: number;
-}
+import type { Traffic } from "../../state/page-state.js";
 
 export interface ThreadFacts {
   info: Pick<ModelInfo, "threads" | "variant" | "notice">;
