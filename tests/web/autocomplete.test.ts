@@ -291,17 +291,6 @@ describe("while a suggestion is shown", () => {
     expect(ghost.textContent).toBe(" to bed");
   });
 
-  it("a tap takes the suggestion and leaves the focus in the field", async () => {
-    const { field, ghost } = await makeSuggesting();
-    for (const type of ["pointerdown", "mousedown"]) {
-      const event = new Event(type, { cancelable: true });
-      ghost.dispatchEvent(event);
-      expect(event.defaultPrevented, type).toBe(true);
-    }
-    ghost.click();
-    expect(field.value).toBe("I went to bed");
-  });
-
   it("a suggestion disappears when the caret moves, and when the field loses the focus", async () => {
     const { field, ghost } = await makeSuggesting();
     await vi.advanceTimersByTimeAsync(100);

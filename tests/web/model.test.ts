@@ -2,7 +2,6 @@
 import { expect, it, vi } from "vitest";
 import { generateOptionNames } from "../../web/src/client/arguments.js";
 import { Model } from "../../web/src/client/model.js";
-import { TokenQueue } from "../../web/src/client/token-queue.js";
 import type { FromWorker } from "../../web/src/shared/protocol.js";
 import type { GenerateSummary, ModelInfo, Token } from "../../web/src/shared/types.js";
 import { connect, type FakeWorker } from "./support/fake-worker.js";
@@ -372,21 +371,3 @@ it.each([
     expect([worker.all("request").length, worker.all("end").length]).toEqual([2, 0]);
   },
 );
-
-it.each([true, false])("TokenQueue returns its tokens, and then ends or fails: %s", async (fails) => {
-  const end = (queue: TokenQueue) => (fails ? queue.fail(new Error("over")) : queue.finish());
-  const ended = async (next: Promise<Token | undefined>) =>
-    fails ? expect(next).rejects.toThrow("over") : expect(await next).toBeUndefined();
-  const queue = new TokenQueue(() => {}, 64);
-  const first = queue.next(); // it waits
-  queue.push(token(1));
-  expect(await first).toEqual(token(1));
-  queue.push(token(2));
-  const [second, third] = [queue.next(), queue.next()];
-  end(queue);
-  expect(await second).toEqual(token(2));
-  await ended(third);
-  queue.push(token(3));
-  expect(await queue.next()).toEqual(token(3));
-  await ended(queue.next());
-});

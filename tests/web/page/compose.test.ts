@@ -284,14 +284,9 @@ it("the stop string that is complete first counts, however the text is cut into 
   );
 });
 
-it.each([
-  ["One  ", "One "],
-  ["One \t  ", "One \t  "],
-  ["One\n  ", "One\n  "],
-  ["One ", "One "],
-  ["  ", "  "],
-])("of several spaces at the end of %j the model reads one", (text, prompt) => {
-  expect(withOneSpace(text)).toBe(prompt);
+it("the model reads one of several spaces at the end of a line", () => {
+  const texts = ["One  ", "One ", "One\n  ", "  "];
+  expect(texts.map(withOneSpace)).toEqual(["One ", "One ", "One\n  ", "  "]);
 });
 
 it("an ignored end of the text begins a paragraph, and no control word is in the text", async () => {

@@ -56,7 +56,7 @@ export const addWritten = StateEffect.define<Ranges>({
 });
 
 /** Calls `found` with each range that `changes` touch. */
-export function forEachTouched<T extends RangeValue>(
+function forEachTouched<T extends RangeValue>(
   set: RangeSet<T>,
   changes: ChangeDesc,
   found: (from: number, to: number, value: T) => void,

@@ -73,17 +73,16 @@ it("a new branch has no last run, and Undo brings back that of the text before",
   expect([editor.text, editor.run]).toEqual(["Once a", null]);
 });
 
-it.each([
-  [" ", "␣"],
-  ["\n\n", "↵↵"],
-  ["\u00a0\t", "␣⇥"],
-  [" a", "a"],
-])("a branch with the token %j is named in visible signs", async (text, shown) => {
-  const { ui, branching } = mount();
-  await branching.branch(4, { id: 1, text, logprob: -1, rank: 1 });
-  expect(ui.noteText.textContent).toContain(`continues with “${shown}”`);
-  expect(branching.all?.branches[1]?.name).toBe(`“${shown}” at 4`);
-});
+const signs = { " ": "␣", "\n\n": "↵↵", "\u00a0\t": "␣⇥", " a": "a" };
+it.each(Object.entries(signs))(
+  "a branch with the token %j is named in visible signs",
+  async (text, shown) => {
+    const { ui, branching } = mount();
+    await branching.branch(4, { id: 1, text, logprob: -1, rank: 1 });
+    expect(ui.noteText.textContent).toContain(`continues with “${shown}”`);
+    expect(branching.all?.branches[1]?.name).toBe(`“${shown}” at 4`);
+  },
+);
 
 it("branches that cannot be shown say why, and the editor stays usable", () => {
   const { ui, editor, branching } = mount();
