@@ -298,10 +298,8 @@ export class Tab {
 
   /** Reads the name, which any tab may have changed. */
   private async readName(id: string): Promise<void> {
-    const name = await this.openStore().then(
-      (store) => store.name(id),
-      () => undefined, // the list of texts reports that
-    );
+    const stored = this.openStore().then((store) => store.name(id));
+    const name = await stored.catch(() => undefined); // the list of texts reports why
     if (id === this.id) this.name.value = name;
   }
 

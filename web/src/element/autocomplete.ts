@@ -35,10 +35,7 @@ const attributes = [...loadAttributes, ...callAttributes, "for", "delay", "disab
 /** Properties that may be set before the element is defined. */
 const early = [...attributes.map(propertyOf), "words"];
 
-/**
- * Text that ends in a composition which the keyboard will replace: Chinese or Japanese signs, or Latin letters right after them or
- * after the thin space that iOS puts between syllables.
- */
+/** A composition that the keyboard will replace: in Chinese or Japanese, or after the thin space between syllables on iOS. */
 const toBeReplaced = /[\u2006\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef][\p{sc=Latn}'’]*$/u;
 
 /** The element that suggests in each field: the first one, if two elements name the same field. */

@@ -246,8 +246,7 @@ export class Inside {
     const set = state.field(scoredField);
     const target = by < 0 ? here.from > 0 && tokenAt(set, here.from) : tokenAt(set, here.to + 1);
     if (!target || target.value === here.value) return;
-    // As a press of the token: a look leaves the place of writing.
-    const userEvent = "select.pointer";
+    const userEvent = "select.pointer"; // as a press of the token: a look leaves the place of writing
     this.view.dispatch({ selection: { anchor: target.to }, scrollIntoView: true, userEvent });
   }
 }
