@@ -23,6 +23,17 @@ it.each([
   expect(failureOf(error)).toBe(error);
 });
 
+it.each([
+  [
+    new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }),
+    "TypeError: fetch failed (ECONNREFUSED)",
+  ],
+  [new TypeError("fetch failed", { cause: "x" }), "TypeError: fetch failed"],
+  [undefined, "undefined"],
+])("the reason of %s is %j", (error, reason) => {
+  expect(own.reasonOf(error)).toBe(reason);
+});
+
 it("an error of a separately loaded part does not become a narrower class of the embedder", () => {
   class Mine extends own.LoadError {}
   expect(new Mine("network", "mine")).toBeInstanceOf(Mine);

@@ -68,8 +68,8 @@ it("generate reports the progress of the prompt until the first token", async ()
       totalMs: 20,
       promptTokens: 3,
       promptTokensPerSecond: 300,
-      decodedTokens: 1,
-      decodedTokensPerSecond: 100,
+      decodedTokens: 2,
+      decodedTokensPerSecond: 200,
     },
   });
 });

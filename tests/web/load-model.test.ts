@@ -53,6 +53,7 @@ it("loadModel resolves an address relative to a worker that has no page", () => 
 const builds = '"threads-relaxed", "threads", "simd-relaxed", "simd"';
 it.each([
   [undefined, undefined, "the model is undefined, expected a folder's URL, an id on the hub, or files"],
+  ["", undefined, 'the model is "", expected a folder\'s URL, an id on the hub, or files'],
   [Symbol("s"), undefined, "the model is a symbol, expected a folder's URL, an id on the hub, or files"],
   ["http://[", undefined, 'the model\'s address is "http://[", which is not a URL'],
   ["m", 3, "the options of loadModel are 3, expected an object"],

@@ -81,7 +81,7 @@ it("a listed text that stays wrong is refused with its name and both hashes", as
 it.each([
   ["its line endings were changed, as by Git", '{"a":\n1}\n', '{"a":\r\n1}\r\n'],
   ["its line endings were changed, as by Git", "a\r\nb", "a\nb"],
-  ["perhaps a formatter such as Prettier changed it", '{"a":1}', '{ "a": 1 }'],
+  ["it was edited, perhaps by a formatter such as Prettier", '{"a":1}', '{ "a": 1 }'],
   ["weights.json says [0-9a-f]{64}$", '{"a":1}', '{"a":2}'],
   ["weights.json says [0-9a-f]{64}$", "a b", "a  b"],
 ])("the error for a listed text with another hash says: %s", async (why, written, text) => {

@@ -2,7 +2,7 @@
 // CodeMirror's own words, which the page replaces by those of its language.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { openSearchPanel, replaceAll, SearchQuery, setSearchQuery } from "@codemirror/search";
+import { getSearchQuery, openSearchPanel, replaceAll, SearchQuery, setSearchQuery } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { expect, it, onTestFinished } from "vitest";
@@ -35,6 +35,7 @@ it.each([
 ])("after all %j become %j, the search shows %j", (search, replace, shown) => {
   const view = new EditorView({ doc: "aa a", extensions: searchAndReplace, parent: document.body });
   openSearchPanel(view);
+  expect(getSearchQuery(view.state).literal).toBe(true); // what is typed is not an escape
   view.dispatch({ effects: setSearchQuery.of(new SearchQuery({ search, replace })) });
   replaceAll(view);
   expect(view.dom.querySelector(".find-count")?.textContent).toBe(shown);

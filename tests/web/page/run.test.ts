@@ -61,13 +61,23 @@ it.each<[string, (view: EditorView) => unknown]>([
   expect(removed).toHaveBeenCalledTimes(1);
 });
 
+const awaited = begun.update(openRun(4, 4)).state;
+it.each([
+  [0, 4, undefined],
+  [1, 4, "awaited"],
+  [4, 4, "awaited"],
+])("before its first token, a run ends only with all of its prompt: %i to %i", (from, to, stage) => {
+  const { state } = awaited.update({ changes: { from, to, insert: "x" }, userEvent: "input.type" });
+  expect(state.field(runField)?.stage).toBe(stage);
+});
+
 it.each<[string, number, number, string, string]>([
   ["ends when the visitor deletes all of its text", 0, 11, "", "closed"],
   ["ends when the visitor types over all of its text", 4, 11, "x", "closed"],
   ["goes on when the visitor deletes a part of its text", 5, 11, "", "open"],
   ["goes on when the visitor deletes the text before it", 0, 4, "", "open"],
 ])("a run that is being written %s", (_, from, to, insert, stage) => {
-  const writing = grow(begun.update(openRun(4, 4)).state, " upon", " a");
+  const writing = grow(awaited, " upon", " a");
   const { state } = writing.update({ changes: { from, to, insert }, userEvent: "input.type" });
   expect(state.field(runField)?.stage).toBe(stage);
 });

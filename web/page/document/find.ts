@@ -36,7 +36,7 @@ const spoken = Object.defineProperties(
 );
 
 export const searchAndReplace: Extension = [
-  search({ top: true }),
+  search({ top: true, literal: true }), // a backslash is a backslash
   countOfMatches,
   // Without Go to line: paragraphs show no numbers.
   keymap.of(searchKeymap.filter(({ run }) => run !== gotoLine)),

@@ -21,7 +21,7 @@ export interface Run {
   readonly to: number;
   /**
    * "awaited": the first token, which replaces the text between the offsets, has not arrived. "open": the model is
-   * writing. "closed": the run has ended, or the visitor pressed Undo or Redo or deleted all of its text.
+   * writing. "closed": the run has ended, or the visitor pressed Undo or Redo or deleted all of its text, or all of its prompt.
    */
   readonly stage: "awaited" | "open" | "closed";
   /** Of an awaited run: the run before it, which stays the last one if the model writes nothing. */
@@ -59,13 +59,14 @@ export const isTyped = (transaction: Transaction): boolean =>
 export const goesBack = (transaction: Transaction): boolean =>
   transaction.isUserEvent("undo") || transaction.isUserEvent("redo");
 
-/** Whether the visitor removed all of what the model is writing, as with everything selected. */
+/** Whether the visitor removed all of what the model is writing or, before its first token, all that it continues. */
 function removesAll(run: Run | null, transaction: Transaction): boolean {
-  if (run?.stage !== "open" || transaction.annotation(byModel)) return false;
+  if (!run || run.stage === "closed" || transaction.annotation(byModel)) return false;
   if (transaction.isUserEvent("input.type.compose")) return false; // it replaces a word by itself
+  const begin = run.stage === "open" ? run.from : 0; // before its first token, only all of its prompt counts
   let isRemoved = false;
   transaction.changes.iterChangedRanges((from, to) => {
-    isRemoved ||= from <= run.from && to >= run.to;
+    isRemoved ||= from < to && from <= begin && to >= run.to;
   });
   return isRemoved;
 }

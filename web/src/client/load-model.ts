@@ -115,7 +115,7 @@ const pageSources = () =>
   });
 
 /** What may be an id, a file, signed, or on the Hub. Everything else is a folder's address. */
-const unusual = new RegExp(String.raw`^hf:|\?|\.gguf|^\w[\w.-]*/[^/]+$|//${hubHosts}/`, "i");
+const unusual = new RegExp(String.raw`^\s*$|^hf:|\?|\.gguf|^\w[\w.-]*/[^/]+$|//${hubHosts}/`, "i");
 
 const isFolder = (source: unknown): boolean =>
   (typeof source === "string" || source instanceof URL) && !unusual.test(String(source));

@@ -62,7 +62,7 @@ async function wrongText(listed: Piece, bytes: Uint8Array<ArrayBuffer>, found: s
     );
   const isFormatted = listed.path.endsWith(".json") && bytes.length !== listed.size && isJson(text);
   if (!isFormatted) return new LoadError(code, message);
-  return new LoadError(code, `${message}: perhaps a formatter such as Prettier changed it. ${again}`);
+  return new LoadError(code, `${message}: it was edited, perhaps by a formatter such as Prettier. ${again}`);
 }
 
 /** All bytes of a file. If a file listed in weights.json has a wrong hash, it is fetched once more, bypassing all caches. */

@@ -79,5 +79,7 @@ export function errorToWire({ code, message }: Gpt2Error): WireError {
 /** Describes a thrown value for the end of a sentence. */
 export function reasonOf(error: unknown): string {
   const isPlain = error instanceof Gpt2Error || (error instanceof Error && error.name === "Error");
-  return isPlain ? error.message : String(error);
+  const { code } = Object((error as { cause?: unknown } | undefined)?.cause) as { code?: unknown };
+  const why = typeof code === "string" ? ` (${code})` : ""; // Node.js says only "fetch failed" itself
+  return isPlain ? error.message : `${String(error)}${why}`;
 }

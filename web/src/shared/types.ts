@@ -122,7 +122,7 @@ export interface Timings {
   promptTokens: number;
   /** Speed of the prefill, in tokens per second. */
   promptTokensPerSecond: number;
-  /** Tokens after the first of each continuation. */
+  /** Tokens after those of the first step, which gives each continuation one; with `heal`, it may give more. */
   decodedTokens: number;
   /** Speed of decoding, in tokens per second. */
   decodedTokensPerSecond: number;

@@ -54,8 +54,11 @@ export async function generate(
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   const begun = engine.start("_gpt2_generate", prompt, { ...options, seed }) as Begun;
   let step = engine.output();
+  const computed = step.total - step.done;
   let firstTokenAt: number | undefined;
   let tokens = 0;
+  /** Tokens of the first step that gave any: their time is that of the prompt. */
+  let firstTokens = 0;
   let untold: Token[] = [];
   const tellTokens = () => {
     if (untold.length > 0) tell({ tokens: untold });
@@ -76,6 +79,7 @@ export async function generate(
     const now = performance.now();
     if (tokens > 0 && firstTokenAt === undefined) {
       firstTokenAt = now;
+      firstTokens = tokens;
       tellTokens();
     } else if (tokens === 0 && step.done < step.total) {
       tell({ prompt: { done: step.done, total: step.total } }); // a healed end takes more steps once all is read
@@ -90,8 +94,7 @@ export async function generate(
   const end = performance.now() - pausedMs;
   const summary = engine.call("_gpt2_summary") as Summary;
   const firstTokenMs = (firstTokenAt ?? end) - start;
-  const computed = Math.max(0, begun.promptTokens - begun.healedTokens - begun.reusedTokens);
-  const decoded = Math.max(0, tokens - summary.finishReasons.length);
+  const decoded = tokens - firstTokens;
   const rate = (count: number, ms: number) => (ms > 0 ? (1000 * count) / ms : 0);
   return {
     finishReason: summary.finishReasons[0] ?? "length",
