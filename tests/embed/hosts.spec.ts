@@ -1,11 +1,12 @@
 // Difficult hosts and pages: other origins, headers on some files only, policies, frames, plain http. Each works, or the
 // error states in one sentence what to change.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import type * as Gpt2 from "../../web/src/client/index.js";
 import { isolation, serve, shared, type StaticHost } from "../browsers/static-host.js";
 import { inPage } from "../e2e/model.js";
-import { makeApp, root } from "./app.js";
+import { expectStory, makeApp, root, run } from "./app.js";
 
 let host: StaticHost;
 let cdn: StaticHost;
@@ -150,6 +151,20 @@ for (const [name, { page: headers = {}, files = {}, other = {}, html }, found, a
     }
   });
 }
+
+test("a bundled app contains a worker for hosts that send the isolation headers only with the document", async ({
+  page,
+}) => {
+  test.setTimeout(300_000); // it is installed first
+  const folder = makeApp("vite", true);
+  run(folder, "npm", "run", "build");
+  const app = await serve({ "/assets/": join(folder, "dist/assets"), "/models/": join(root, "web/models") });
+  app.page = isolation;
+  app.html = readFileSync(join(folder, "dist/index.html"), "utf8");
+  await expectStory(page, app.origin, "threads-relaxed");
+  expect(app.requests.filter((path) => path.includes("gpt2-inlined"))).toHaveLength(1);
+  await app.close();
+});
 
 const explained = (page: Page) => inPage(page, ({ explainEnvironment }) => explainEnvironment(), undefined);
 
