@@ -483,7 +483,7 @@ export const library: Translated<Sections["library"]> = {
   noJson: "die Datei ist beschädigt, oder diese Seite hat sie nicht exportiert",
   noDocx: "die Datei ist beschädigt, hat ein Passwort oder ist kein Word-Dokument",
   otherFile:
-    "die Datei ist kein Text, den die Seite liest; erwartet wird eine .txt-, .md- oder .docx-Datei, eine .json-Datei, die diese Seite exportiert hat, oder ein Modell (sein Ordner oder eine .gguf-Datei)",
+    "die Datei ist kein Text für die Seite; erwartet wird eine .txt-, .md- oder .docx-Datei, eine .json-Datei, die diese Seite exportiert hat, oder ein Modell (sein Ordner oder eine .gguf-Datei)",
   tooLarge: "die Datei ist größer als 16 MB",
   unexpected: "Bei {where} wird {expected} erwartet, gefunden wurde {found}",
   unknownField: "{where} hat das unbekannte Feld {name}",

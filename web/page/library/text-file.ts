@@ -124,7 +124,10 @@ function optionsOf(value: unknown, where: string): unknown {
   return options;
 }
 
-const names = "name changed text caret written run tree alternatives options seed fields".split(" ");
+const names = [
+  ...["name", "changed", "text", "caret", "written", "run", "tree", "alternatives"],
+  ...["options", "seed", "fields"],
+];
 
 function parseText(value: unknown, where: string): FiledText {
   const found = fieldsOf(value, where, names);
