@@ -81,7 +81,7 @@ export const convert: Command = {
     await checkIsOriginal(source, text, signal);
     const from = folder.begin(await keyOf(source, weights, signal));
     try {
-      const isGguf = "file" in model || ("quantization" in model && model.quantization !== undefined);
+      const isGguf = "file" in model || "quantization" in model;
       if (from > 0) say(`resuming after ${formatBytes(from)}`);
       const made = await writeModel(source, folder, {
         from,

@@ -1,4 +1,5 @@
 // The models and adapters that arguments name: paths, addresses, and ids on the Hub.
+import { setMaxListeners } from "node:events";
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -95,6 +96,7 @@ export function prepareFetch(values: Values): void {
   const token = readToken();
   const origin = new URL(readHubId("user/name", hubOf(values)).hub).origin;
   const plain = globalThis.fetch;
+  setMaxListeners(0); // all files of a model listen to one signal: with more than ten, Node.js would warn of a leak
   globalThis.fetch = fetchFileToo(async (input, init) => {
     const headers = new Headers(init?.headers);
     const url = new URL(input instanceof Request ? input.url : input);

@@ -123,7 +123,7 @@ export class OutputFolder {
     if (!existsSync(this.partial)) return undefined;
     try {
       const { key, pid } = JSON.parse(readFileSync(this.state, "utf8")) as State;
-      return { key: typeof key === "string" ? key : undefined, pid: Number(pid) };
+      return { key: typeof key === "string" ? key : undefined, pid };
     } catch {
       if (readdirSync(this.partial).length === 0) return undefined;
       throw new CommandError(

@@ -31,12 +31,11 @@ export class Progress {
     if (now - this.shown < (this.isTerminal ? onTerminalMs : elsewhereMs)) return;
     this.shown = now;
     const rate = (readBytes - this.start.bytes) / Math.max((now - this.start.at) / 1000, 0.001);
-    const parts = [formatBytes(readBytes)];
-    if (totalBytes !== undefined) {
-      parts[0] += ` of ${formatBytes(totalBytes)} (${Math.floor((100 * readBytes) / totalBytes)} %)`;
-      if (rate > 0) parts.push(`${timeLeft((totalBytes - readBytes) / rate)} left`);
-    }
-    if (rate > 0) parts.splice(1, 0, `${formatBytes(rate)}/s`);
+    const percent = Math.floor((100 * readBytes) / (totalBytes ?? readBytes));
+    const of = totalBytes === undefined ? "" : ` of ${formatBytes(totalBytes)} (${percent} %)`;
+    const parts = [formatBytes(readBytes) + of];
+    if (rate > 0) parts.push(`${formatBytes(rate)}/s`);
+    if (rate > 0 && totalBytes !== undefined) parts.push(`${timeLeft((totalBytes - readBytes) / rate)} left`);
     this.write(parts.join(", "));
   }
 

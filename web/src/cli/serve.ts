@@ -21,7 +21,7 @@ const headers = {
 /** Names that begin with a dot are not served: they are settings, and may hold secrets. */
 function isHidden(address: string): boolean {
   try {
-    return /(^|[\/\\])\./.test(decodeURIComponent(new URL(address, "http://host").pathname));
+    return /(^|[/\\])\./.test(decodeURIComponent(new URL(address, "http://host").pathname));
   } catch {
     return true; // it is not a valid address
   }

@@ -42,7 +42,10 @@ async function checkTokenizer(files: readonly SmallFile[], vocabSize: number): P
   );
   const isUsual = ["tokenizer.json", "vocab.json"].some((name) => name in texts);
   try {
-    if (isUsual) return void (await (await import("../convert/index.js")).readTokenizer(texts, vocabSize));
+    if (isUsual) {
+      await (await import("../convert/index.js")).readTokenizer(texts, vocabSize);
+      return;
+    }
   } catch (error) {
     const isOther = error instanceof LoadError && error.code === "unsupported" && "tokenizer.json" in texts;
     if (!isOther) throw error;
