@@ -19,10 +19,7 @@ function placeOf(name: string): number {
   return 2 * (layer === undefined ? place : inBlock) + (scale ? 1 : 0);
 }
 
-/**
- * The header of a model.safetensors whose tensors are in order, and the places of the tensors in the file with the header
- * `head`, in that order.
- */
+/** The header of the file in order, and the tensors in that order with their places in the file of `head`. */
 export function inForwardOrder(head: Uint8Array): { head: Uint8Array; tensors: TensorPlace[] } {
   const tensors = tensorsOf(head).sort((a, b) => placeOf(a.name) - placeOf(b.name));
   const { __metadata__, ...facts } = JSON.parse(

@@ -2,9 +2,11 @@
 // which a later run of the same conversion continues.
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -72,11 +74,12 @@ export class OutputFolder {
     this.state = join(this.partial, "state.json");
     if (out === "" || basename(this.out) === "" || this.out === process.cwd())
       throw new UsageError(`OUT is "${out}", expected the name of a new folder`);
-    this.isReplaced = existsSync(this.out);
+    this.isReplaced = lstatSync(this.out, { throwIfNoEntry: false }) !== undefined;
     if (!this.isReplaced) return;
-    if (inputs.includes(this.out)) throw new CommandError(`${this.out} is the input: choose another OUT`);
-    if (!statSync(this.out).isDirectory())
-      throw new CommandError(`${this.out} is a file: choose another OUT`);
+    if (!lstatSync(this.out).isDirectory())
+      throw new CommandError(`${this.out} is not a folder: choose another OUT`);
+    if (inputs.map((path) => realpathSync(path)).includes(realpathSync(this.out)))
+      throw new CommandError(`${this.out} is the input: choose another OUT`);
     if (!force) throw new CommandError(`${this.out} already exists: --force replaces it`);
     checkReplaceable(this.out);
   }
