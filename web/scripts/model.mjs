@@ -30,12 +30,12 @@ const cwd = process.env.INIT_CWD ?? process.cwd();
 
 /**
  * Runs gpt2-wasm, which reports its errors itself. Returns the JSON that it prints.
- * @param {string[]} args
+ * @param {string} command @param {string[]} args
  */
-function run(...args) {
+function run(command, ...args) {
   const program = join(root, "build/package/gpt2-cli.js");
   if (!existsSync(program)) buildPackage({ types: false });
-  const { status, stdout } = spawnSync(process.execPath, [program, ...args, "--json"], {
+  const { status, stdout } = spawnSync(process.execPath, [program, command, "--json", ...args], {
     cwd,
     stdio: ["ignore", "pipe", 2],
     encoding: "utf8",
