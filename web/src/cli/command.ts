@@ -8,8 +8,6 @@ export interface Option {
   help: string;
   /** May be given several times. */
   isList?: boolean;
-  /** Another name of it, which --help leaves out. */
-  alias?: string;
 }
 
 export interface Values {
@@ -35,14 +33,11 @@ const helpOption: Option = { help: "Print this help message and exit" };
 /** Reads the arguments of `command`. Throws a UsageError, or an error of parseArgs. */
 export function readArguments({ name, operands, options }: Command, args: readonly string[]) {
   const all = Object.entries({ ...options, help: helpOption });
-  const named = all.flatMap(([name, option]) =>
-    [name, ...(option.alias === undefined ? [] : [option.alias])].map((each) => [each, option] as const),
-  );
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: Object.fromEntries(
-      named.map(([name, { value, isList = false }]) => [
+      all.map(([name, { value, isList = false }]) => [
         name,
         {
           type: value === undefined ? ("boolean" as const) : ("string" as const),
@@ -52,17 +47,12 @@ export function readArguments({ name, operands, options }: Command, args: readon
       ]),
     ),
   });
-  const valueOf = (name: string) => values[name] ?? values[options[name]?.alias ?? name];
+  const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
+  const listOf = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
   const read: Values = {
-    flag: (name) => valueOf(name) === true,
-    text(name) {
-      const value = valueOf(name);
-      return typeof value === "string" ? value : undefined;
-    },
-    list(name) {
-      const value = valueOf(name);
-      return Array.isArray(value) ? value.map(String) : [];
-    },
+    flag: (name) => values[name] === true,
+    text: (name) => textOf(values[name]),
+    list: (name) => listOf(values[name]),
   };
   const least = operands.filter(([name]) => !name.startsWith("[")).length;
   const isRight = positionals.length >= least && positionals.length <= operands.length;

@@ -1,7 +1,7 @@
 // `gpt2-wasm generate MODEL TEXT`: writes the continuation of a text to standard output.
 import { readChoice } from "../client/arguments.js";
 import { loadModel } from "../node/index.js";
-import { numberOptionNames, numberOptions } from "../shared/number-options.js";
+import { numberOptionNames, numberOptions, type NumberOptionName } from "../shared/number-options.js";
 import type { SourceRequest } from "../shared/protocol.js";
 import type { GenerateOptions } from "../shared/types.js";
 import type { Command, Option, Values } from "./command.js";
@@ -9,17 +9,14 @@ import { print, say, UsageError } from "./messages.js";
 import { adaptersOf, modelOf, modelOptions, networkHelp, readToken, sourceHelp } from "./model-argument.js";
 import { Progress } from "./progress.js";
 
-/** "maxNewTokens" as "max-new-tokens". */
-const kebab = (name: string) =>
-  name.replace(/[A-Z]|_(?=.)/g, (found) => `-${found.replace("_", "").toLowerCase()}`);
+/** "maxNewTokens" is --max-tokens, as in a completion request. */
+const flagOf = (name: NumberOptionName) => numberOptions[name].openai.replaceAll("_", "-");
 
 /** The options of a generation, from the table of all its numbers. */
 const ofNumbers: [string, Option][] = numberOptionNames.map((name) => {
-  const { openai, initial, least, most, isWhole } = numberOptions[name];
+  const { initial, least, most, isWhole } = numberOptions[name];
   const range = `${isWhole ? "A whole number" : "A number"}, ${least} to ${most}`;
-  const alias = kebab(openai);
-  const option = { value: "NUMBER", help: `${range} [${initial ?? "random"}]` };
-  return [kebab(name), alias === kebab(name) ? option : { ...option, alias }];
+  return [flagOf(name), { value: "NUMBER", help: `${range} [${initial ?? "random"}]` }];
 });
 
 function numberOf(name: string, text: string): number {
@@ -30,8 +27,8 @@ function numberOf(name: string, text: string): number {
 
 function readGenerateOptions(values: Values): GenerateOptions {
   const given = numberOptionNames.flatMap((name) => {
-    const text = values.text(kebab(name));
-    return text === undefined ? [] : [[name, numberOf(kebab(name), text)] as const];
+    const text = values.text(flagOf(name));
+    return text === undefined ? [] : [[name, numberOf(flagOf(name), text)] as const];
   });
   return {
     ...Object.fromEntries(given),

@@ -65,12 +65,7 @@ export async function modelOf(text: string, values: Values): Promise<SourceReque
   const revision = values.text("revision");
   if (revision === undefined) return source;
   if (source.kind !== "hub") throw new UsageError("--revision is only for a model of the Hub");
-  return readHubRevision(source.id, revision, source);
-}
-
-/** The same model at `revision`, which is checked. */
-function readHubRevision(id: string, revision: string, source: Extract<SourceRequest, { kind: "hub" }>) {
-  return { ...source, revision: readHubId(`${id}@${revision}`, source.hub).revision };
+  return { ...source, revision: readHubId(`${source.id}@${revision}`, source.hub).revision };
 }
 
 /** The adapters of --adapter, in order. */

@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { tokenizerFiles } from "../shared/file-names.mjs";
 import { CommandError, say, UsageError } from "./messages.js";
 
@@ -129,9 +129,7 @@ export class OutputFolder {
       return { key: typeof key === "string" ? key : undefined, pid };
     } catch {
       if (readdirSync(this.partial).length === 0) return undefined;
-      throw new CommandError(
-        `${this.partial} is not a conversion of this program in ${dirname(this.out)}: remove it`,
-      );
+      throw new CommandError(`${this.partial} is not a conversion of this program: remove it`);
     }
   }
 }
