@@ -135,8 +135,10 @@ it("the program lists a converted model with the parameters that gpt2-weights co
     expect(JSON.parse((await run(["list", join(out, ".."), "--json"])).stdout)).toEqual(listed);
   }
   writeFileSync(join(out, "../x.gguf"), "GGUF");
+  mkdirSync(join(out, "../bad"));
+  for (const name of ["config.json", "weights.json"]) writeFileSync(join(out, "../bad", name), "{");
   expect((await run(["list", join(out, "..")])).stdout).toMatch(
-    /^model {3}f16 {7}\d+ kB\nx\.gguf {2}gguf {6}0 kB\n$/,
+    /^bad {5}damaged {3}0 kB\nmodel {3}f16 {7}\d+ kB\nx\.gguf {2}gguf {6}0 kB\n$/,
   );
 });
 

@@ -1,12 +1,14 @@
 // `gpt2-wasm list FOLDER`: the models in a folder.
 import { closeSync, existsSync, openSync, readFileSync, readSync, readdirSync, statSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, join, relative } from "node:path";
 import { headOf, headSize, lengthBytes } from "../convert/tensor-head.js";
 import { parseWeightsIndex } from "../loader/weights-index.js";
+import { LoadError } from "../shared/errors.js";
 import { formatBytes } from "../shared/format-bytes.js";
 import type { Command } from "./command.js";
 import { parametersIn } from "./forward-order.js";
-import { print, UsageError } from "./messages.js";
+import { print } from "./messages.js";
+import { folderNamed } from "./model-argument.js";
 
 interface ListedModel {
   /** Relative to the listed folder. */
@@ -60,7 +62,7 @@ function modelIn(folder: string): Omit<ListedModel, "path"> | undefined {
   };
 }
 
-/** The models in `folder`: itself, its folders, and its GGUF files. A damaged one is left out. */
+/** The models in `folder`: itself, its folders, and its GGUF files. */
 function modelsIn(folder: string): ListedModel[] {
   const entries = readdirSync(folder, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
@@ -69,8 +71,8 @@ function modelsIn(folder: string): ListedModel[] {
       const model = modelIn(each);
       return model ? [{ path: relative(folder, each) || basename(folder), ...model }] : [];
     } catch (error) {
-      if (error instanceof SyntaxError) return [];
-      throw error;
+      if (!(error instanceof SyntaxError || error instanceof LoadError)) throw error;
+      return [{ path: relative(folder, each), format: "damaged", bytes: 0 }];
     }
   });
   const gguf = entries.filter(({ name }) => /\.gguf$/i.test(name));
@@ -86,9 +88,7 @@ export const list: Command = {
   operands: [["[FOLDER]", "Folder to look into, and its folders [.]"]],
   options: { json: { help: "Print the list as JSON, with the number of parameters" } },
   async run([folder = "."], values) {
-    const path = resolve(folder);
-    if (!existsSync(path) || !statSync(path).isDirectory())
-      throw new UsageError(`there is no folder ${path}`);
+    const path = folderNamed(folder);
     const models = modelsIn(path);
     if (values.flag("json")) return print(`${JSON.stringify(models)}\n`);
     const width = Math.max(0, ...models.map(({ path }) => path.length));

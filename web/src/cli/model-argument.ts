@@ -31,6 +31,13 @@ export const sourceHelp =
 
 const isAddress = (text: string) => /^(https?|file):/i.test(text);
 
+/** The absolute path of an existing folder. */
+export function folderNamed(text: string): string {
+  const path = resolve(text);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw new UsageError(`there is no folder ${path}`);
+}
+
 /** The hub's address, with a slash at its end. */
 const hubOf = (values: Values): string => values.text("hub") ?? (process.env.HF_ENDPOINT || usualHub);
 

@@ -1,6 +1,6 @@
 // Cuts a file into the pieces of a model folder, and hashes them (weights_tools/FORMAT.md, "Pieces").
-import { createHash, type Hash } from "node:crypto";
-import { open, type FileHandle } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Piece } from "../loader/weights-index.js";
 
@@ -17,53 +17,40 @@ function pieceBytes(total: number): number {
 export class PieceWriter {
   readonly pieces: Piece[] = [];
   private readonly whole = createHash("sha256");
-  private hash: Hash | undefined;
-  private file: FileHandle | undefined;
-  private size = 0;
+  /** The current piece. */
+  private readonly piece: Uint8Array;
+  private filled = 0;
   private readonly folder: string;
-  private readonly most: number;
 
   /** `total`: all bytes that will be written. */
   constructor(folder: string, total: number) {
     this.folder = folder;
-    this.most = pieceBytes(total);
-  }
-
-  private get path(): string {
-    return `model.safetensors.${String(this.pieces.length).padStart(3, "0")}`;
+    this.piece = new Uint8Array(pieceBytes(total));
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    this.whole.update(bytes);
     for (let rest = bytes; rest.length > 0;) {
-      this.file ??= await open(join(this.folder, this.path), "wx");
-      const part = rest.subarray(0, this.most - this.size);
-      await this.file.writeFile(part);
-      this.hash ??= createHash("sha256");
-      this.hash.update(part);
-      this.size += part.length;
+      const part = rest.subarray(0, this.piece.length - this.filled);
+      this.piece.set(part, this.filled);
+      this.filled += part.length;
       rest = rest.subarray(part.length);
-      if (this.size === this.most) await this.endPiece();
+      if (this.filled === this.piece.length) await this.endPiece();
     }
   }
 
   /** Ends the last piece. Returns the hash of the whole file. */
   async end(): Promise<string> {
-    await this.endPiece();
+    if (this.filled > 0) await this.endPiece();
     return this.whole.digest("hex");
   }
 
-  async close(): Promise<void> {
-    await this.file?.close();
-    this.file = undefined;
-  }
-
   private async endPiece(): Promise<void> {
-    if (!this.file || !this.hash) return;
-    await this.file.sync();
-    await this.close();
-    this.pieces.push({ path: this.path, size: this.size, sha256: this.hash.digest("hex") });
-    this.hash = undefined;
-    this.size = 0;
+    const bytes = this.piece.subarray(0, this.filled);
+    const path = `model.safetensors.${String(this.pieces.length).padStart(3, "0")}`;
+    await writeFile(join(this.folder, path), bytes, { flag: "wx", flush: true });
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    this.pieces.push({ path, size: bytes.length, sha256 });
+    this.whole.update(bytes);
+    this.filled = 0;
   }
 }

@@ -68,7 +68,6 @@ async function writePieces(folder: string, path: string, signal: AbortSignal) {
     }
     return { size: total, sha256: await writer.end(), pieces: writer.pieces };
   } finally {
-    await writer.close();
     await input.close();
   }
 }
