@@ -74,6 +74,17 @@ it.each([
   expect(other).not.toHaveBeenCalled();
 });
 
+it("fetch reads the rest of a file", async () => {
+  const rest = await fetchFile(address("c"), { headers: { Range: "bytes=3-" } });
+  expect([rest.status, await rest.text(), rest.headers.get("content-range")]).toEqual([
+    206,
+    "c",
+    "bytes 3-3/4",
+  ]);
+  const whole = await fetchFile(address("c"), { headers: { Range: "bytes=4-" } });
+  expect([whole.status, await whole.text()]).toEqual([200, "of c"]);
+});
+
 it.each(["none", "sub", "c/below"])("fetch reports the missing file %s", async (name) => {
   const response = await fetchFile(address(name).href);
   expect([response.status, response.statusText]).toEqual([404, "no such file"]);

@@ -1,4 +1,4 @@
-// The answers of the Hugging Face hub that `fetch` and pages need. Small files come directly, large ones by a signed
+// The answers of the Hugging Face hub that the package needs. Small files come directly, large ones by a signed
 // address at another host, which expires. Pages of every origin may read it, but add nothing to a request that needs a
 // preflight.
 import { createHash } from "node:crypto";
@@ -26,8 +26,6 @@ export class StandInHub {
   files: Record<string, Buffer> = {};
   /** Answers a request for a file, at the hub or its store, and returns true. Returns false to let the stand-in answer. */
   fault: (name: string, response: ServerResponse) => boolean = () => false;
-  /** Answers a request about the model in place of the hub, and returns true. */
-  apiFault: (path: string, response: ServerResponse) => boolean = () => false;
   /** The status of every answer of the hub; 200 lets it answer normally. */
   status = 200;
   /** The hub's error code, and its `Retry-After`. */
@@ -88,7 +86,6 @@ export class StandInHub {
       if (this.retryAfter) response.setHeader("Retry-After", this.retryAfter);
       return json({ error: "as the test wants" });
     }
-    if (pathname.startsWith("/api/") && this.apiFault(pathname, response)) return;
     if (/^\/api\/models\/.+\/revision\//.test(pathname)) {
       const [, id, revision] = /^\/api\/models\/(.+)\/revision\/(.+)$/.exec(pathname) ?? [];
       if (!this.revisions.includes(revision ?? "")) {
@@ -104,16 +101,6 @@ export class StandInHub {
         lastModified: "2026-11-22T00:00:00Z",
         siblings: Object.entries(this.files).map(([rfilename, { length }]) => ({ rfilename, size: length })),
       });
-    }
-    if (pathname.includes(`/tree/${commit}`)) {
-      return json(
-        Object.entries(this.files).map(([path, bytes]) => {
-          const git = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-          const sha256 = createHash("sha256").update(bytes).digest("hex");
-          const lfs = { oid: sha256, size: bytes.length, pointerSize: 134 };
-          return { type: "file", path, size: bytes.length, oid: git, ...(isLarge(path) && { lfs }) };
-        }),
-      );
     }
     const [, revision = "", name = ""] = /\/resolve\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
     const missing = !this.revisions.includes(decodeURIComponent(revision))

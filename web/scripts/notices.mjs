@@ -35,8 +35,10 @@ export const collectPackages = (folders) => ({
  * @returns {Notice}
  */
 export function packageNotice(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const { name, version, license, author } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const file = readdirSync(folder).find((each) => /^(licen[cs]e|copying)(\.\w+)?$/i.test(each));
+  if (file === undefined && license === "MIT" && author?.name)
+    return { name, version, license, text: mit(`Copyright (c) ${author.name}`) };
   if (file === undefined) throw new Error(`${folder} has no file with its licence`);
   return { name, version, license, text: readFileSync(join(folder, file), "utf8").trim() };
 }

@@ -1,8 +1,8 @@
 // Builds the npm package in build/package: modules, worker, engine, types and source maps. Needs the engine
 // (build/wasm/engine) and the types (npx tsc -b web). With --without-types, the package has no types and needs none. With
 // --first-page, it has only what a page loads first, and needs only one build of the engine.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { engineParts, firstVariant, variants } from "../../engine/toolchain/build.mjs";
@@ -279,6 +279,26 @@ async function buildFirstPage() {
   await buildEngine(release, [firstVariant]);
 }
 
+/** The program `gpt2-wasm`, which uses the modules beside it. */
+async function buildProgram(release) {
+  const parts = {
+    ...Object.fromEntries(apart.map(({ name, source }) => [source, name])),
+    "node/index": "gpt2-node",
+  };
+  /** @type {import("rolldown").Plugin} */
+  const modulesApart = {
+    name: "modules-apart",
+    resolveId(id, importer) {
+      const path = importer ? resolve(importer, "..", id).replace(/\.js$/, "") : "";
+      const found = parts[relative(sources, path)];
+      return found ? { id: `./${found}.js`, external: "relative" } : null;
+    },
+  };
+  const options = { platform: /** @type {const} */ ("node"), plugins: [modulesApart] };
+  await bundle(release, "cli/index.ts", "gpt2-cli.js", { ...options, banner: "#!/usr/bin/env node" });
+  chmodSync(join(packageFolder, "gpt2-cli.js"), 0o755);
+}
+
 export async function buildPackage({ types: hasTypes = true } = {}) {
   if (!existsSync(engine)) throw new Error(`no engine in ${engine}: run npm run build`);
   const release = releaseName();
@@ -288,6 +308,7 @@ export async function buildPackage({ types: hasTypes = true } = {}) {
   const onNode = { platform: /** @type {const} */ ("node"), plugins: [clientFrom("./gpt2-node.js")] };
   await bundle(release, "openai/index.ts", "gpt2-node-openai.js", onNode);
   await bundle(release, "node/worker.ts", "gpt2-node-worker.js", inNode);
+  await buildProgram(release);
   await buildEngine(release);
   await buildOneFile(release);
   await bundle(release, "service-worker/isolate-only.ts", "isolate.js");

@@ -16,10 +16,14 @@ export function commandLinePage(root) {
     ([, name = ""]) => name,
   );
   if (names.length === 0) throw new Error(`gpt2-weights --help names no command:\n${overview}`);
+  const program = join(root, "build/package/gpt2-cli.js");
   const sections = [
-    ["fetch", help(process.execPath, join(root, "weights_tools/run.mjs"), "fetch")],
-    ...names.map((name) => [name, help(tool, name)]),
+    ...["convert", "generate", "serve", "list"].map((name) => [
+      `npx gpt2-wasm ${name}`,
+      help(process.execPath, program, name),
+    ]),
+    ...names.map((name) => [`gpt2-weights ${name}`, help(tool, name)]),
   ];
   const pages = sections.map(([name, text]) => `## \`${name}\`\n\n\`\`\`text\n${text}\n\`\`\`\n`);
-  return `# Commands and options\n\nWhat \`npm run -s gpt2-weights -- COMMAND --help\` prints, for each command.\n\n${pages.join("\n")}`;
+  return `# Commands and options\n\nWhat \`--help\` prints, for each command of both programs.\n\n${pages.join("\n")}`;
 }

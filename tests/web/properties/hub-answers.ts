@@ -1,6 +1,6 @@
 // Draws answers of a hub: mostly usable ones, with texts that lead elsewhere in their headers and lists.
 import * as fc from "fast-check";
-import { damagedOf, textOf } from "./any-text.js";
+import { textOf } from "./any-text.js";
 
 const parts = ".. . / // \\ : @ ? # %2e%2e %2f user:pw@ :80 [ http: https: file:///etc/ a user/tale x.gguf";
 const addresses = "https://evil.example //evil.example http://hub.example/x https://cdn.example/x?sign=1";
@@ -13,20 +13,6 @@ const invisible = ["\0", "\t", " ", "\n", "\ud800", "\u202e", "\u001b[2J", "\u00
 export const trickyText = textOf(
   [...`${parts} ${addresses} ${elsewhere} ${hosts}`.split(" "), ...invisible],
   5,
-);
-
-/** Values that do not belong into a list of files. */
-export const oddValue = fc.oneof(
-  trickyText,
-  fc.constantFrom<unknown>(null, 3, -1, 2 ** 53, 1e300, "file", "A.safetensors", "f".repeat(64), []),
-);
-const files = ["config.json", "model.safetensors.index.json", "a.safetensors"].map((path) => ({
-  ...{ type: "file", path, size: 3, oid: "0".repeat(40) },
-  lfs: { oid: "f".repeat(64), size: 3 },
-}));
-/** Lists of files, as `/tree/` has them. */
-export const entries = damagedOf(fc.constant([...files, { type: "directory", path: "a" }]), oddValue).map(
-  ({ value }) => JSON.stringify(value),
 );
 
 const address = fc.oneof(

@@ -499,7 +499,7 @@ export const library = {
   noJson: "it is damaged, or this page has not exported it",
   noDocx: "it is damaged, has a password, or is no Word document",
   otherFile:
-    "it is no text for the page; expected a .txt, .md or .docx file, a .json file from this page, or a model (folder or .gguf)",
+    "it is no text for the page; expected a .txt, .md, .docx or .json file, or a model (folder or .gguf)",
   tooLarge: "it is larger than 16 MB",
   unexpected: "{where}: expected {expected}, found {found}",
   unknownField: "{where} has the unknown field {name}",

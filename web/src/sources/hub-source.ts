@@ -11,7 +11,8 @@ import { usualHub, type HubRequest } from "../shared/protocol.js";
 const commitHeader = "x-repo-commit";
 const errorHeader = "x-error-code";
 
-const token = 'an access token, as in headers: { Authorization: "Bearer hf_…" }';
+/** What messages advise a program to pass. */
+export const tokenAdvice = 'an access token, as in headers: { Authorization: "Bearer hf_…" }';
 
 /** The id as the user would write it. Models of other hubs have an address as their id. */
 export function hubId({ hub, id, revision }: HubRequest): string {
@@ -113,13 +114,13 @@ export class HubSource implements ModelSource {
       new LoadError(name, `cannot load ${this.name} from ${host}: ${reason}`);
     if (code === "GatedRepo" || (status === 403 && code === null)) {
       const page = `${hub}${id}`;
-      return because("network", `accept its owner's conditions at ${page}, then pass ${token}`);
+      return because("network", `accept its owner's conditions at ${page}, then pass ${tokenAdvice}`);
     }
     switch (status) {
       case 401:
         return because(
           "network",
-          `there is no model of this name, or it is private: check the name, or pass ${token}`,
+          `there is no model of this name, or it is private: check the name, or pass ${tokenAdvice}`,
         );
       case 404:
         if (code === "RevisionNotFound") return because("not-found", `it has no revision "${revision}"`);
@@ -128,7 +129,7 @@ export class HubSource implements ModelSource {
       case 429:
         return because(
           "network",
-          `the hub received too many requests from your network: try again later, or pass ${token}`,
+          `the hub received too many requests from your network: try again later, or pass ${tokenAdvice}`,
         );
       default:
         return because("network", `for ${file} it answered ${status}`);
