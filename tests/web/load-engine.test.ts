@@ -79,7 +79,7 @@ it("loadEngine passes on the engine before it is loaded, and stops if that abort
   expect(engine.texts).toEqual([]);
 });
 
-it("loadEngine streams the single file of a Hub model, whether or not the host states its size", async () => {
+it("loadEngine streams the single file of a folder without an index, whether or not the host states its size", async () => {
   for (const statesSize of [true, false]) {
     const { engine, progress, loaded } = load({ openSource: () => new MemorySource(hub, { statesSize }) });
     await loaded;
@@ -105,42 +105,29 @@ it("loadEngine reports why a file is requested again, until its bytes arrive", a
   expect(progress.at(-1)).not.toHaveProperty("retry");
 });
 
-/** The source of a folder whose converted form has six bytes, which are made from 40. */
-const converting =
-  (files: Files) =>
-  ({ weights: wanted, cache }: LoadRequest): ModelSource => {
-    const source = new MemorySource(files);
-    if (!wanted) return Object.assign(source, { keepsConverted: cache });
-    const converted = new MemorySource({ ...hub, "model.safetensors": weights.subarray(0, 6) });
-    const made = { readBytes: 40, totalBytes: 40 };
-    const open: ModelSource["open"] = async (...args) => ({ ...(await converted.open(...args)), made });
-    return { open, weights: wanted };
-  };
-
 it.each([
-  ["is converted during the load if it will be stored", hub, true, true],
-  ["is quantized by the engine if nothing can be stored", hub, false, false],
-  ["in several files is always converted", { "config.json": config }, false, true],
-])("a folder of floats %s; the progress counts what arrives", async (_, files, cache, isConverted) => {
-  const { engine, progress, opened, request, loaded } = load({
-    openSource: converting(files),
-    request: { cache },
-  });
+  ["a folder of floats", undefined, ["q8"]],
+  ["a model that its source converts already", "q4", []],
+] as const)("%s is converted during the load; the progress counts what arrives", async (_, weights, more) => {
+  const openSource = ({ weights: wanted }: LoadRequest): ModelSource => {
+    const inner = new MemorySource(hub);
+    const made = { readBytes: 40, totalBytes: 40 };
+    const open: ModelSource["open"] = async (...args) => ({ ...(await inner.open(...args)), made });
+    return wanted ? { open, weights: wanted } : inner;
+  };
+  const { engine, progress, opened, request, loaded } = load({ openSource, request: { weights } });
   await loaded;
-  expect(opened).toEqual(isConverted ? [request, { ...request, weights: "q8" }] : [request]);
-  expect(engine.weights).toEqual([...weights.subarray(0, isConverted ? 6 : 10)]);
-  const received = isConverted ? 40 : 10;
-  expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: received, totalBytes: received });
+  expect(opened).toEqual([request, ...more.map((wanted) => ({ ...request, weights: wanted }))]);
+  expect(engine.weights).toHaveLength(10);
+  expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 40, totalBytes: 40 });
 });
 
 it("the error for a folder without weights names both files", async () => {
-  for (const cache of [true, false]) {
-    const { loaded } = load({ files: { "config.json": config }, request: { cache } });
-    await expect(loaded).rejects.toMatchObject({
-      code: "not-found",
-      message: "there is no weights.json; without it, there is no model.safetensors",
-    });
-  }
+  const { loaded } = load({ files: { "config.json": config } });
+  await expect(loaded).rejects.toMatchObject({
+    code: "not-found",
+    message: "there is no weights.json; without it, there is no model.safetensors",
+  });
 });
 
 const broken = { ...indexed, "w.000": "no weights" };

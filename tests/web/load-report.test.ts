@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import type { LoadProgress } from "../../web/src/shared/types.js";
+import { Adapter } from "../../web/src/sources/adapter.js";
 import { ConvertibleSource } from "../../web/src/sources/convertible-source.js";
 import { withoutWeights } from "../../web/src/sources/other-weights.js";
 import { packConverter } from "./support/converter-code.js";
@@ -159,6 +160,25 @@ describe("a model that must be converted", () => {
     await expect(source.open("model.safetensors", { signal })).rejects.toThrow("no model.safetensors");
     expect(await readText(source, "tokenizer.json", signal)).toBe("{}");
   });
+
+  it.each([
+    ['{"quantization_config": {"weights": "q4"}}', true],
+    ['{"quantization_config": null}', true], // the engine reports what is wrong
+    ["{}", false],
+    ["{", false],
+  ])(
+    "without weights.json, config.json says whether a model is converted: %s",
+    async (config, isConverted) => {
+      packConverter();
+      const inner = sourceOf({ "config.json": config, "model.safetensors": "mine" });
+      const reading = readText(new ConvertibleSource(inner, options), "model.safetensors", signal);
+      if (isConverted) expect(await reading).toBe("mine");
+      else await expect(reading).rejects.toThrow(/model.safetensors|config.json/);
+      const merged = new ConvertibleSource(inner, { ...options, adapters: [new Adapter(sourceOf({}), 1)] });
+      const refusal = isConverted ? "that is not converted yet" : "no adapter_config.json";
+      await expect(merged.open("config.json", { signal })).rejects.toThrow(refusal);
+    },
+  );
 
   it("a model that needs a conversion reports what is missing or damaged", async () => {
     packConverter();

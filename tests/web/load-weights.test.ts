@@ -1,6 +1,6 @@
 // The weights stream into the engine: several pieces download at once, and it takes them in order.
 import { expect, it, vi } from "vitest";
-import { loadPieces, loadPlainFile } from "../../web/src/loader/load-weights.js";
+import { loadPieces, loadWhole } from "../../web/src/loader/load-weights.js";
 import type { Bytes, PieceOptions, PieceSource } from "../../web/src/loader/piece-source.js";
 import type { Piece } from "../../web/src/loader/weights-index.js";
 import { Gpt2Error } from "../../web/src/shared/errors.js";
@@ -130,7 +130,7 @@ it("loadPieces takes more pieces than a call takes arguments", async () => {
   await expect(loadPieces(new ScriptedPieces(), index, noSink, aborted)).rejects.toThrow("enough");
 });
 
-it("loadPlainFile passes on the engine's error unchanged, and stops reading", async () => {
+it("loadWhole passes on the engine's error unchanged, and stops reading", async () => {
   let isCancelled = false;
   const stream = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.enqueue(Uint8Array.of(1)),
@@ -141,7 +141,7 @@ it("loadPlainFile passes on the engine's error unchanged, and stops reading", as
     throw refusal;
   };
   const sink = { ready: Promise.resolve(take), onBytes: () => {} };
-  const loading = loadPlainFile({ size: 1, stream }, "f", sink, signal);
+  const loading = loadWhole({ size: 1, stream }, "f", sink, signal);
   await expect(loading).rejects.toBe(refusal);
   await vi.waitFor(() => expect(isCancelled).toBe(true));
 });
@@ -152,11 +152,11 @@ it.each([
   ["Entry not found"],
   ["<!doctype html><title>404</title>", /^f is a web page/],
   [pointer, /^f is a Git LFS pointer: run `git lfs pull`/],
-])("loadPlainFile refuses %s, which a host sent in place of weights", async (text, message?: RegExp) => {
+])("loadWhole refuses %s, which a host sent in place of weights", async (text, message?: RegExp) => {
   const take = vi.fn();
   const sink = { ready: Promise.resolve(take), onBytes: () => {} };
   const file = { size: undefined, stream: new Blob([text]).stream() };
-  await expect(loadPlainFile(file, "f", sink, signal)).rejects.toMatchObject({
+  await expect(loadWhole(file, "f", sink, signal)).rejects.toMatchObject({
     code: "corrupt",
     message: expect.stringMatching(
       message ?? `^f is not a file of weights: it begins with the text "${text}"$`,
@@ -165,15 +165,15 @@ it.each([
   expect(take).not.toHaveBeenCalled();
 });
 
-it("loadPlainFile reports a stream that breaks as a broken connection", async () => {
+it("loadWhole reports a stream that breaks as a broken connection", async () => {
   const broken = () =>
     new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) });
-  const reading = loadPlainFile({ size: 1, stream: broken() }, "f", noSink, signal);
+  const reading = loadWhole({ size: 1, stream: broken() }, "f", noSink, signal);
   await expect(reading).rejects.toMatchObject({
     code: "network",
     message: "the connection broke while reading f: reset",
   });
   const aborted = AbortSignal.abort(new Error("enough"));
-  const again = loadPlainFile({ size: 1, stream: broken() }, "f", noSink, aborted);
+  const again = loadWhole({ size: 1, stream: broken() }, "f", noSink, aborted);
   await expect(again).rejects.toThrow("enough");
 });

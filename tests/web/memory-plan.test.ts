@@ -17,13 +17,13 @@ const expectAbout = (bytes: number, expected: number) =>
   expect(Math.abs(bytes - expected), `${bytes}, expected ${expected}`).toBeLessThanOrEqual(page);
 
 it.each([
-  ["a hub's floats, which are quantized", {}, 0.6],
   ["f32", stored("f32"), 1.02],
   ["f16, which is widened", stored("f16"), 2.04],
   ["q8", stored("q8"), 1.08],
   ["q4", stored("q4"), 1.08],
   ["what is unknown, as the largest", stored("q5"), 2.04],
   ["what is not said", { quantization_config: null }, 2.04],
+  ["what is no object", "q8", 2.04],
 ])("planMemory counts memory for each byte of the file: %s", (_, config, each) => {
   expectAbout(initial(config, 1e9) - initial(config, 0), each * 1e9);
 });

@@ -66,10 +66,6 @@ export class CachedSource implements ModelSource {
     return this.source.weights;
   }
 
-  get keepsConverted(): boolean {
-    return this.revalidation !== undefined;
-  }
-
   async list(signal: AbortSignal): Promise<string[] | undefined> {
     return this.source.list?.(signal);
   }

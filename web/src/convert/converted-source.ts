@@ -24,6 +24,8 @@ export interface ConvertOptions {
   weights: ConvertedWeights;
   /** The name of the GGUF file that contains the whole model; undefined for a folder with float weights. */
   gguf?: string;
+  /** The text of config.json, if it is already read. */
+  config?: string | undefined;
   /** Adapters to merge, in this order. */
   adapters?: readonly { files(signal: AbortSignal): Promise<AdapterFiles> }[];
   createConverter: () => Promise<Converter>;
@@ -136,7 +138,7 @@ export class ConvertedSource implements ModelSource {
   private async begin({ signal }: OpenOptions, from = 0): Promise<Running> {
     const { weights, gguf, adapters = [], createConverter } = this.options;
     const [config, { form, files }, converter, adapterFiles] = await Promise.all([
-      gguf === undefined ? readText(this.inner, "config.json", signal) : undefined,
+      this.options.config ?? (gguf === undefined ? readText(this.inner, "config.json", signal) : undefined),
       this.findFiles(signal),
       createConverter(),
       Promise.all(adapters.map((adapter) => adapter.files(signal))),

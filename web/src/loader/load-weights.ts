@@ -89,8 +89,8 @@ export async function loadPieces(
   }
 }
 
-/** Streams a plain model.safetensors, which has no hash, into `sink`. */
-export async function loadPlainFile(
+/** Streams a whole model.safetensors, which has no hash, into `sink`. */
+export async function loadWhole(
   file: OpenFile,
   name: string,
   sink: WeightSink,

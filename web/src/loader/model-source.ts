@@ -18,8 +18,6 @@ export interface ModelSource {
    * model.safetensors has the form that `gpt2-weights convert` makes.
    */
   readonly weights?: "q8" | "q4" | "f32" | undefined;
-  /** Whether the converted form is stored for the next load. */
-  readonly keepsConverted?: boolean;
   /** Streams the bytes of a file. Throws a LoadError that names the file if it cannot be opened. */
   open(name: string, options: OpenOptions): Promise<OpenFile>;
   /** The host's own name for the current version of the model; undefined if unknown. */

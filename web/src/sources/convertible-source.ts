@@ -2,13 +2,23 @@
 // they are read.
 import type { ConvertOptions } from "../convert/index.js";
 import { isMissing, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
-import { readText } from "../loader/read-text.js";
+import { readOptionalText } from "../loader/read-text.js";
 import { withAdapters, withFile } from "../loader/model-id.js";
 import { LoadError } from "../shared/errors.js";
 import { versionOf, type Adapter } from "./adapter.js";
 import { withoutWeights } from "./other-weights.js";
 
 const indexFile = "weights.json";
+const configFile = "config.json";
+
+/** The contents of a config.json; undefined if it is missing or damaged, which the conversion reports. */
+function parsed(config: string | undefined): unknown {
+  try {
+    return config === undefined ? undefined : JSON.parse(config);
+  } catch {
+    return undefined;
+  }
+}
 
 async function converted(source: ModelSource, options: ConvertOptions): Promise<ModelSource> {
   let module: typeof import("../convert/index.js");
@@ -55,7 +65,7 @@ export class ConvertibleSource implements ModelSource {
       return await chosen.open(name, options);
     } catch (error) {
       // For these two files the conversion reads the weights, so the weights may be what is missing.
-      const wantsWeights = name === "config.json" || name === "model.safetensors";
+      const wantsWeights = name === configFile || name === "model.safetensors";
       if (!isMissing(error) || chosen === this.inner || !wantsWeights || this.options.gguf !== undefined)
         throw error;
       throw await withoutWeights(this.inner, error, options.signal);
@@ -63,17 +73,17 @@ export class ConvertibleSource implements ModelSource {
   }
 
   private async choose(signal: AbortSignal): Promise<ModelSource> {
-    if (this.options.gguf !== undefined) return converted(this.inner, this.options);
-    try {
-      await readText(this.inner, indexFile, signal);
-      if (!this.options.adapters?.length) return this.inner;
-      throw new LoadError(
-        "unsupported",
-        "an adapter can be merged only into a model that is not converted yet: load the original model with it",
-      );
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      return converted(this.inner, this.options);
-    }
+    const { inner, options } = this;
+    if (options.gguf !== undefined) return converted(inner, options);
+    const [index, config] = await Promise.all(
+      [indexFile, configFile].map((name) => readOptionalText(inner, name, signal)),
+    );
+    const isConverted = index !== undefined || "quantization_config" in Object(parsed(config));
+    if (!isConverted) return converted(inner, { ...options, config });
+    if (!options.adapters?.length) return inner;
+    throw new LoadError(
+      "unsupported",
+      "an adapter can be merged only into a model that is not converted yet: load the original model with it",
+    );
   }
 }

@@ -129,7 +129,7 @@ export async function openSource(
       adapter.weight,
     );
   });
-  // The engine itself quantizes a folder's floats to q8.
+  // Without an index, the load opens it again with `weights`.
   const isPlain = found.kind === "folder" && found.file === undefined && weights === undefined;
   if (isPlain && opened.length === 0) return inner;
   const gguf = found.file !== undefined && { gguf: found.file };

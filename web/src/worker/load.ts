@@ -1,5 +1,5 @@
 // Loads a model: chooses the engine's build, allocates its memory, and streams the weights in.
-import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weights.js";
+import { loadPieces, loadWhole, type WeightSink } from "../loader/load-weights.js";
 import type { ModelSource } from "../loader/model-source.js";
 import { parseJson } from "../loader/parse-json.js";
 import { NetworkPieces } from "../loader/piece-source.js";
@@ -20,8 +20,7 @@ import { planMemory } from "./memory-plan.js";
 import {
   checkWeights,
   hasOtherIndex,
-  openConverted,
-  openPlainFile,
+  openWhole,
   readDefaults,
   readIndex,
   readTokenizer,
@@ -31,7 +30,7 @@ import {
 import { fetchBuild, findBuild, startEngine, type BuildSource } from "./start-engine.js";
 import { chooseThreads, chooseVariant, type Features } from "./variants.js";
 
-/** Assumed for a plain file until the host states its size. */
+/** Assumed for a converted file without an index whose host does not state its size. */
 const unknownSize = 512 * 1024 * 1024;
 
 /** What a load needs from its worker. */
@@ -121,14 +120,11 @@ async function loadOnce(
   let { source, parts } = first;
   const index = await first.coming;
   if (!index) await parts; // a missing folder is reported by its config.json first
-  let plainFile = index ? undefined : await openPlainFile(source, request, signal);
-  if (!index && !plainFile) {
-    // Floats that will be stored or are in several files are converted while they are read, as on the Hub.
-    ({ source, parts } = await open({ ...request, weights: "q8" }));
-    plainFile = await openConverted(source, parts, signal);
-  }
-  const weightBytes = (index?.size ?? plainFile?.size) || unknownSize;
-  const totalBytes = (plainFile?.made ? plainFile.made.totalBytes : (index?.size ?? plainFile?.size)) ?? 0;
+  // A folder without an index is converted while it is read, as on the Hub, unless that was done before.
+  if (!index && !source.weights) ({ source, parts } = await open({ ...request, weights: "q8" }));
+  const file = index ? undefined : await openWhole(source, parts, signal);
+  const weightBytes = (index?.size ?? file?.size) || unknownSize;
+  const totalBytes = (file?.made ? file.made.totalBytes : (index?.size ?? file?.size)) ?? 0;
   report.set({ stage: "download", totalBytes });
 
   const begin = async () => {
@@ -164,7 +160,7 @@ async function loadOnce(
     onBytes: report.onBytes,
   };
   if (index) await loadPieces(new NetworkPieces(source, sha256), index, sink, signal);
-  if (plainFile) await loadPlainFile(plainFile, weightsFile, sink, signal);
+  if (file) await loadWhole(file, weightsFile, sink, signal);
   const { engine, early, choice, variant, notice } = await begun;
   await early.end();
   signal.throwIfAborted();

@@ -25,10 +25,10 @@ export function sizeIn(config: unknown, name: keyof typeof sizes): number {
 }
 
 /**
- * Bytes of memory per byte of the weights file. The Hub's floats have two bytes or more, and take 36 / 32 in q8; f16 is
- * widened. A q8 file has no sums of codes: 36 / 34. The embedding of a q4 model is q8. The rest is padding.
+ * Bytes of memory per byte of the weights file: f16 is widened. A q8 file has no sums of codes: 36 / 34. The embedding of
+ * a q4 model is q8. The rest is padding.
  */
-const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.08, q4: 1.08 };
+const memoryPerFileByte = { f32: 1.02, f16: 2.04, q8: 1.08, q4: 1.08 };
 
 /** Numbers of one key in all heads. The heads of a GPT-BigCode share one. */
 function keyWidth(config: unknown): number {
@@ -42,10 +42,8 @@ function keyWidth(config: unknown): number {
 }
 
 function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
-  if (typeof config !== "object" || config === null || !("quantization_config" in config)) return "hub";
-  const quantization: unknown = config.quantization_config;
-  const isRecord = typeof quantization === "object" && quantization !== null && "weights" in quantization;
-  const weights = isRecord ? quantization.weights : undefined;
+  const { quantization_config: quantization } = Object(config) as { quantization_config?: unknown };
+  const { weights } = Object(quantization) as { weights?: unknown };
   const known = weights === "f32" || weights === "q8" || weights === "q4";
   return known ? weights : "f16"; // the largest factor, if the format is unknown
 }

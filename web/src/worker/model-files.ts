@@ -46,28 +46,8 @@ export async function hasOtherIndex({ source, index }: LoadState, signal: AbortS
   }
 }
 
-const withoutIndex = ({ code, message }: LoadError) =>
-  new LoadError(code, `there is no ${indexFile}; without it, ${message}`);
-
-/** The single file of weights without an index; undefined if they must be converted to be read or stored. */
-export async function openPlainFile(
-  source: ModelSource,
-  { source: { kind } }: LoadRequest,
-  signal: AbortSignal,
-): Promise<OpenFile | undefined> {
-  const isPlainFolder = kind === "folder" && !source.weights;
-  if (isPlainFolder && source.keepsConverted) return undefined;
-  try {
-    return await source.open(weightsFile, { signal });
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    if (isPlainFolder) return undefined;
-    throw withoutIndex(error);
-  }
-}
-
-/** Opens a folder without an index. */
-export async function openConverted(
+/** The converted weights of a folder without an index. */
+export async function openWhole(
   source: ModelSource,
   parts: Promise<unknown>,
   signal: AbortSignal,
@@ -76,7 +56,8 @@ export async function openConverted(
     await parts;
     return await source.open(weightsFile, { signal });
   } catch (error) {
-    throw isMissing(error) ? withoutIndex(error) : error;
+    if (!isMissing(error)) throw error;
+    throw new LoadError(error.code, `there is no ${indexFile}; without it, ${error.message}`);
   }
 }
 
