@@ -170,10 +170,10 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
   GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32,
                                            std::nullopt, options.adapters));
   PrintNotes(model.warnings);
-  const StoredWeights stored = model.config.weights;
-  if (InfoOf(stored).has_codes()) {
+  const std::optional<StoredWeights> stored = model.config.weights;
+  if (stored && InfoOf(*stored).has_codes()) {
     return Error{ErrorCode::kInvalidArgument, in + " is already converted to " +
-                                                  std::string(StoredWeightsName(stored)) +
+                                                  std::string(StoredWeightsName(*stored)) +
                                                   ": convert the original model instead"};
   }
   if (!options.calibration_file.empty() && options.format != StoredWeights::kQ4) {

@@ -80,6 +80,11 @@ class Folder {
   Descriptor descriptor_;
 };
 
+// An error about a file in `folder`, which a reader knows only by name.
+inline Error InFolder(const Folder& folder, const Error& error) {
+  return Error{error.code, folder.path().string() + "/" + error.message};
+}
+
 // A new file, written from beginning to end.
 class OutputFile {
  public:

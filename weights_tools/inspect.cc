@@ -133,9 +133,10 @@ Status Inspect(const std::string& folder, const std::vector<AdapterFolder>& adap
     const std::size_t before = parts.value(spec.part, std::size_t{0});
     parts[spec.part] = before + spec.rows * spec.cols;
   }
+  const std::optional<StoredWeights> stored = model.config.weights;
   Json result = {{"model", folder},
                  {"config", ConfigJson(model.config.config)},
-                 {"weights", StoredWeightsName(model.config.weights)},
+                 {"weights", stored ? StoredWeightsName(*stored) : "hub"},
                  {"parameters", {{"total", model.weights->parameter_count}, {"parts", parts}}},
                  {"defaults", DefaultsJson(model.defaults)},
                  {"warnings", model.warnings},

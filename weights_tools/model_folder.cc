@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "engine/convert/converter.h"
 #include "engine/convert/gguf_model.h"
 #include "engine/format/config_json.h"
+#include "engine/format/float16.h"
 #include "engine/format/json.h"
 #include "engine/format/safetensors.h"
 #include "engine/format/sha256.h"
@@ -29,19 +29,16 @@
 #include "engine/format/weight_reader.h"
 #include "engine/languages/language_json.h"
 #include "engine/model/weight_format.h"
+#include "engine/model/weights.h"
 #include "engine/text/tokenizer.h"
 #include "weights_tools/adapters.h"
 #include "weights_tools/files.h"
 #include "weights_tools/other_models.h"
 #include "weights_tools/progress.h"
+#include "weights_tools/quantizer.h"
 
 namespace gpt2::tools {
 namespace {
-
-// An error about a file in `folder`, which the reader knows only by name.
-Error InFolder(const Folder& folder, const Error& error) {
-  return Error{error.code, folder.path().string() + "/" + error.message};
-}
 
 std::string HashOf(const std::string& text) {
   Sha256 hash;
@@ -346,22 +343,49 @@ Result<Tokenizer> MakeTokenizer(const Folder& folder, const VocabularyFiles& fil
   return tokenizer;
 }
 
-}  // namespace
-
-namespace {
-
-// The converter's output for floats that become `format`. It quantizes to 4 bits; the reader
-// quantizes to 8, with the same result.
+// The converter's output for floats that become `format`.
 StoredWeights ConvertedTo(WeightFormat format) {
+  if (format == WeightFormat::kQ8) return StoredWeights::kQ8;
   return format == WeightFormat::kQ4 ? StoredWeights::kQ4 : StoredWeights::kF32;
 }
 
-// Copies the reader's findings.
-void TakeFindings(const WeightReader& reader, LoadedModel& model) {
+Status RoundToHalf(std::span<float> values) {
+  for (float& value : values) {
+    const auto half = NarrowFloat16(value);
+    if (!half) return CorruptWeights("a value is too large for float16: use --weights f32");
+    value = WidenFloat16(*half);
+  }
+  return Done{};
+}
+
+// Quantizes a model of floats to 8 bits, as the converter does.
+Status QuantizeFloats(Weights& weights) {
+  for (const TensorSpec& spec : TensorSpecs(weights.config)) {
+    const auto [matrix, floats] = Bind(spec, weights);
+    if (spec.is_vector()) continue;
+    if (matrix == nullptr) {
+      GPT2_TRY(RoundToHalf({floats->data(), spec.rows * spec.cols}));
+    } else if (MatrixFormat(StoredWeights::kQ8, spec) == WeightFormat::kQ8) {
+      GPT2_ASSIGN(*matrix, QuantizeToQ8(*matrix));
+    } else {
+      std::vector<float> values(spec.cols);
+      for (std::size_t row = 0; row < spec.rows; ++row) {
+        matrix->ReadRow(row, values);
+        GPT2_TRY(RoundToHalf(values));
+        matrix->SetRow(row, values);
+      }
+    }
+  }
+  return Done{};
+}
+
+// Moves the weights and what was found in them.
+Status Finish(WeightReader& reader, LoadedModel& model) {
+  GPT2_ASSIGN(model.weights, reader.Finish());
   model.header = reader.header();
   model.config.config = model.weights->config;
-  model.config.other_heads = reader.other_heads();
   model.warnings.insert(model.warnings.begin(), reader.warnings().begin(), reader.warnings().end());
+  return Done{};
 }
 
 Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format,
@@ -381,24 +405,23 @@ Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format,
       GPT2_ASSIGN(model.tokenizer,
                   ReadTokenizer(model.vocabulary->views(), model.config.config.vocab_size));
     }
-    reader.emplace(model.config, float_format);
+    reader.emplace(model.config);
+    model.file_bytes = texts.weight_bytes;       // for the progress
+    model.config.weights = StoredWeights::kF32;  // inspect shows its values as floats
     return Done{};
   };
+  const auto feed = [&](std::span<const std::byte> bytes) {
+    progress.Update(done += bytes.size(), model.file_bytes);
+    return reader->Feed(bytes);
+  };
   const auto load = [&]() -> Status {
-    const auto feed = [&](std::span<const std::byte> bytes) {
-      progress.Update(done += bytes.size(), 0);
-      return reader->Feed(bytes);
-    };
-    GPT2_TRY(StreamGguf(path, ConvertedTo(float_format), std::move(adapters), begin, feed));
-    GPT2_ASSIGN(model.weights, reader->Finish());
-    return Done{};
+    GPT2_ASSIGN(model.file_bytes,
+                StreamGguf(path, ConvertedTo(float_format), std::move(adapters), begin, feed));
+    return Finish(*reader, model);
   };
   if (const Status loaded = load(); !loaded.ok()) {
     return Error{loaded.error().code, path.string() + ": " + loaded.error().message};
   }
-  TakeFindings(*reader, model);
-  std::error_code ignored;
-  model.file_bytes = fs::file_size(path, ignored);
   return model;
 }
 
@@ -427,55 +450,51 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
     model.defaults = std::move(defaults.value());
     model.warnings = IgnoredSettings(*model.generation_config);
   }
-  const bool is_hub = model.config.weights == StoredWeights::kHub;
-  if (!is_hub && model.config.weights != StoredWeights::kQ4 &&
-      converted_format == WeightFormat::kQ4) {
-    return Error{ErrorCode::kInvalidArgument,
-                 path.string() + " is already converted to " +
-                     std::string(StoredWeightsName(model.config.weights)) +
-                     ": convert the original model instead"};
+  const std::optional<StoredWeights> stored = model.config.weights;
+  if (stored && stored != StoredWeights::kQ4 && converted_format == WeightFormat::kQ4) {
+    return Error{ErrorCode::kInvalidArgument, path.string() + " is already converted to " +
+                                                  std::string(StoredWeightsName(*stored)) +
+                                                  ": convert the original model instead"};
   }
-  const bool is_other = !texts.index() && !folder.Has(kWeightsFile) && HasOtherWeights(folder);
-  const bool is_merged = !adapters.empty();
-  if (is_merged && (!is_hub || texts.index())) {
+  const bool is_converted = stored || texts.index();
+  if (is_converted && !adapters.empty()) {
     return Error{
         ErrorCode::kInvalidArgument,
         path.string() + " is already converted: merge the adapter into the original model instead"};
   }
-  const bool is_streamed = is_other || is_merged || (is_hub && float_format == WeightFormat::kQ4);
   std::optional<WeightReader> reader;
-  if (!is_streamed) {
-    reader.emplace(model.config, is_hub ? float_format : converted_format.value_or(float_format));
-  }
   Progress progress("loading " + path.string());
   std::uint64_t done = 0;
   const auto feed = [&](std::span<const std::byte> bytes) -> Status {
-    done += bytes.size();
-    progress.Update(done, model.file_bytes);
+    progress.Update(done += bytes.size(), model.file_bytes);
     const Status status = reader->Feed(bytes);
     if (!status.ok()) return InFolder(folder, status.error());
     return Done{};
   };
   const auto begin = [&](const ConvertedFolder& converted) -> Status {
-    GPT2_ASSIGN(model.config, ReadConfigJson(converted.config));
-    reader.emplace(model.config, float_format);
+    GPT2_ASSIGN(const ModelConfig found, ReadConfigJson(converted.config));
+    model.config.other_heads = found.other_heads;
+    model.file_bytes = converted.weight_bytes;  // for the progress
+    reader.emplace(found);
     return Done{};
   };
-  if (texts.index()) {
+  if (is_converted) reader.emplace(model.config);
+  if (!is_converted) {
+    GPT2_ASSIGN(model.file_bytes, StreamHub(folder, config_text, ConvertedTo(float_format),
+                                            std::move(adapters), begin, feed));
+  } else if (texts.index()) {
     model.file_bytes = texts.index()->size;
     GPT2_TRY(StreamPieces(folder, *texts.index(), feed));
-  } else if (is_streamed) {
-    GPT2_TRY(StreamHub(folder, config_text, ConvertedTo(float_format), std::move(adapters), begin,
-                       feed));
-    model.file_bytes = done;
   } else {
     GPT2_ASSIGN(model.file_bytes, folder.SizeOf(kWeightsFile));
     GPT2_TRY(folder.Stream(kWeightsFile, feed));
   }
-  auto weights = reader->Finish();
-  if (!weights.ok()) return InFolder(folder, weights.error());
-  model.weights = std::move(weights.value());
-  TakeFindings(*reader, model);
+  const Status finished = Finish(*reader, model);
+  if (!finished.ok()) return InFolder(folder, finished.error());
+  const bool is_float = stored && !InfoOf(*stored).has_codes();
+  if (is_float && converted_format.value_or(float_format) == WeightFormat::kQ8) {
+    GPT2_TRY(QuantizeFloats(*model.weights));
+  }
   if (HasTokenizer(texts)) {
     GPT2_ASSIGN(model.vocabulary, ReadVocabularyFiles(texts));
     GPT2_ASSIGN(model.tokenizer,

@@ -32,32 +32,30 @@ constexpr const char* kShardIndexFile = "model.safetensors.index.json";
 constexpr const char* kTorchFile = "pytorch_model.bin";
 constexpr const char* kTorchIndexFile = "pytorch_model.bin.index.json";
 
-// Converts `bytes` and passes on the result.
-Status Convert(Converter& converter, std::span<const std::byte> bytes, TakeBytes take) {
-  while (true) {
-    GPT2_ASSIGN(const std::span<const std::byte> out, converter.Take(bytes));
-    if (out.empty()) return Done{};
-    GPT2_TRY(take(out));
-  }
-}
-
-// Converts the files `names` of `folder`, one after another.
-Status Stream(const Folder& folder, const std::set<std::string>& names, Converter& converter,
-              TakeTexts begin, TakeBytes take) {
+// Converts the files `names` of `folder`, one after another. Returns the number of their bytes.
+// Errors of the converter begin with `where`.
+Result<std::uint64_t> Stream(const Folder& folder, const std::set<std::string>& names,
+                             const std::string& where, Converter& converter, TakeTexts begin,
+                             TakeBytes take) {
+  std::uint64_t read = 0;
   bool has_begun = false;
-  const auto take_after_texts = [&](std::span<const std::byte> bytes) -> Status {
-    if (!has_begun) {
-      has_begun = true;
-      GPT2_TRY(begin(*converter.folder()));
-    }
-    return take(bytes);
-  };
+  const auto named = [&](const Error& error) { return Error{error.code, where + error.message}; };
   for (const std::string& name : names) {
-    GPT2_TRY(folder.Stream(name, [&](std::span<const std::byte> bytes) {
-      return Convert(converter, bytes, take_after_texts);
-    }));
+    const auto convert = [&](std::span<const std::byte> bytes) -> Status {
+      read += bytes.size();
+      while (true) {
+        const auto out = converter.Take(bytes);
+        if (!out.ok()) return named(out.error());
+        if (out.value().empty()) return Done{};
+        if (!std::exchange(has_begun, true)) GPT2_TRY(begin(*converter.folder()));
+        GPT2_TRY(take(out.value()));
+      }
+    };
+    GPT2_TRY(folder.Stream(name, convert));
   }
-  return converter.Finish();
+  const Status finished = converter.Finish();
+  if (!finished.ok()) return named(finished.error());
+  return read;
 }
 
 // C0 and C1 control characters, line separators, and marks that reorder what a terminal shows.
@@ -151,37 +149,33 @@ MadeConverter OfTorch(const Folder& folder, const std::set<std::string>& names,
 
 }  // namespace
 
-bool HasOtherWeights(const Folder& folder) {
-  return folder.Has(kShardIndexFile) || folder.Has(kTorchFile) || folder.Has(kTorchIndexFile);
-}
-
 bool IsGgufName(const fs::path& path) {
   return path.extension() == ".gguf";
 }
 
-Status StreamGguf(const fs::path& path, StoredWeights weights, std::vector<Adapter> adapters,
-                  TakeTexts begin, TakeBytes take) {
+Result<std::uint64_t> StreamGguf(const fs::path& path, StoredWeights weights,
+                                 std::vector<Adapter> adapters, TakeTexts begin, TakeBytes take) {
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   GPT2_ASSIGN(const Folder folder, Folder::Open(parent));
   const auto converter = Converter::OfGguf(weights, std::move(adapters));
-  return Stream(folder, {path.filename().string()}, *converter, begin, take);
+  return Stream(folder, {path.filename().string()}, "", *converter, begin, take);
 }
 
-Status StreamHub(const Folder& folder, std::string_view config_json, StoredWeights weights,
-                 std::vector<Adapter> adapters, TakeTexts begin, TakeBytes take) {
-  std::set<std::string> names = {kWeightsFile};
-  bool is_torch = false;
-  if (!folder.Has(kWeightsFile)) {
-    is_torch = !folder.Has(kShardIndexFile);
-    names = {kTorchFile};
-    if (!is_torch || !folder.Has(kTorchFile)) {
-      GPT2_ASSIGN(names, ShardNames(folder, is_torch ? kTorchIndexFile : kShardIndexFile));
-    }
+Result<std::uint64_t> StreamHub(const Folder& folder, std::string_view config_json,
+                                StoredWeights weights, std::vector<Adapter> adapters,
+                                TakeTexts begin, TakeBytes take) {
+  const bool has_shards = folder.Has(kShardIndexFile), has_torch = folder.Has(kTorchFile);
+  const bool has_others = has_shards || has_torch || folder.Has(kTorchIndexFile);
+  const bool is_torch = !folder.Has(kWeightsFile) && has_others && !has_shards;
+  std::set<std::string> names = {is_torch ? kTorchFile : kWeightsFile};
+  if (!folder.Has(*names.begin()) && has_others) {
+    GPT2_ASSIGN(names, ShardNames(folder, is_torch ? kTorchIndexFile : kShardIndexFile));
   }
-  GPT2_ASSIGN(const auto converter,
-              is_torch ? OfTorch(folder, names, config_json, weights, std::move(adapters))
-                       : OfSafetensors(folder, names, config_json, weights, std::move(adapters)));
-  return Stream(folder, names, *converter, begin, take);
+  const auto converter =
+      is_torch ? OfTorch(folder, names, config_json, weights, std::move(adapters))
+               : OfSafetensors(folder, names, config_json, weights, std::move(adapters));
+  if (!converter.ok()) return converter.error();
+  return Stream(folder, names, folder.path().string() + "/", *converter.value(), begin, take);
 }
 
 }  // namespace gpt2::tools

@@ -39,11 +39,11 @@ Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunO
   }
   GPT2_ASSIGN(runner->model, LoadModel(folder, hub_format, converted_format, options.adapters));
   PrintNotes(runner->model.warnings);
-  const StoredWeights stored = runner->model.config.weights;
-  if (options.weights && InfoOf(stored).has_codes() &&
-      *options.weights != StoredWeightsName(stored)) {
+  const std::optional<StoredWeights> stored = runner->model.config.weights;
+  if (options.weights && stored && InfoOf(*stored).has_codes() &&
+      *options.weights != StoredWeightsName(*stored)) {
     return Error{ErrorCode::kInvalidArgument, folder + " is already converted to " +
-                                                  std::string(StoredWeightsName(stored)) +
+                                                  std::string(StoredWeightsName(*stored)) +
                                                   ": leave out --weights"};
   }
   runner->pool = std::make_unique<ThreadPool>(options.threads == 0 ? CoreCount() : options.threads);

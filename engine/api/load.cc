@@ -17,7 +17,6 @@
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
-#include "engine/format/stored_weights.h"
 #include "engine/format/vocabulary_files.h"
 #include "engine/generate/context.h"
 #include "engine/generate/early_prefill.h"
@@ -136,11 +135,8 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
   if (engine.tokenizer && !engine.tokenizer->HasGpt2Rules()) {
     engine.warnings.push_back("heal has no effect: the tokenizer's rules differ from GPT-2's");
   }
-  // A Hub folder is quantized while it streams. A model that was converted to floats on purpose
-  // stays unchanged.
-  const bool is_hub = config.weights == StoredWeights::kHub;
-  engine.reader.emplace(std::move(config), is_hub ? WeightFormat::kQ8 : WeightFormat::kF32);
-  return Done{};
+  return engine.reader.emplace(std::move(config))
+      .Feed({});  // refuses a model that is not converted
 }
 
 Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes) {

@@ -115,7 +115,7 @@ Status Converter::TakeSome(std::span<const std::byte>& bytes) {
 Status Converter::GatherHead(std::span<const std::byte>& bytes) {
   std::size_t wanted = kSafetensorsPrefix;
   if (heads_.size() >= wanted) {
-    const std::size_t most_tensors = MostTensors(specs_, config_.config);
+    const std::size_t most_tensors = MostSourceTensors(specs_, config_.config);
     GPT2_ASSIGN(const std::size_t length,
                 ReadSafetensorsPrefix(heads_, MostHeaderBytes(most_tensors)));
     wanted += length;

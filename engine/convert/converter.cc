@@ -68,8 +68,11 @@ std::string_view Converter::FileName() const {
   return is_gguf_ ? "the GGUF file: " : kSafetensorsName;
 }
 
-// Adds the name of the existing file to `error` of a safetensors reader.
+// Adds the name of the existing file to `error` of a safetensors reader or of a stored tensor.
 Error Converter::Named(const Error& error) const {
+  if (error.message.starts_with("tensor ")) {
+    return Error{error.code, Concat(FileName(), error.message)};
+  }
   if (!torch_ || !error.message.starts_with(kSafetensorsName)) return error;
   return Error{error.code,
                Concat(FileName(), std::string_view(error.message).substr(kSafetensorsName.size()))};
@@ -83,12 +86,12 @@ std::string Converter::TensorName() const {
 
 Status Converter::SetConfig(std::string_view config_json) {
   GPT2_ASSIGN(config_, ReadConfigJson(config_json));
-  if (config_.weights != StoredWeights::kHub) {
+  if (config_.weights) {
     const std::string_view instead = adapters_.empty()
                                          ? ": convert the original model instead"
                                          : ": merge the adapter into the original model instead";
     return Error{ErrorCode::kUnsupported, Concat("config.json: the model is already converted to ",
-                                                 StoredWeightsName(config_.weights), instead)};
+                                                 StoredWeightsName(*config_.weights), instead)};
   }
   specs_ = TensorSpecs(config_.config);
   config_json_ = config_json;
@@ -100,7 +103,7 @@ Status Converter::SetHeads(std::string_view heads) {
   std::size_t end = 0;
   while (end < heads.size()) {
     GPT2_ASSIGN(const std::string_view head,
-                SafetensorsHead(heads.substr(end), MostTensors(specs_, config_.config)));
+                SafetensorsHead(heads.substr(end), MostSourceTensors(specs_, config_.config)));
     head_ends_.push_back(end += head.size());
   }
   return heads.empty() ? Status(Done{}) : PlanSafetensors();

@@ -43,9 +43,9 @@ struct ConvertedFolder {
 // quantized: see MergePlan. Not thread-safe.
 class Converter {
  public:
-  // For the safetensors files of the model of `config_json`, to be converted to `weights`, which is
-  // not kHub. `heads` is empty for one file. For several files it holds the header of each, its
-  // bytes before the tensors, in the order of feeding.
+  // For the safetensors files of the model of `config_json`, to be converted to `weights`. `heads`
+  // is empty for one file. For several files it holds the header of each, its bytes before the
+  // tensors, in the order of feeding.
   static Result<std::unique_ptr<Converter>> OfSafetensors(std::string_view config_json,
                                                           std::string_view heads,
                                                           StoredWeights weights,

@@ -37,6 +37,10 @@ struct SourceTensor {
   std::size_t file = 0;  // the index of its file
 };
 
+// The most tensors that the files of a published model `specs` can have: its parameters, and the
+// buffers and heads that a checkpoint may add.
+std::size_t MostSourceTensors(std::span<const TensorSpec> specs, const Config& config);
+
 // The header of a safetensors file, its bytes before the tensors, from the start of `bytes`.
 Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t most_tensors);
 

@@ -32,8 +32,7 @@ struct StoredTensor {
   std::uint64_t Bytes() const { return std::uint64_t{rows} * RowBytes(); }
 };
 
-// How `spec` is stored in a model of `weights`, which is not kHub. If it has codes, ScalesOf
-// follows.
+// How `spec` is stored in a model of `weights`. If it has codes, ScalesOf follows.
 StoredTensor StoreTensor(const TensorSpec& spec, StoredWeights weights);
 StoredTensor ScalesOf(const StoredTensor& codes);
 
@@ -57,7 +56,7 @@ Result<BFloat16> StoreGroup(const StoredTensor& tensor, std::size_t row,
 Error ScaleNotFinite(const StoredTensor& tensor, std::size_t row);
 
 // The value of quantization_config in a converted model's config.json. `other_heads` are heads of
-// the original (OtherHeads) that the converted model lacks.
+// the original that the converted model lacks.
 std::string QuantizationConfig(StoredWeights weights, std::span<const std::string> other_heads);
 
 }  // namespace gpt2

@@ -131,9 +131,10 @@ Status ReadEndOfText(const Json& json, Config& c) {
   return Done{};
 }
 
-Result<StoredWeights> ReadStoredWeights(const Json& json) {
+Result<std::optional<StoredWeights>> ReadStoredWeights(const Json& json) {
+  using Found = std::optional<StoredWeights>;
   const Json* const quantization = FindMember(json, kQuantizationConfigKey);
-  if (quantization == nullptr) return StoredWeights::kHub;
+  if (quantization == nullptr) return Found();
   const Json* const method = FindMember(*quantization, kQuantMethodKey);
   const Json* const name = FindMember(*quantization, kWeightsKey);
   if (method == nullptr || !IsText(*method, kFormatName) || name == nullptr) {
@@ -145,23 +146,27 @@ Result<StoredWeights> ReadStoredWeights(const Json& json) {
     return Bad(Concat("\"group_size\" is ", Shown(*group_size), ", expected ", kGroup));
   }
   for (const StoredWeights weights : kConvertedWeights) {
-    if (IsText(*name, StoredWeightsName(weights))) return weights;
+    if (IsText(*name, StoredWeightsName(weights))) return Found(weights);
   }
   return Bad(Concat("\"weights\" in \"quantization_config\" is ", Shown(*name),
                     ", expected \"f32\", \"f16\", \"q8\" or \"q4\""));
 }
 
-// Heads that the conversion left out; empty if it is not a list of names.
-std::vector<std::string> ReadOtherHeads(const Json& json) {
-  std::vector<std::string> heads;
+// Reads the heads that the conversion left out, with a warning; none if it is not a list of names.
+void ReadOtherHeads(const Json& json, ModelConfig& model) {
   const Json* const quantization = FindMember(json, kQuantizationConfigKey);
   const Json* const list =
       quantization == nullptr ? nullptr : FindMember(*quantization, kOtherHeadsKey);
-  if (list == nullptr || !list->is_array() || list->size() > kMostOtherHeads) return heads;
+  if (list == nullptr || !list->is_array() || list->size() > kMostOtherHeads) return;
+  std::string names;
   for (const Json& head : *list) {
-    if (head.is_string()) heads.push_back(head.get_ref<const std::string&>());
+    if (!head.is_string()) continue;
+    model.other_heads.push_back(head.get_ref<const std::string&>());
+    names += Concat(names.empty() ? "" : ", ", Quoted(model.other_heads.back() + ".*"));
   }
-  return heads;
+  if (names.empty()) return;
+  model.warnings.push_back(
+      Concat("model.safetensors: not used, because the language model does not need it: ", names));
 }
 
 Status ReadModelType(const Json& json, Config& c) {
@@ -254,8 +259,8 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_ASSIGN(c.layer_norm_epsilon, ReadEpsilon(json, c.layer_norm_epsilon));
   GPT2_TRY(ReadEndOfText(json, c));
   GPT2_ASSIGN(model.weights, ReadStoredWeights(json));
-  model.other_heads = ReadOtherHeads(json);
   GPT2_TRY(CheckConfigKeys(json, c.is_bigcode, model.warnings));
+  ReadOtherHeads(json, model);
   return model;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +37,9 @@ inline constexpr std::size_t kMostVocabulary = std::size_t{1} << 24;
 
 struct ModelConfig {
   Config config;
-  StoredWeights weights = StoredWeights::kHub;
+  std::optional<StoredWeights> weights;  // nothing: the model is not converted
   std::vector<std::string> other_heads;  // heads of the original that a converted model lacks
-  std::vector<std::string> warnings;     // a sentence for each ignored part of the file
+  std::vector<std::string> warnings;     // a sentence for each ignored part of the model
 };
 
 // Reads the text of a config.json. Fails if a required number is missing or invalid, or if the file

@@ -11,9 +11,8 @@
 
 namespace gpt2 {
 
-// The format of a converted model's matrices, as in quantization_config. kHub means a model that is
-// not converted.
-enum class StoredWeights : std::uint8_t { kHub, kF32, kF16, kQ8, kQ4 };
+// The format of a converted model's matrices, as in quantization_config.
+enum class StoredWeights : std::uint8_t { kF32, kF16, kQ8, kQ4 };
 
 inline constexpr const char* kFormatVersion = "1";
 inline constexpr const char* kQ4FormatVersion = "2";  // of files with 4-bit matrices
@@ -31,7 +30,6 @@ struct StoredWeightsInfo {
 
 // By StoredWeights.
 inline constexpr StoredWeightsInfo kStoredWeights[] = {
-    {StoredWeights::kHub, "hub", DType::kOther, WeightFormat::kF32, WeightFormat::kF32, ""},
     {StoredWeights::kF32, "f32", DType::kF32, WeightFormat::kF32, WeightFormat::kF32,
      kFormatVersion},
     {StoredWeights::kF16, "f16", DType::kF16, WeightFormat::kF32, WeightFormat::kF32,
@@ -39,7 +37,6 @@ inline constexpr StoredWeightsInfo kStoredWeights[] = {
     {StoredWeights::kQ8, "q8", DType::kF16, WeightFormat::kQ8, WeightFormat::kQ8, kFormatVersion},
     {StoredWeights::kQ4, "q4", DType::kF16, WeightFormat::kQ4, WeightFormat::kQ8, kQ4FormatVersion},
 };
-// The formats that a model can be converted to.
 inline constexpr StoredWeights kConvertedWeights[] = {StoredWeights::kF32, StoredWeights::kF16,
                                                       StoredWeights::kQ8, StoredWeights::kQ4};
 
@@ -59,7 +56,7 @@ inline WeightFormat MatrixFormat(StoredWeights weights, const TensorSpec& spec) 
   return spec.cols < InfoOf(format).group ? WeightFormat::kF32 : format;
 }
 
-// The type of the tensor `spec` in a converted file of `weights`, which is not kHub.
+// The type of the tensor `spec` in a file of `weights`.
 inline DType StoredDType(StoredWeights weights, const TensorSpec& spec) {
   if (spec.is_vector()) return DType::kF32;
   const WeightFormat format = spec.is_matrix() ? MatrixFormat(weights, spec) : WeightFormat::kF32;

@@ -13,7 +13,7 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
-#include "engine/format/tensor_stream.h"
+#include "engine/format/tensor_row.h"
 #include "engine/format/weight_plan.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"
@@ -30,11 +30,15 @@ void GiveBack(Container& container) {
 
 }  // namespace
 
-WeightReader::WeightReader(ModelConfig config, WeightFormat float_format)
+WeightReader::WeightReader(ModelConfig config)
     : config_(std::move(config)),
-      float_format_(float_format),
       weights_(std::make_unique<Weights>(config_.config)),
-      specs_(TensorSpecs(config_.config)) {}
+      specs_(TensorSpecs(config_.config)) {
+  if (config_.weights) return;
+  failure_ = Error{ErrorCode::kUnsupported,
+                   "config.json has no \"quantization_config\": convert the model first, as with "
+                   "`gpt2-weights convert`"};
+}
 
 Status WeightReader::Feed(std::span<const std::byte> bytes) {
   if (failure_) return *failure_;
@@ -45,7 +49,7 @@ Status WeightReader::Feed(std::span<const std::byte> bytes) {
 
 Error WeightReader::Fail(const Error& error) {
   failure_ = error;
-  GiveBack(streams_);
+  GiveBack(plans_);
   GiveBack(specs_);
   weights_.reset();
   header_ = {};
@@ -57,7 +61,7 @@ Status WeightReader::Take(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     if (!has_header_) {
       GPT2_TRY(TakeHeader(bytes));
-    } else if (current_ < streams_.size()) {
+    } else if (current_ < plans_.size()) {
       GPT2_TRY(TakeTensor(bytes));
     } else {
       return CorruptWeights(Concat(bytes.size(), " bytes follow the last tensor"));
@@ -83,45 +87,37 @@ Status WeightReader::TakeHeader(std::span<const std::byte>& bytes) {
   SettleHead(header_, config_.config, specs_);
   may_be_tied_ = may_be_tied_ && !config_.config.tie_word_embeddings;
   weights_->config = config_.config;
-  WarnOfOtherHeads();
-  GPT2_ASSIGN(const auto plans, PlanTensors(header_, config_, specs_, float_format_));
-  for (const TensorPlan& plan : plans) streams_.emplace_back(plan, *weights_);
+  GPT2_ASSIGN(plans_, PlanTensors(header_, config_, specs_));
   has_header_ = true;
   GiveBack(pending_);
-  SkipDoneStreams();
   return Done{};
 }
 
-// Takes whole bands directly from `bytes`; only a split band is joined first.
+// Takes whole rows directly from `bytes`; only a split row is joined first.
 Status WeightReader::TakeTensor(std::span<const std::byte>& bytes) {
-  TensorStream& stream = streams_[current_];
-  if (stream.owns_memory() && stream.next_row() == 0 && pending_.empty()) {
-    GPT2_TRY(stream.Allocate());
+  const TensorPlan& plan = plans_[current_];
+  if (!plan.is_scales && next_row_ == 0 && pending_.empty()) {
+    GPT2_TRY(Allocate(*plan.spec, plan.format, *weights_));
   }
-  while (!stream.is_done() && !bytes.empty()) {
-    const std::size_t band = stream.BandBytes();
-    if (pending_.empty() && bytes.size() >= band) {
-      GPT2_TRY(stream.Take(bytes.data()));
-      bytes = bytes.subspan(band);
+  while (next_row_ < plan.rows && !bytes.empty()) {
+    if (pending_.empty() && bytes.size() >= plan.row_bytes) {
+      GPT2_TRY(TakeRow(plan, next_row_++, bytes.data(), *weights_));
+      bytes = bytes.subspan(plan.row_bytes);
       continue;
     }
-    const std::size_t take = std::min(band - pending_.size(), bytes.size());
+    const std::size_t take = std::min(plan.row_bytes - pending_.size(), bytes.size());
     pending_.append(reinterpret_cast<const char*>(bytes.data()), take);
     bytes = bytes.subspan(take);
-    if (pending_.size() == band) {
-      GPT2_TRY(stream.Take(reinterpret_cast<const std::byte*>(pending_.data())));
+    if (pending_.size() == plan.row_bytes) {
+      const auto* const row = reinterpret_cast<const std::byte*>(pending_.data());
+      GPT2_TRY(TakeRow(plan, next_row_++, row, *weights_));
       pending_.clear();
     }
   }
-  SkipDoneStreams();
+  if (next_row_ < plan.rows) return Done{};
+  ++current_;
+  next_row_ = 0;
   return Done{};
-}
-
-void WeightReader::SkipDoneStreams() {
-  while (current_ < streams_.size() && streams_[current_].is_done()) {
-    streams_[current_].Close();
-    ++current_;
-  }
 }
 
 Status WeightReader::CheckWhole() {
@@ -129,18 +125,18 @@ Status WeightReader::CheckWhole() {
     return CorruptWeights(
         Concat("the file ends inside its header, after ", pending_.size(), " bytes"));
   }
-  if (current_ == streams_.size()) return Done{};
-  const TensorStream& stream = streams_[current_];
-  return CorruptWeights(Concat("the file ends inside tensor ", Quoted(stream.plan().tensor->name),
-                               ", row ", stream.next_row(), " of ", stream.plan().rows));
+  if (current_ == plans_.size()) return Done{};
+  const TensorPlan& plan = plans_[current_];
+  return CorruptWeights(Concat("the file ends inside tensor ", Quoted(plan.tensor->name), ", row ",
+                               next_row_, " of ", plan.rows));
 }
 
 Result<std::size_t> WeightReader::CompleteLayers() {
   if (failure_) return *failure_;
   if (!has_header_) return std::size_t{0};
   std::size_t layers = config_.config.n_layer;
-  for (const TensorStream& stream : std::span(streams_).subspan(current_)) {
-    if (stream.plan().spec != nullptr) layers = std::min(layers, stream.plan().spec->layer);
+  for (const TensorPlan& plan : std::span(plans_).subspan(current_)) {
+    layers = std::min(layers, plan.spec->layer);
   }
   const Status complete = CompleteVectors(layers);
   if (!complete.ok()) return Fail(complete.error());
@@ -157,17 +153,6 @@ Status WeightReader::CompleteVectors(std::size_t layers) {
   return Done{};
 }
 
-void WeightReader::WarnOfOtherHeads() {
-  if (config_.weights == StoredWeights::kHub) config_.other_heads = OtherHeads(header_);
-  if (config_.other_heads.empty()) return;
-  std::string names;
-  for (const std::string& head : config_.other_heads) {
-    names += Concat(names.empty() ? "" : ", ", Quoted(head + ".*"));
-  }
-  config_.warnings.push_back(
-      Concat("model.safetensors: not used, because the language model does not need it: ", names));
-}
-
 // Frees the memory of a head that equals the embedding.
 void WeightReader::TieEqualHead() {
   if (!may_be_tied_) return;
@@ -182,11 +167,11 @@ void WeightReader::TieEqualHead() {
 }
 
 void WeightReader::CountWeights() {
-  for (const TensorStream& stream : streams_) {
-    if (!stream.owns_memory()) continue;
-    const TensorRef tensor = Bind(*stream.plan().spec, *weights_);
+  for (const TensorPlan& plan : plans_) {
+    if (plan.is_scales) continue;
+    const TensorRef tensor = Bind(*plan.spec, *weights_);
     if (tensor.matrix != nullptr && tensor.matrix->rows() == 0) continue;  // it is tied after all
-    weights_->parameter_count += stream.plan().spec->rows * stream.plan().spec->cols;
+    weights_->parameter_count += plan.spec->rows * plan.spec->cols;
   }
   for (const TensorSpec& spec : specs_) {
     const TensorRef tensor = Bind(spec, *weights_);

@@ -11,19 +11,19 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
-#include "engine/format/tensor_stream.h"
+#include "engine/format/weight_plan.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {
 
 // Feed it the whole file in order, in pieces of any size. Each value goes straight to its place in
-// the kernels' layout, so that only a band of 32 rows is ever held twice. A tensor's memory is
+// the kernels' layout, so that only one row is ever held twice. A tensor's memory is
 // allocated when its first byte arrives, and touched as the rest arrives, so a false header costs
 // no memory. Not thread-safe.
 class WeightReader {
  public:
-  // `float_format` is the format of floating-point matrices in memory.
-  WeightReader(ModelConfig config, WeightFormat float_format);
+  // For a converted model: without `config.weights`, every call returns an error.
+  explicit WeightReader(ModelConfig config);
 
   // Takes the next bytes. An error frees all memory, and every later call returns it again.
   Status Feed(std::span<const std::byte> bytes);
@@ -45,11 +45,8 @@ class WeightReader {
   // Empty until the header has been read.
   const SafetensorsHeader& header() const { return header_; }
 
-  // The heads of the file or of its original, other than the language model's: see OtherHeads.
-  const std::vector<std::string>& other_heads() const { return config_.other_heads; }
-
-  // One sentence for each part of config.json, and each tensor, that the engine ignores or that
-  // contradicts another. Complete after Finish.
+  // One sentence for each part of the model that the engine ignores or that contradicts another.
+  // Complete after Finish.
   const std::vector<std::string>& warnings() const { return config_.warnings; }
 
  private:
@@ -58,23 +55,21 @@ class WeightReader {
   Status TakeTensor(std::span<const std::byte>& bytes);
   Status CheckWhole();
   Status CompleteVectors(std::size_t layers);
-  void WarnOfOtherHeads();
   void TieEqualHead();
   void CountWeights();
-  void SkipDoneStreams();
   Error Fail(const Error& error);
 
   ModelConfig config_;
-  WeightFormat float_format_;
   std::unique_ptr<Weights> weights_;
   std::vector<TensorSpec> specs_;
   SafetensorsHeader header_;
   bool has_header_ = false;
-  bool may_be_tied_ = false;           // config.json says so, but the file has a separate head
-  std::vector<TensorStream> streams_;  // one per tensor, in file order
-  std::size_t current_ = 0;            // index into streams_
+  bool may_be_tied_ = false;       // config.json says so, but the file has a separate head
+  std::vector<TensorPlan> plans_;  // one per tensor, in file order
+  std::size_t current_ = 0;        // index into plans_
+  std::size_t next_row_ = 0;       // of the current tensor
   std::size_t header_length_ = 0;
-  std::string pending_;  // the incomplete prefix and header; then the first part of a split band
+  std::string pending_;  // the incomplete prefix and header; then the first part of a split row
   std::optional<Error> failure_;
 };
 

@@ -184,13 +184,6 @@ void Matrix::SetGroup(std::size_t row, std::size_t group, std::span<const std::i
   if (format_ == WeightFormat::kQ8) SumGroup(row, group);
 }
 
-void Matrix::Quantize(std::size_t row, std::size_t group, std::span<const float> weights) {
-  assert(format_ == WeightFormat::kQ8);
-  std::array<std::int8_t, kGroup> codes{};
-  const BFloat16 scale = QuantizeWeights(weights, codes.data());
-  SetGroup(row, group, codes, scale);
-}
-
 void Matrix::SetRow(std::size_t row, std::span<const float> weights) {
   assert(row < rows_ && weights.size() == cols_);
   if (format_ == WeightFormat::kF32) {
@@ -198,24 +191,13 @@ void Matrix::SetRow(std::size_t row, std::span<const float> weights) {
       values_.data()[ValueIndex(row, col)] = weights[col];
     return;
   }
+  assert(format_ == WeightFormat::kQ8);
   for (std::size_t group = 0; group < groups(); ++group) {
     const std::size_t start = group * kGroup;
-    Quantize(row, group, weights.subspan(start, std::min(kGroup, cols_ - start)));
-  }
-}
-
-void Matrix::SetInputs(std::size_t first_input, std::size_t count, const float* weights) {
-  assert(first_input % kGroup == 0 && count <= kGroup && first_input + count <= cols_);
-  std::array<float, kGroup> group;
-  for (std::size_t row = 0; row < rows_; ++row) {
-    for (std::size_t i = 0; i < count; ++i) group[i] = weights[i * rows_ + row];
-    if (format_ == WeightFormat::kF32) {
-      for (std::size_t i = 0; i < count; ++i) {
-        values_.data()[ValueIndex(row, first_input + i)] = group[i];
-      }
-    } else {
-      Quantize(row, first_input / kGroup, {group.data(), count});
-    }
+    const auto values = weights.subspan(start, std::min(kGroup, cols_ - start));
+    std::array<std::int8_t, kGroup> codes{};
+    const BFloat16 scale = QuantizeWeights(values, codes.data());
+    SetGroup(row, group, codes, scale);
   }
 }
 

@@ -48,10 +48,6 @@ class Matrix {
   // codes need a calibration (weights_tools/quantizer.h).
   void SetRow(std::size_t row, std::span<const float> weights);
 
-  // Sets inputs [first_input, first_input + count) of all rows from weights [count, rows].
-  // first_input is a multiple of kGroup, and count is kGroup except at the end. Not for kQ4.
-  void SetInputs(std::size_t first_input, std::size_t count, const float* weights);
-
   // Sets one group of row `row`, weight = scale * code: codes -127..127 for kQ8, -8..7 for kQ4, at
   // most kGroup of them.
   void SetGroup(std::size_t row, std::size_t group, std::span<const std::int8_t> codes,
@@ -90,7 +86,6 @@ class Matrix {
   MatView<std::uint8_t> MutableCodeWords(std::size_t row, std::size_t group);
   void SumGroup(std::size_t row, std::size_t group);
   void ZeroLastTile();
-  void Quantize(std::size_t row, std::size_t group, std::span<const float> weights);
 
   WeightFormat format_ = WeightFormat::kF32;
   std::size_t rows_ = 0;

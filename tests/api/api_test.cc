@@ -32,7 +32,7 @@ class ApiTest : public ::testing::Test, public TestEngine {
     return ids;
   }
 
-  const ModelFiles tied{"tied"};
+  const ModelFiles tied = AsConverted(ModelFiles("tied"));
   Json info;  // of the model that Load loaded last
 };
 
@@ -237,6 +237,12 @@ TEST_F(ApiTest, UnknownAndInvalidLoadOptionsAreRefused) {
   for (const auto& [options, why] : refused) {
     EXPECT_TRUE(Has(ErrorOf(LoadBegin(tied.config, options)), why)) << options;
   }
+}
+
+TEST_F(ApiTest, AModelThatIsNotConvertedIsRefused) {
+  const std::string refusal = ErrorOf(LoadBegin(ModelFiles("tied").config));
+  EXPECT_TRUE(Has(refusal, "config.json has no \"quantization_config\": convert the model first"));
+  EXPECT_EQ(ErrorOf(Feed(tied.file)), refusal);
 }
 
 TEST_F(ApiTest, ADamagedVocabularyIsRefused) {

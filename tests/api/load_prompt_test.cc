@@ -24,11 +24,11 @@ using Ids = std::vector<std::int32_t>;
 std::string InNeedOrder(const std::string& file, const Config& config,
                         std::vector<std::size_t>& ends) {
   const auto [old, tensors] = SplitFile(file);
-  Json header = Json::object();
+  Json header = {{"__metadata__", old["__metadata__"]}};
   std::string data;
   ends.assign(config.n_layer, 0);
   for (const TensorSpec& spec : TensorSpecs(config)) {
-    for (const std::string& name : {spec.name, "transformer." + spec.name}) {
+    for (const std::string& name : {spec.name, spec.name + "_scale"}) {
       if (!old.contains(name)) continue;
       const auto offsets = old[name]["data_offsets"].get<std::vector<std::size_t>>();
       header[name] = old[name];
@@ -44,7 +44,10 @@ std::string InNeedOrder(const std::string& file, const Config& config,
 
 class LoadPrompt : public ::testing::TestWithParam<std::string>, public TestEngine {
  protected:
-  LoadPrompt() : TestEngine(/*threads=*/2), model(GetParam()), shape(model.parsed()) {
+  LoadPrompt()
+      : TestEngine(/*threads=*/2),
+        model(AsConverted(ModelFiles(GetParam()))),
+        shape(model.parsed()) {
     need_order = InNeedOrder(model.file, shape, layer_ends);
     for (std::size_t i = 0; i < shape.n_positions / 2; ++i) {
       prompt.push_back(static_cast<std::int32_t>((i * 31 + 7) % shape.vocab_size));

@@ -79,7 +79,7 @@ namespace {
 
 // A model with a tokenizer of single bytes and a few merges.
 struct FolderFiles : ModelFiles {
-  FolderFiles() : ModelFiles("tied") {
+  FolderFiles() : ModelFiles(AsConverted(ModelFiles("tied"))) {
     Json json = Json::object();
     for (int byte = '!'; byte <= '~'; ++byte) json[std::string(1, static_cast<char>(byte))] = byte;
     json["ab"] = 127;

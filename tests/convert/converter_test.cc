@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "engine/convert/block_types.h"
+#include "engine/format/float16.h"
+#include "engine/format/weight_plan.h"
 #include "engine/format/weight_reader.h"
+#include "engine/model/matrix.h"
 #include "engine/model/weights.h"
 #include "tests/support/convert_file.h"
 #include "tests/support/has.h"
@@ -47,14 +50,42 @@ std::vector<float> ValuesOf(const Weights& weights) {
   return values;
 }
 
-TEST(Converter, AConvertedModelHoldsTheWeightsThatTheEngineLoadsFromTheOriginal) {
+// The values of `original` in the order of ValuesOf, rounded as FORMAT.md says for `weights`.
+std::vector<float> Expected(const ModelFiles& original, const Config& config,
+                            StoredWeights weights) {
+  FileTensors tensors;
+  for (const auto& [name, tensor] : ReadFileTensors(original.file)) {
+    tensors[CanonicalName(name)] = tensor;
+  }
+  std::vector<float> values;
+  for (const TensorSpec& spec : TensorSpecs(config)) {
+    const std::vector<float>& from = tensors[spec.name].values;  // empty: zeros
+    const DType dtype = StoredDType(weights, spec);
+    Matrix quantized = std::move(Matrix::Create(WeightFormat::kQ8, 1, spec.cols, "a row").value());
+    for (std::size_t r = 0; r < spec.rows; ++r) {
+      std::vector<float> row(spec.cols);
+      for (std::size_t c = 0; c < spec.cols && !from.empty(); ++c) {
+        row[c] = from[spec.is_conv1d() ? c * spec.rows + r : r * spec.cols + c];
+        if (dtype == DType::kF16) row[c] = WidenFloat16(NarrowFloat16(row[c]).value());
+      }
+      if (FormatOfCodes(dtype) != nullptr) {
+        quantized.SetRow(0, row);
+        quantized.ReadRow(0, row);
+      }
+      values.insert(values.end(), row.begin(), row.end());
+    }
+  }
+  return values;
+}
+
+TEST(Converter, AConvertedModelHoldsTheRoundedWeightsOfItsOriginal) {
   for (const std::string& model : TinyModelNames()) {
-    for (const auto& [stored, format] : {std::pair(StoredWeights::kF32, WeightFormat::kF32),
-                                         std::pair(StoredWeights::kQ8, WeightFormat::kQ8)}) {
-      const auto converted = Convert(model, stored, 4000);
+    for (const auto weights : {StoredWeights::kF32, StoredWeights::kF16, StoredWeights::kQ8}) {
+      const auto converted = Convert(model, weights, 4000);
       ASSERT_TRUE(converted.ok()) << converted.error().message;
-      const auto expected = LoadWeights(TinyModelFolder(model), format);
-      EXPECT_EQ(ValuesOf(*Load(converted.value())), ValuesOf(*expected)) << model;
+      const auto loaded = Load(converted.value());
+      EXPECT_EQ(ValuesOf(*loaded), Expected(ModelFiles(model), loaded->config, weights))
+          << model << " " << StoredWeightsName(weights);
     }
   }
 }
@@ -89,7 +120,7 @@ TEST(Converter, AConvertedModelRepeatsTheWarningsOfItsOriginal) {
   const Converted scored = convert(WithTensor(file, "score.weight", nullptr));
   EXPECT_EQ(ReadConfigJson(scored.folder.config).value().other_heads,
             std::vector<std::string>{"score"});
-  WeightReader reader(ReadConfigJson(scored.folder.config).value(), WeightFormat::kF32);
+  WeightReader reader(ReadConfigJson(scored.folder.config).value());
   ASSERT_TRUE(reader.Feed(std::as_bytes(std::span(scored.file))).ok());
   ASSERT_TRUE(reader.Finish().ok());
   ASSERT_EQ(reader.warnings().size(), 1u);

@@ -41,7 +41,7 @@ TEST(ConfigJson, AGpt2ConfigGetsTheDefaultsOfTransformers) {
   EXPECT_EQ(config.head_dim(), 64u);
   EXPECT_TRUE(config.tie_word_embeddings);
   EXPECT_EQ(config.activation, Activation::kGeluTanh);
-  EXPECT_EQ(result.value().weights, StoredWeights::kHub);
+  EXPECT_EQ(result.value().weights, std::nullopt);
 }
 
 TEST(ConfigJson, InvalidValuesAreRefusedByName) {

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "engine/base/random.h"
+#include "engine/text/quoted.h"
 #include "tests/support/has.h"
 #include "tests/support/small_model.h"
 #include "tests/support/test_model.h"
@@ -19,10 +20,17 @@
 namespace gpt2::testing {
 namespace {
 
-class WeightReaderTest : public ::testing::Test {
+// A model as its publisher stores it, for the converter, and in converted forms, for the reader.
+class EachReader : public ::testing::TestWithParam<const char*> {
  protected:
-  std::string config = ReadTestFile(TinyModelFolder("odd-width") + "/config.json");
-  std::string file = ReadTestFile(TinyModelFolder("odd-width") + "/model.safetensors");
+  static ModelFiles Files(const std::string& weights) {
+    const ModelFiles hub("odd-width");
+    if (weights == "hub") return hub;
+    return AsConverted(hub, weights == "f32" ? StoredWeights::kF32 : StoredWeights::kQ4);
+  }
+  const ModelFiles files = Files(GetParam());
+  const std::string& config = files.config;
+  std::string file = files.file;
 
   // The file with `from` replaced in its header by `to`, of the same length.
   std::string WithHeaderEdit(const std::string& from, const std::string& to) {
@@ -34,7 +42,9 @@ class WeightReaderTest : public ::testing::Test {
   }
 };
 
-TEST_F(WeightReaderTest, ChunksOfAnySizeGiveTheSameWeights) {
+INSTANTIATE_TEST_SUITE_P(Forms, EachReader, ::testing::Values("hub", "f32", "q4"));
+
+TEST(WeightReader, ChunksOfAnySizeGiveTheSameWeights) {
   const std::string folder = TinyModelFolder("untied-bias");
   const auto whole = LoadWeights(folder, WeightFormat::kF32);
   EXPECT_EQ(whole->parameter_count, 114657u);
@@ -49,7 +59,7 @@ TEST_F(WeightReaderTest, ChunksOfAnySizeGiveTheSameWeights) {
   }
 }
 
-TEST_F(WeightReaderTest, ATruncatedFileIsRefused) {
+TEST_P(EachReader, ATruncatedFileIsRefused) {
   EXPECT_EQ(ReadError(config, file), "");
   for (std::size_t size = 0; size < file.size(); size += size < 4096 ? 61 : 1009) {
     const std::string error = ReadError(config, std::string_view(file).substr(0, size));
@@ -58,19 +68,21 @@ TEST_F(WeightReaderTest, ATruncatedFileIsRefused) {
   EXPECT_NE(ReadError(config, std::string_view(file).substr(0, file.size() - 1)), "");
 }
 
-TEST_F(WeightReaderTest, LaterCallsRepeatTheFirstError) {
-  WeightReader reader(ReadConfigJson(config).value(), WeightFormat::kF32);
+TEST(WeightReader, LaterCallsRepeatTheFirstError) {
+  auto [config, file] = AsConverted(ModelFiles("odd-width"));
+  WeightReader reader(ReadConfigJson(config).value());
   file[8 + 40] = '!';  // inside the header
   const auto bytes = std::as_bytes(std::span(file));
-  const Status first = reader.Feed(bytes.first(30'000));
+  const Status first = reader.Feed(bytes.first(10'000));
   ASSERT_FALSE(first.ok());
-  EXPECT_EQ(reader.Feed(bytes.subspan(30'000)).error().message, first.error().message);
+  EXPECT_EQ(reader.Feed(bytes.subspan(10'000)).error().message, first.error().message);
   EXPECT_EQ(reader.Feed({}).error().message, first.error().message);
   EXPECT_EQ(reader.Finish().error().message, first.error().message);
 }
 
-TEST_F(WeightReaderTest, FinishReturnsTheWeightsOnlyOnce) {
-  WeightReader reader(ReadConfigJson(config).value(), WeightFormat::kF32);
+TEST(WeightReader, FinishReturnsTheWeightsOnlyOnce) {
+  const auto [config, file] = AsConverted(ModelFiles("odd-width"));
+  WeightReader reader(ReadConfigJson(config).value());
   ASSERT_TRUE(reader.Feed(std::as_bytes(std::span(file))).ok());
   ASSERT_TRUE(reader.Finish().ok());
   EXPECT_TRUE(Has(reader.Finish().error().message, "taken already"));
@@ -78,7 +90,7 @@ TEST_F(WeightReaderTest, FinishReturnsTheWeightsOnlyOnce) {
 }
 
 // One more tensor, or one in place of the first, the embedding.
-TEST(WeightReader, TensorsThatDoNotFitTheModelAreRefusedByName) {
+TEST(Converter, TensorsThatDoNotFitTheModelAreRefusedByName) {
   struct Row {
     NamedTensor tensor;
     ErrorCode code;
@@ -106,11 +118,24 @@ TEST(WeightReader, TensorsThatDoNotFitTheModelAreRefusedByName) {
     if (row.tensor.name == tensors[0].name) tensors.erase(tensors.begin());
     tensors.push_back(row.tensor);
     const std::string header = HeaderOf(tensors);
-    WeightReader reader(ReadConfigJson(SmallConfig("hub").dump()).value(), WeightFormat::kF32);
-    const Status status = reader.Feed(std::as_bytes(std::span(header)));
-    ASSERT_FALSE(status.ok()) << row.tensor.name;
-    EXPECT_EQ(status.error().code, row.code) << status.error().message;
-    EXPECT_TRUE(Has(status.error().message, row.part));
+    const auto converter = std::move(
+        Converter::OfSafetensors(SmallConfig("hub").dump(), {}, StoredWeights::kQ8).value());
+    const auto converted = ConvertFile(*converter, header);
+    ASSERT_FALSE(converted.ok()) << row.tensor.name;
+    EXPECT_EQ(converted.error().code, row.code) << converted.error().message;
+    EXPECT_TRUE(Has(converted.error().message, row.part));
+    EXPECT_TRUE(Has(converted.error().message, "model.safetensors"));
+  }
+}
+
+// A converted file has no tensors that are not used.
+TEST(WeightReader, TensorsThatAreNoParametersAreRefusedByName) {
+  for (const char* name :
+       {"h.0.attn.bias", "score.weight", "h.0.ln_cross_attn.weight", "x_scale"}) {
+    auto tensors = SmallModel("q8");
+    tensors.push_back({name, "F32", {2}, 8});
+    EXPECT_TRUE(Has(ReadError(SmallConfig("q8").dump(), HeaderOf(tensors, SmallMetadata("q8"))),
+                    Quoted(name) + " does not belong to a GPT-2"));
   }
 }
 
@@ -140,12 +165,17 @@ TEST(WeightReader, AFileMustMatchTheWeightFormatOfItsConfig) {
 }
 
 TEST(WeightReader, AHeaderLargerThanItsModelNeedsIsRefused) {
-  std::string prefix("\0\0\0\5\0\0\0\0", 8);  // 80 MB
-  EXPECT_TRUE(Has(ReadError(SmallConfig("hub").dump(), prefix), "header length is 83886080 bytes"));
+  std::string prefix("\0\0\0\5\0\0\0\0{", 9);  // 80 MB
+  for (const char* weights : {"hub", "q8"}) {
+    EXPECT_TRUE(
+        Has(ReadError(SmallConfig(weights).dump(), prefix), "header length is 83886080 bytes"));
+  }
   auto tensors = SmallModel("hub");
   for (int i = 0; i < 100; ++i)
     tensors.push_back({"h." + std::to_string(i) + ".attn.bias", "U8", {1}, 1});
-  EXPECT_TRUE(Has(ReadError(SmallConfig("hub").dump(), HeaderOf(tensors)), "more than"));
+  for (const char* weights : {"hub", "f32"}) {
+    EXPECT_TRUE(Has(ReadError(SmallConfig(weights).dump(), HeaderOf(tensors)), "more than"));
+  }
 }
 
 TEST(WeightReader, ScalesAndCodesOutsideTheirRangeAreRefusedByName) {
@@ -195,15 +225,16 @@ struct TiedOutcome {
   float first_of_head;
 };
 TiedOutcome ReadTied(const std::vector<NamedTensor>& tensors, float embedding, float head,
-                     WeightFormat format) {
+                     StoredWeights format) {
   std::string file = HeaderOf(tensors);
   for (const NamedTensor& tensor : tensors) {
     const float& first = tensor.name == "lm_head.weight" ? head : embedding;
     const bool is_matrix = tensor.name == "lm_head.weight" || tensor.name == "wte.weight";
     file += DataOf({tensor}, is_matrix ? tensor.name : "", BytesOf(first));
   }
-  WeightReader reader(ReadConfigJson(SmallConfig("hub").dump()).value(), format);
-  const Status fed = reader.Feed(std::as_bytes(std::span(file)));
+  const ModelFiles converted = AsConverted({SmallConfig("hub").dump(), file}, format);
+  WeightReader reader(ReadConfigJson(converted.config).value());
+  const Status fed = reader.Feed(std::as_bytes(std::span(converted.file)));
   EXPECT_TRUE(fed.ok()) << fed.error().message;
   const auto weights = std::move(reader.Finish().value());
   std::vector<float> row(32);
@@ -212,7 +243,7 @@ TiedOutcome ReadTied(const std::vector<NamedTensor>& tensors, float embedding, f
 }
 
 TEST(WeightReader, AHeadEqualToTheEmbeddingIsTiedAndCountedOnce) {
-  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
+  for (const StoredWeights format : kConvertedWeights) {
     const auto without = SmallModel("hub");
     auto with = without;
     with.insert(with.begin(), {"lm_head.weight", "F32", {64, 32}, 64 * 32 * 4});
@@ -226,7 +257,7 @@ TEST(WeightReader, AHeadEqualToTheEmbeddingIsTiedAndCountedOnce) {
 TEST(WeightReader, AHeadThatDiffersFromTheEmbeddingIsUsedWithAWarning) {
   auto tensors = SmallModel("hub");
   tensors.push_back({"lm_head.weight", "F32", {64, 32}, 64 * 32 * 4});
-  const TiedOutcome outcome = ReadTied(tensors, 2, 3, WeightFormat::kF32);
+  const TiedOutcome outcome = ReadTied(tensors, 2, 3, StoredWeights::kF32);
   EXPECT_FALSE(outcome.is_tied);
   EXPECT_EQ(outcome.first_of_head, 3);
   ASSERT_EQ(outcome.warnings.size(), 1u);
@@ -236,7 +267,7 @@ TEST(WeightReader, AHeadThatDiffersFromTheEmbeddingIsUsedWithAWarning) {
 TEST(WeightReader, AHeadReplacesAMissingEmbedding) {
   auto tensors = SmallModel("hub");
   tensors[0].name = "lm_head.weight";
-  const TiedOutcome outcome = ReadTied(tensors, 2, 3, WeightFormat::kF32);
+  const TiedOutcome outcome = ReadTied(tensors, 2, 3, StoredWeights::kF32);
   EXPECT_TRUE(outcome.is_tied);
   EXPECT_EQ(outcome.first_of_head, 3);
 }
@@ -248,23 +279,12 @@ TEST(WeightReader, MasksAreSkippedAndUnusedHeadsAreNamedInOneWarning) {
                            "qa_outputs.weight", "multiple_choice_head.summary.weight"}) {
     tensors.push_back({name, "F64", {1, 32}, 256});
   }
-  const TiedOutcome outcome = ReadTied(tensors, 2, 2, WeightFormat::kF32);
+  const TiedOutcome outcome = ReadTied(tensors, 2, 2, StoredWeights::kF32);
   EXPECT_EQ(outcome.warnings,
             std::vector<std::string>{
                 "model.safetensors: not used, because the language model does not need it: "
                 "\"score.*\", \"v_head.*\", \"classifier.*\", \"qa_outputs.*\", "
                 "\"multiple_choice_head.*\""});
-}
-
-// 1 + 2^-12 is not a float16. A folder of floats gives the same bits as its converted form.
-TEST(WeightReader, AnEightBitModelRoundsPositionsToFloat16) {
-  const auto tensors = SmallModel("hub");
-  const float value = 1 + 0x1p-12f;
-  const std::string file = HeaderOf(tensors) + DataOf(tensors, "wpe.weight", BytesOf(value));
-  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
-    EXPECT_EQ(ReadWeights(SmallConfig("hub").dump(), file, format)->wpe.data()[0],
-              format == WeightFormat::kF32 ? value : 1.0f);
-  }
 }
 
 #ifdef __linux__
@@ -284,7 +304,7 @@ TEST(WeightReader, MemoryIsAllocatedForReceivedDataOnly) {
     large["vocab_size"] = kVocabulary;
     const std::string start =
         HeaderOf(tensors, SmallMetadata(weights)) + std::string(1 << 20, '\0');
-    WeightReader reader(ReadConfigJson(large.dump()).value(), WeightFormat::kF32);
+    WeightReader reader(ReadConfigJson(large.dump()).value());
     const std::size_t before = ResidentBytes();
     const Status fed = reader.Feed(std::as_bytes(std::span(start)));
     EXPECT_TRUE(fed.ok()) << fed.error().message;
@@ -293,16 +313,18 @@ TEST(WeightReader, MemoryIsAllocatedForReceivedDataOnly) {
 }
 #endif
 
-TEST_F(WeightReaderTest, BytesAfterTheEndAreRefused) {
+TEST_P(EachReader, BytesAfterTheEndAreRefused) {
   EXPECT_TRUE(Has(ReadError(config, file + "x"), "follow"));
 }
 
-TEST_F(WeightReaderTest, MissingUnknownAndMisshapenTensorsAreNamed) {
+TEST_P(EachReader, MissingUnknownAndMisshapenTensorsAreNamed) {
   EXPECT_TRUE(
       Has(ReadError(config, WithHeaderEdit("\"ln_f.weight\"", "\"ln_f.wrong!\"")), "ln_f.wrong!"));
-  auto tensors = SmallModel("hub");
+  auto tensors = SmallModel(GetParam());
   std::erase_if(tensors, [](const NamedTensor& tensor) { return tensor.name == "ln_f.weight"; });
-  EXPECT_TRUE(Has(ReadError(SmallConfig("hub").dump(), HeaderOf(tensors)),
+  const bool is_hub = GetParam() == std::string("hub");
+  const Json metadata = is_hub ? Json::object() : SmallMetadata(GetParam());
+  EXPECT_TRUE(Has(ReadError(SmallConfig(GetParam()).dump(), HeaderOf(tensors, metadata)),
                   "\"ln_f.weight\" is missing, expected [32]"));
   Json other = Json::parse(config);
   other["n_layer"] = 4;
@@ -315,34 +337,28 @@ TEST_F(WeightReaderTest, MissingUnknownAndMisshapenTensorsAreNamed) {
   EXPECT_TRUE(Has(error, "33"));
 }
 
-TEST_F(WeightReaderTest, ValuesThatAreNotFiniteAreRefused) {
+TEST_P(EachReader, ValuesThatAreNotFiniteAreRefused) {
   const float nan = NAN;
   std::memcpy(file.data() + file.size() - sizeof nan, &nan, sizeof nan);
   EXPECT_TRUE(Has(ReadError(config, file), "not finite"));
 }
 
-TEST_F(WeightReaderTest, BFloat16IsReadAsTheUpperHalfOfAFloat) {
-  // Halves each tensor: the file keeps the upper half of each value.
-  auto [header, data] = SplitFile(file);
-  for (auto& [name, tensor] : header.items()) {
-    if (!tensor.contains("dtype")) continue;
-    tensor["dtype"] = "BF16";
-    for (Json& offset : tensor["data_offsets"]) offset = offset.get<std::size_t>() / 2;
+TEST(Converter, AValueThatIsTooLargeForItsFormIsRefusedByName) {
+  const auto error = [](const char* tensor, float value, StoredWeights weights) {
+    const auto tensors = SmallModel("hub");
+    return ConvertError(SmallConfig("hub").dump(),
+                        HeaderOf(tensors) + DataOf(tensors, tensor, BytesOf(value)), 4096, weights);
+  };
+  for (const StoredWeights weights : {StoredWeights::kF16, StoredWeights::kQ8}) {
+    EXPECT_TRUE(Has(error("wpe.weight", 7e4f, weights),
+                    "model.safetensors: tensor \"wpe.weight\" has the value 70000"));
   }
-  std::string halves;
-  for (std::size_t at = 0; at < data.size(); at += 4) halves += data.substr(at + 2, 2);
-  const auto weights = ReadWeights(config, JoinFile(header, halves), WeightFormat::kF32);
-  const auto exact = LoadWeights(TinyModelFolder("odd-width"), WeightFormat::kF32);
-  std::vector<float> a(20), b(20);
-  weights->wte.ReadRow(7, a);
-  exact->wte.ReadRow(7, b);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(std::bit_cast<std::uint32_t>(a[i]), std::bit_cast<std::uint32_t>(b[i]) & 0xffff0000u);
-  }
+  EXPECT_EQ(error("wpe.weight", 7e4f, StoredWeights::kF32), "");
+  EXPECT_EQ(error("wte.weight", 7e4f, StoredWeights::kQ8), "");
 }
 
 // The sanitizers report a read out of bounds.
-TEST_F(WeightReaderTest, DamagedFilesNeverReadOutOfBounds) {
+TEST_P(EachReader, DamagedFilesNeverReadOutOfBounds) {
   constexpr std::uint64_t kSeed = 7;
   Random random(kSeed);
   RecordProperty("seed", static_cast<int>(kSeed));

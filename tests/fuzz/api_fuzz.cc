@@ -18,6 +18,7 @@
 #include "tests/fuzz/support/any_json.h"
 #include "tests/fuzz/support/any_options.h"
 #include "tests/fuzz/support/fuzz_model.h"
+#include "tests/fuzz/support/stream.h"
 #include "tests/support/api_output.h"
 
 namespace gpt2::fuzz {
@@ -47,7 +48,10 @@ Folder AnyFolder(FuzzedDataProvider& input) {
   Folder& folder = made[json];
   if (folder.config.empty()) {
     const auto tensors = HubTensors(config, DType::kF16, /*seed=*/1);
-    folder = {json, SmallVocabulary(kVocab), SafetensorsFile(HeaderJson(tensors).dump(), tensors)};
+    const std::string file = SafetensorsFile(HeaderJson(tensors).dump(), tensors);
+    const auto converter = Converter::OfSafetensors(json, {}, StoredWeights::kQ8);
+    const Streamed converted = ConvertWhole(*converter.value(), file, file.size());
+    folder = {converted.folder.config, SmallVocabulary(kVocab), converted.file};
   }
   Folder copy = folder;
   if (input.ConsumeBool()) copy.vocabulary = {};

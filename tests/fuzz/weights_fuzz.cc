@@ -1,5 +1,6 @@
-// The weight reader: chunks of any size do not change the result. A loaded model holds the file's
-// values and runs, and every call after an error returns that error.
+// The weight reader, and the converter of published models before it: chunks of any size do not
+// change the result. A loaded model holds the file's values and runs, and every call after an error
+// returns that error.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,10 +10,12 @@
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/thread_pool.h"
+#include "engine/convert/converter.h"
 #include "engine/format/weight_reader.h"
 #include "engine/generate/context.h"
 #include "tests/fuzz/support/any_json.h"
 #include "tests/fuzz/support/fuzz_model.h"
+#include "tests/fuzz/support/stream.h"
 
 namespace gpt2::fuzz {
 namespace {
@@ -108,11 +111,9 @@ void SpoilTensor(FuzzedDataProvider& input, std::vector<FileTensor>& tensors) {
 Model AnyModel(FuzzedDataProvider& input) {
   Model model;
   model.config.config = SmallConfig(input);
-  const StoredWeights weights =
-      input.PickValueInArray({StoredWeights::kHub, StoredWeights::kF32, StoredWeights::kF16,
-                              StoredWeights::kQ8, StoredWeights::kQ4});
-  model.config.weights = weights;
-  const bool is_hub = weights == StoredWeights::kHub;
+  const bool is_hub = input.ConsumeBool();
+  const StoredWeights weights = input.PickValueInArray(kConvertedWeights);
+  if (!is_hub) model.config.weights = weights;
   DType dtype = weights == StoredWeights::kF32 ? DType::kF32 : DType::kF16;
   if (is_hub) dtype = input.PickValueInArray({DType::kF32, DType::kF16, DType::kBF16});
   auto tensors =
@@ -136,6 +137,25 @@ Model AnyModel(FuzzedDataProvider& input) {
   return model;
 }
 
+// Converts a published model; chunks change nothing. Returns false if it is refused.
+bool ConvertPublished(Model& model, StoredWeights weights, std::size_t chunk) {
+  const auto convert = [&](std::size_t most) {
+    const auto converter =
+        Converter::OfSafetensors(ConfigJson(model.config.config).dump(), {}, weights);
+    Check(converter.ok(), "the config is refused");
+    return ConvertWhole(*converter.value(), model.file, most);
+  };
+  const Streamed whole = convert(model.file.size()), cut = convert(chunk);
+  CheckSame(whole, cut);
+  if (whole.error) {
+    Check(!model.is_sound, whole.error->message);
+    Check(whole.error->message.find("model.safetensors") != std::string::npos, "names no file");
+    return false;
+  }
+  model = {ReadConfigJson(whole.folder.config).value(), whole.file, /*is_sound=*/true};
+  return true;
+}
+
 struct Loaded {
   std::unique_ptr<Weights> weights;
   std::optional<Error> error;
@@ -143,8 +163,8 @@ struct Loaded {
 
 // Feeds `file` in chunks of next_size() bytes.
 template <typename NextSize>
-Loaded Load(const Model& model, WeightFormat format, NextSize next_size) {
-  WeightReader reader(model.config, format);
+Loaded Load(const Model& model, NextSize next_size) {
+  WeightReader reader(model.config);
   std::span<const std::byte> rest = std::as_bytes(std::span(model.file));
   Loaded loaded;
   while (!rest.empty() && !loaded.error) {
@@ -210,12 +230,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace gpt2;
   using namespace gpt2::fuzz;
   FuzzedDataProvider input(data, size);
-  const auto format = input.ConsumeBool() ? WeightFormat::kF32 : WeightFormat::kQ8;
+  const StoredWeights weights = input.PickValueInArray(kConvertedWeights);
   const std::size_t most = input.PickValueInArray<std::size_t>({1, 7, 100, 1 << 16});
-  const Model model = AnyModel(input);
-  Loaded whole = Load(model, format, [&] { return model.file.size(); });
+  Model model = AnyModel(input);
+  if (!model.config.weights && !ConvertPublished(model, weights, most)) return 0;
+  Loaded whole = Load(model, [&] { return model.file.size(); });
   std::size_t chunks = 0;
-  Loaded cut = Load(model, format, [&]() -> std::size_t {
+  Loaded cut = Load(model, [&]() -> std::size_t {
     if (++chunks > kMostChunks) return kLaterChunk;
     return input.remaining_bytes() == 0 ? most : input.ConsumeIntegralInRange<std::size_t>(1, most);
   });

@@ -99,15 +99,13 @@ TEST(Tokenizing, NeedsAtMostThreeTimesTheTextAndHalfAMegabyte) {
   }
 }
 
-// Once a tensor is complete, the memory that widened and transposed its bands is freed.
+// Once a tensor is complete, the memory that widened its rows is freed.
 TEST(Loading, KeepsOnlyTheWeightsInMemory) {
-  const std::string folder = TinyModelFolder("tied");
-  const std::string file = ReadTestFile(folder + "/model.safetensors");
-  const auto config = ReadConfigJson(ReadTestFile(folder + "/config.json")).value();
+  const auto [config, file] = AsConverted(ModelFiles("tied"), StoredWeights::kF16);
   const std::size_t header = kSafetensorsPrefix + static_cast<unsigned char>(file[0]) +
                              256u * static_cast<unsigned char>(file[1]);
   const auto all = std::as_bytes(std::span(file));
-  WeightReader reader(config, WeightFormat::kF32);
+  WeightReader reader(ReadConfigJson(config).value());
   ASSERT_TRUE(reader.Feed(all.first(header)).ok());
   const std::size_t before = bytes;  // weights are not taken by operator new
   ASSERT_TRUE(reader.Feed(all.subspan(header)).ok());
@@ -115,8 +113,7 @@ TEST(Loading, KeepsOnlyTheWeightsInMemory) {
 }
 
 TEST(Loading, FreesTheMemoryOfARefusedModel) {
-  const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
-  WeightReader reader(ReadConfigJson(config).value(), WeightFormat::kF32);
+  WeightReader reader(ReadConfigJson(AsConverted(ModelFiles("tied")).config).value());
   constexpr std::size_t kHeader = 1 << 20;  // a megabyte of spaces, which is no JSON
   std::string file(kSafetensorsPrefix + kHeader, ' ');
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {

@@ -21,26 +21,14 @@ TEST(Matrix, RowsSurviveTheRoundTrip) {
   for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
     for (const std::size_t rows : {1, 7, 8, 9, 20}) {
       for (const std::size_t cols : {32, 33, 80}) {
-        Matrix by_rows = std::move(Matrix::Create(format, rows, cols, "test").value());
-        Matrix by_inputs = std::move(Matrix::Create(format, rows, cols, "test").value());
+        Matrix matrix = std::move(Matrix::Create(format, rows, cols, "test").value());
         const std::vector<float> values = RandomValues(rows * cols);  // [rows, cols]
-        for (std::size_t r = 0; r < rows; ++r) by_rows.SetRow(r, {&values[r * cols], cols});
-        for (std::size_t start = 0; start < cols; start += kGroup) {
-          const std::size_t count = std::min(kGroup, cols - start);
-          std::vector<float> band(count * rows);
-          for (std::size_t i = 0; i < count; ++i) {
-            for (std::size_t r = 0; r < rows; ++r)
-              band[i * rows + r] = values[r * cols + start + i];
-          }
-          by_inputs.SetInputs(start, count, band.data());
-        }
+        for (std::size_t r = 0; r < rows; ++r) matrix.SetRow(r, {&values[r * cols], cols});
         // Half a step of the group's largest weight, whose scale is rounded up by at most 2^-7.
         const float tolerance = format == WeightFormat::kF32 ? 0.0f : 0.5f / 127 / 2 * 1.01f;
-        std::vector<float> a(cols), b(cols);
+        std::vector<float> a(cols);
         for (std::size_t r = 0; r < rows; ++r) {
-          by_rows.ReadRow(r, a);
-          by_inputs.ReadRow(r, b);
-          EXPECT_EQ(a, b);
+          matrix.ReadRow(r, a);
           for (std::size_t c = 0; c < cols; ++c) EXPECT_NEAR(a[c], values[r * cols + c], tolerance);
         }
       }

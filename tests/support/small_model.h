@@ -11,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/convert/converter.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/weight_reader.h"
+#include "tests/support/convert_file.h"
 #include "tests/support/safetensors_file.h"
 
 namespace gpt2::testing {
@@ -49,7 +51,11 @@ inline std::vector<NamedTensor> SmallModel(const std::string& weights,
     tensors.push_back({name + "_scale", "BF16", {rows, cols / 32}, rows * (cols / 32) * 2});
   };
   matrix("wte.weight", vocabulary, 32);
-  floats("wpe.weight", {16, 32}, 16 * 32);
+  const bool is_float = weights == "hub" || weights == "f32";
+  tensors.push_back({"wpe.weight",
+                     is_float ? "F32" : "F16",
+                     {16, 32},
+                     std::uint64_t{16} * 32 * (is_float ? 4 : 2)});
   for (const char* norm : {"ln_f.weight", "h.0.ln_1.weight", "h.0.ln_2.weight"}) {
     floats(norm, {32}, 32);
   }
@@ -105,12 +111,24 @@ inline std::string TextOf(const Error& error) {
   return error.message;
 }
 
-// The reader's error; empty if it takes the model.
+// The error of a conversion to `weights`; empty if the converter takes the model.
+inline std::string ConvertError(const std::string& config_json, std::string_view file,
+                                std::size_t feed_bytes = 4096,
+                                StoredWeights weights = StoredWeights::kF32) {
+  const auto converter = Converter::OfSafetensors(config_json, {}, weights);
+  if (!converter.ok()) return TextOf(converter.error());
+  const auto converted = ConvertFile(*converter.value(), std::string(file), feed_bytes);
+  return converted.ok() ? "" : TextOf(converted.error());
+}
+
+// The error of what reads the model: of the converter, if it is not converted, else of the reader.
+// Empty if the model is right.
 inline std::string ReadError(const std::string& config_json, std::string_view file,
                              std::size_t feed_bytes = 4096) {
   auto config = ReadConfigJson(config_json);
   if (!config.ok()) return TextOf(config.error());
-  WeightReader reader(config.value(), WeightFormat::kF32);
+  if (!config.value().weights) return ConvertError(config_json, file, feed_bytes);
+  WeightReader reader(config.value());
   for (; !file.empty(); file.remove_prefix(std::min(feed_bytes, file.size()))) {
     const Status status = reader.Feed(std::as_bytes(std::span(file.substr(0, feed_bytes))));
     if (!status.ok()) return TextOf(status.error());

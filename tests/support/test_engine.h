@@ -53,8 +53,9 @@ class TestEngine {
   Json LoadModel(const std::string& config, const std::string& file,
                  const std::string& options = "{}", const std::string& vocab = "",
                  const std::string& merges = "") {
-    EXPECT_EQ(ErrorOf(LoadBegin(config, options, vocab, merges)), "");
-    EXPECT_EQ(ErrorOf(Feed(file)), "");
+    const ModelFiles converted = AsConverted({config, file});
+    EXPECT_EQ(ErrorOf(LoadBegin(converted.config, options, vocab, merges)), "");
+    EXPECT_EQ(ErrorOf(Feed(converted.file)), "");
     return LoadEnd();
   }
 

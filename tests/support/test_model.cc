@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <fstream>
 
+#include "engine/convert/converter.h"
+#include "tests/support/convert_file.h"
+
 namespace gpt2::testing {
 
 std::vector<std::string> TinyModelNames() {
@@ -42,11 +45,22 @@ ModelFiles::ModelFiles(const std::string& name)
     : config(ReadTestFile(TinyModelFolder(name) + "/config.json")),
       file(ReadTestFile(TinyModelFolder(name) + "/model.safetensors")) {}
 
-std::unique_ptr<Weights> ReadWeights(const std::string& config_json, std::string_view file,
+ModelFiles AsConverted(ModelFiles files, StoredWeights weights) {
+  if (ReadConfigJson(files.config).value().weights) return files;
+  const auto converter = Converter::OfSafetensors(files.config, {}, weights);
+  EXPECT_TRUE(converter.ok()) << converter.error().message;
+  const auto converted = ConvertFile(*converter.value(), files.file);
+  EXPECT_TRUE(converted.ok()) << converted.error().message;
+  return {converted.value().folder.config, converted.value().file};
+}
+
+std::unique_ptr<Weights> ReadWeights(const std::string& config_json, std::string_view original,
                                      WeightFormat format, std::size_t feed_bytes) {
-  auto config = ReadConfigJson(config_json);
-  EXPECT_TRUE(config.ok()) << config.error().message;
-  WeightReader reader(config.value(), format);
+  const ModelFiles files =
+      AsConverted({config_json, std::string(original)},
+                  format == WeightFormat::kQ8 ? StoredWeights::kQ8 : StoredWeights::kF32);
+  std::string_view file = files.file;
+  WeightReader reader(ReadConfigJson(files.config).value());
   for (; !file.empty(); file.remove_prefix(std::min(feed_bytes, file.size()))) {
     const Status status = reader.Feed(std::as_bytes(std::span(file.substr(0, feed_bytes))));
     EXPECT_TRUE(status.ok()) << status.error().message;

@@ -8,11 +8,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/thread_pool.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
+#include "engine/format/stored_weights.h"
 #include "engine/format/weight_reader.h"
 #include "engine/generate/context.h"
 
@@ -24,8 +26,11 @@ std::string TinyModelFolder(const std::string& name);
 // The name of a test for one of them, with "_" for each "-".
 std::string TestNameOf(const ::testing::TestParamInfo<std::string>& model);
 
-// The two files of such a folder.
+// The two files of a model.
 struct ModelFiles {
+  ModelFiles(std::string config_json, std::string weights)
+      : config(std::move(config_json)), file(std::move(weights)) {}
+  // Those of such a folder.
   explicit ModelFiles(const std::string& name);
 
   Config parsed() const { return ReadConfigJson(config).value().config; }
@@ -34,12 +39,16 @@ struct ModelFiles {
   std::string file;    // model.safetensors
 };
 
+// `files` as the engine reads them: converted to `weights`, unless config.json says that they are
+// converted already.
+ModelFiles AsConverted(ModelFiles files, StoredWeights weights = StoredWeights::kQ8);
+
 // The text of a file; an empty one and a test failure if there is none.
 std::string ReadTestFile(const std::string& path);
 Json ReadTestJson(const std::string& path);
 
 // Loads a model from the text of its config.json and its safetensors file, feeding `feed_bytes` at
-// a time.
+// a time. Floats of a model that is not converted become `format`.
 std::unique_ptr<Weights> ReadWeights(const std::string& config_json, std::string_view file,
                                      WeightFormat format, std::size_t feed_bytes = 1 << 20);
 // The same from a folder.

@@ -8,10 +8,10 @@ import { Engine } from "../../web/src/worker/engine.js";
 import type { Allocator } from "../../web/src/shared/wasm-instance.js";
 import { createModule } from "../../web/src/shared/wasm-module.js";
 import { estimateMemory, planMemory } from "../../web/src/worker/memory-plan.js";
+import { configOf, convert, hubFile } from "./support/convert.js";
 
 const root = resolve(import.meta.dirname, "../..");
 const file = resolve(root, "build/wasm/engine/gpt2-simd.wasm");
-const folder = resolve(root, "tests/data/tiny-models/tied");
 const megabyte = 1024 * 1024;
 const pages = (bytes: number) => Math.ceil(bytes / 65536);
 
@@ -25,16 +25,18 @@ function vocabulary(): { vocab: string; merges: string } {
 }
 
 let code: WebAssembly.Module;
+let model: Awaited<ReturnType<typeof convert>>;
 
 beforeAll(async () => {
   code = await WebAssembly.compile(readFileSync(file));
+  model = await convert(hubFile(), { weights: "q8", config: configOf() });
 });
 
 async function start(memory: WebAssembly.Memory, beforehand = createModule): Promise<Engine> {
   const engine = await Engine.create(beforehand, code, memory, 1);
   const { vocab, merges } = vocabulary();
-  engine.loadBegin(readFileSync(resolve(folder, "config.json"), "utf8"), vocab, merges, {});
-  engine.loadWeights(readFileSync(resolve(folder, "model.safetensors")));
+  engine.loadBegin(model.folder.config, vocab, merges, {});
+  engine.loadWeights(model.file);
   engine.call("_gpt2_load_end");
   return engine;
 }
@@ -89,7 +91,7 @@ describe.skipIf(!existsSync(file))("the engine", () => {
 
   it("within the planned memory, the engine refuses a config whose matrices 32 bits cannot address", async () => {
     const why = /a matrix of \d+ values, more than this build can address/;
-    const config = JSON.parse(readFileSync(resolve(folder, "config.json"), "utf8")) as object;
+    const config = JSON.parse(configOf()) as object;
     const wrong = { ...config, n_layer: 1024, n_positions: 2 ** 20 };
     const { initial } = planMemory(wrong, 1e6, undefined);
     expect(initial).toBeLessThan(pages(32 * megabyte));

@@ -60,10 +60,10 @@ inline Streamed ConvertWhole(Converter& converter, std::string_view file, std::s
 }
 
 // The config of a converted model, which the engine loads.
-inline Config CheckLoads(const Streamed& converted, WeightFormat format = WeightFormat::kF32) {
+inline Config CheckLoads(const Streamed& converted) {
   const auto config = ReadConfigJson(converted.folder.config);
   Check(config.ok(), "the config is refused");
-  WeightReader reader(config.value(), format);
+  WeightReader reader(config.value());
   const Status fed = reader.Feed(std::as_bytes(std::span(converted.file)));
   Check(fed.ok(), fed.ok() ? "" : fed.error().message);
   Check(reader.Finish().ok(), "what was converted is not whole");
