@@ -44,7 +44,7 @@ it.each<[string, (string | Uint8Array)[], string]>([
 });
 
 it.each([
-  ["a.pdf", "%PDF", "it is no text for the page; expected a .txt, .md or .docx file"],
+  ["a.pdf", "%PDF", "it is no text for the page; expected a .txt, .md, .docx or .json file"],
   ["a.txt", "One\0", "it is no text"],
   ["a.docx", docx("<w:p>"), "it is damaged"],
   ["a.docx", "PK no", "it is damaged, has a password, or is no Word document"],
