@@ -8,9 +8,7 @@ import type { EditorView } from "@codemirror/view";
  * but it explains what is missing, so it follows.
  */
 const soon = <A>(page: Page, isSo: (argument: A) => boolean, argument: A): Promise<unknown> =>
-  page
-    .waitForFunction(isSo as (value: unknown) => boolean, argument, { polling: 50 })
-    .catch(() => undefined);
+  page.waitForFunction(isSo as (value: unknown) => boolean, argument, { polling: 50 }).catch(() => undefined);
 
 /** `selector` shows `text`. */
 async function expectText(page: Page, selector: string, text: string): Promise<void> {
