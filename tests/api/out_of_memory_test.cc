@@ -419,7 +419,7 @@ struct AdapterFiles {
 // negative: none fails.
 Conversion Convert(Gpt2Converter* converter, long left, bool all_others) {
   static const AdapterFiles adapter;
-  const FolderFiles& f = Files();
+  static const ModelFiles f("tied");
   const std::string format = "q8";
   Conversion done;
   const auto succeeds = [&](auto call, std::string* result = nullptr) {

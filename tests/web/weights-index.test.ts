@@ -16,6 +16,12 @@ const withVersion = (version: string) => `{"version":${version},"size":0,"pieces
 it.each([
   ["null", "corrupt", ': expected "size" in bytes'],
   ['{"size":1e300,"pieces":[]}', "corrupt", ': expected "size" in bytes'],
+  ['{"size":4,"pieces":{}}', "corrupt", ': expected a list "pieces"'],
+  [ofPieces({ ...piece, size: 1.5 }), "corrupt", ": piece 0 is not"],
+  [ofPieces({ ...piece, size: "4" }), "corrupt", ": piece 0 is not"],
+  [ofPieces({ ...piece, size: -4 }), "corrupt", ": piece 0 is not"],
+  [ofPieces({ ...piece, path: "a/b" }), "corrupt", ": piece 0 is not"],
+  [ofPieces({ ...piece, path: ".a" }), "corrupt", ": piece 0 is not"],
   ['{"version":2,"size":0,"pieces":[],"files":[7]}', "corrupt", ": file 0 is not"],
   [ofPieces({ ...piece, path: 7 }), "corrupt", ": piece 0 is not"],
   [ofPieces({ ...piece, size: largest + 1 }), "corrupt", ": piece 0 is not"],
