@@ -195,8 +195,24 @@ it("a piece of the wrong length is passed on unchanged and counts as incomplete"
     store.files.clear();
     expect(await read(given)).toEqual({ bytes: [...given], fetchedFrom: [0], isStored: false });
     expect(await readStored(store, wanted)).toBeUndefined();
+    expect(store.files.get(`blobs/${wanted.sha256}`)?.bytes.length).toBe(given.length < 40 ? 30 : 0);
   }
 });
+
+it.each(["append", "write", "close"])(
+  "if the store refuses to %s, the bytes arrive, and it says so once",
+  async (call) => {
+    const reason = new DOMException("", "QuotaExceededError");
+    const refuse = async () => Promise.reject(reason);
+    const append = store.append.bind(store);
+    store.append = async (...place) =>
+      call === "append" ? refuse() : { ...(await append(...place)), [call]: refuse };
+    onRefusal.mockClear();
+    expect(await read(content)).toEqual({ bytes: [...content], fetchedFrom: [0], isStored: false });
+    expect(onRefusal.mock.calls).toEqual([[reason]]);
+    await read(content); // others may write
+  },
+);
 
 it("another tab may write a piece that cannot be opened or is no longer needed", async () => {
   await expect(read(new Error("down"))).rejects.toThrow("down");
