@@ -26,8 +26,8 @@
 namespace gpt2::tools {
 namespace {
 
-// In order of preference, after model.safetensors, as in fetch (hub/choose-files.mjs) and in the
-// page (web/src/convert/weight-files.ts).
+// In order of preference, after model.safetensors. The page has the same order
+// (web/src/convert/weight-files.ts).
 constexpr const char* kShardIndexFile = "model.safetensors.index.json";
 constexpr const char* kTorchFile = "pytorch_model.bin";
 constexpr const char* kTorchIndexFile = "pytorch_model.bin.index.json";
@@ -69,7 +69,7 @@ bool IsInvisible(char32_t character) {
 }
 
 // Whether a file in a model's folder may have this name on any system. The page has the same rule
-// (web/src/loader/shard-names.ts).
+// (web/src/shared/file-names.mjs).
 bool IsFileName(std::string_view name) {
   constexpr std::size_t kLongestName = 1024;
   if (name.size() > kLongestName || name.find_first_not_of(". ") == std::string_view::npos ||

@@ -69,7 +69,7 @@ void gpt2_drop_unstarted_threads(Gpt2Engine* engine);
 
 // Starts a load from the texts of config.json, vocab.json and merges.txt. The last two may both be
 // empty; then only token ids work. The model that was loaded before is freed. The model must be
-// converted, as by gpt2_converter_begin or `gpt2-weights convert`: it keeps its format.
+// converted, as by gpt2_converter_begin or `npx gpt2-wasm convert`: it keeps its format.
 //
 // `options`: {"kv": "q8" | "f32", "generationConfig": text, "tokenizer": object}.
 // "generationConfig" is the text of generation_config.json. "tokenizer" has "rules", which

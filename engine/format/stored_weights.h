@@ -37,6 +37,7 @@ inline constexpr StoredWeightsInfo kStoredWeights[] = {
     {StoredWeights::kQ8, "q8", DType::kF16, WeightFormat::kQ8, WeightFormat::kQ8, kFormatVersion},
     {StoredWeights::kQ4, "q4", DType::kF16, WeightFormat::kQ4, WeightFormat::kQ8, kQ4FormatVersion},
 };
+// All of them.
 inline constexpr StoredWeights kConvertedWeights[] = {StoredWeights::kF32, StoredWeights::kF16,
                                                       StoredWeights::kQ8, StoredWeights::kQ4};
 

@@ -37,7 +37,7 @@ WeightReader::WeightReader(ModelConfig config)
   if (config_.weights) return;
   failure_ = Error{ErrorCode::kUnsupported,
                    "config.json has no \"quantization_config\": convert the model first, as with "
-                   "`gpt2-weights convert`"};
+                   "`npx gpt2-wasm convert`"};
 }
 
 Status WeightReader::Feed(std::span<const std::byte> bytes) {

@@ -11,18 +11,18 @@ export function commandLinePage(root) {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     }).trim();
-  const overview = help(tool);
-  const names = [...(overview.split("Subcommands:")[1]?.matchAll(/^ {2}(\w+) {2,}/gm) ?? [])].map(
-    ([, name = ""]) => name,
-  );
-  if (names.length === 0) throw new Error(`gpt2-weights --help names no command:\n${overview}`);
-  const program = join(root, "build/package/gpt2-cli.js");
+  /** The commands after `title` in the program's --help. */
+  const commandsIn = (/** @type {string} */ overview, /** @type {string} */ title) => {
+    const rows = overview.split(title)[1]?.matchAll(/^ {2}(\w+) {2,}/gm) ?? [];
+    const names = [...rows].map(([, name = ""]) => name);
+    if (names.length === 0) throw new Error(`--help names no command:\n${overview}`);
+    return names;
+  };
+  const ofPackage = (/** @type {string[]} */ ...args) =>
+    help(process.execPath, join(root, "build/package/gpt2-cli.js"), ...args);
   const sections = [
-    ...["convert", "generate", "serve", "list"].map((name) => [
-      `npx gpt2-wasm ${name}`,
-      help(process.execPath, program, name),
-    ]),
-    ...names.map((name) => [`gpt2-weights ${name}`, help(tool, name)]),
+    ...commandsIn(ofPackage(), "Commands:").map((name) => [`npx gpt2-wasm ${name}`, ofPackage(name)]),
+    ...commandsIn(help(tool), "Subcommands:").map((name) => [`gpt2-weights ${name}`, help(tool, name)]),
   ];
   const pages = sections.map(([name, text]) => `## \`${name}\`\n\n\`\`\`text\n${text}\n\`\`\`\n`);
   return `# Commands and options\n\nWhat \`--help\` prints, for each command of both programs.\n\n${pages.join("\n")}`;

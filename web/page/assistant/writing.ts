@@ -129,7 +129,7 @@ export class Writing {
     return seconds ? phrase("awaitsModelFor", { time: formatLeft(seconds) }) : phrase("awaitsModel");
   }
 
-  /** `bytesPerToken` are the weights that are read for each token. */
+  /** `bytesPerToken`: bytes of weights that the model reads for each token. */
   private showTimings({ timings }: GenerateSummary, bytesPerToken: number): void {
     const { state } = this.setting;
     const rate = timings.decodedTokens > 0 ? timings.decodedTokensPerSecond : undefined;

@@ -21,7 +21,7 @@ export interface Run {
   readonly to: number;
   /**
    * "awaited": the first token, which replaces the text between the offsets, has not arrived. "open": the model is
-   * writing. "closed": the run has ended, or the visitor pressed Undo or Redo or deleted all of its text, or all of its prompt.
+   * writing. "closed": the run has ended, or the visitor pressed Undo or Redo, or deleted all of its text or of its prompt.
    */
   readonly stage: "awaited" | "open" | "closed";
   /** Of an awaited run: the run before it, which stays the last one if the model writes nothing. */
@@ -63,7 +63,7 @@ export const goesBack = (transaction: Transaction): boolean =>
 function removesAll(run: Run | null, transaction: Transaction): boolean {
   if (!run || run.stage === "closed" || transaction.annotation(byModel)) return false;
   if (transaction.isUserEvent("input.type.compose")) return false; // it replaces a word by itself
-  const begin = run.stage === "open" ? run.from : 0; // before its first token, only all of its prompt counts
+  const begin = run.stage === "open" ? run.from : 0;
   let isRemoved = false;
   transaction.changes.iterChangedRanges((from, to) => {
     isRemoved ||= from < to && from <= begin && to >= run.to;

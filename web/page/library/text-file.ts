@@ -125,9 +125,18 @@ function optionsOf(value: unknown, where: string): unknown {
 }
 
 const names = [
-  ...["name", "changed", "text", "caret", "written", "run", "tree", "alternatives"],
-  ...["options", "seed", "fields"],
-];
+  "name",
+  "changed",
+  "text",
+  "caret",
+  "written",
+  "run",
+  "tree",
+  "alternatives",
+  "options",
+  "seed",
+  "fields",
+] as const;
 
 function parseText(value: unknown, where: string): FiledText {
   const found = fieldsOf(value, where, names);

@@ -108,7 +108,7 @@ export class PageState {
   readonly preset: Signal<() => string> = signal(() => "");
   /** The speed of the current or last run. */
   readonly tokensPerSecond: Signal<number | undefined> = signal<number | undefined>(undefined);
-  /** The bytes of weights that the last finished run read per second. Larger models read about as fast. */
+  /** Bytes of weights that the last finished run read per second; models/expectation.ts estimates other models' speed from it. */
   readonly weightsPerSecond: Signal<number | undefined> = signal<number | undefined>(undefined);
   readonly firstTokenMs: Signal<number | undefined> = signal<number | undefined>(undefined);
 

@@ -61,7 +61,8 @@ export const convert: Command = {
     const weights = formats.find((format) => format === wanted);
     if (!weights) throw new UsageError(`--weights is "${wanted}", expected one of ${formats.join(", ")}`);
     prepareFetch(values);
-    const [model, adapters] = [await modelOf(text, values), await adaptersOf(values)];
+    const model = await modelOf(text, values);
+    const adapters = await adaptersOf(values);
     const inputs = [model, ...adapters.map(({ source }) => source)].flatMap((source) =>
       source.kind === "folder" && source.url.startsWith("file:")
         ? fileURLToPath(source.url).replace(/[/\\]+$/, "")
@@ -70,10 +71,21 @@ export const convert: Command = {
     const folder = new OutputFolder(out, values.flag("force"), inputs);
     const progress = new Progress(text);
     const request: LoadRequest = {
-      ...{ source: model, adapters, prompt: "", cache: false, headers: [] },
+      source: model,
+      adapters,
       weights: weights as LoadRequest["weights"], // no page wants f16, but the converter makes it
-      ...{ kv: undefined, threads: undefined, threadChoices: {}, variant: undefined },
-      ...{ stallMs: undefined, credentials: undefined, redirect: undefined, fetchPort: undefined },
+      cache: false,
+      headers: [],
+      // The rest is for an engine or a page.
+      prompt: "",
+      kv: undefined,
+      threads: undefined,
+      threadChoices: {},
+      variant: undefined,
+      stallMs: undefined,
+      credentials: undefined,
+      redirect: undefined,
+      fetchPort: undefined,
     };
     const patience = { stallMs: usualStallMs, onRetry: (reason: string | null) => progress.retry(reason) };
     const { openSource } = await import("../sources/index.js");

@@ -19,8 +19,7 @@ function fraction(value: number): string {
 
 /** A whole number stays as it is; beyond 64 bits it counts as a fraction. */
 function numberText(text: string): string {
-  const isWhole = /^-?\d+$/.test(text) && BigInt.asIntN(66, BigInt(text)) === BigInt(text);
-  const isStored = isWhole && BigInt(text) >= -(2n ** 63n) && BigInt(text) < 2n ** 64n;
+  const isStored = /^-?\d+$/.test(text) && BigInt(text) >= -(2n ** 63n) && BigInt(text) < 2n ** 64n;
   return isStored ? String(BigInt(text)) : fraction(Number(text));
 }
 

@@ -67,12 +67,13 @@ function modelsIn(folder: string): ListedModel[] {
   const entries = readdirSync(folder, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
   const found = [folder, ...folders].flatMap((each) => {
+    const path = relative(folder, each) || basename(folder);
     try {
       const model = modelIn(each);
-      return model ? [{ path: relative(folder, each) || basename(folder), ...model }] : [];
+      return model ? [{ path, ...model }] : [];
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof LoadError)) throw error;
-      return [{ path: relative(folder, each), format: "damaged", bytes: 0 }];
+      return [{ path, format: "damaged", bytes: 0 }];
     }
   });
   const gguf = entries.filter(({ name }) => /\.gguf$/i.test(name));

@@ -38,7 +38,7 @@ export function folderNamed(text: string): string {
   throw new UsageError(`there is no folder ${path}`);
 }
 
-/** The hub's address, with a slash at its end. */
+/** The hub's address, as the user wrote it. */
 const hubOf = (values: Values): string => values.text("hub") ?? (process.env.HF_ENDPOINT || usualHub);
 
 /** HF_TOKEN; undefined if it is not set. No message repeats it. */
@@ -51,7 +51,7 @@ export function readToken(): string | undefined {
 }
 
 /** The model or adapter that `text` names. `what` is for messages. A path is relative to the working directory. */
-export async function sourceOf(text: string, what: string, values: Values): Promise<SourceRequest> {
+async function sourceOf(text: string, what: string, values: Values): Promise<SourceRequest> {
   const path = resolve(text);
   if (text.trim() === "") throw new UsageError(`${what} is empty`);
   if (isAddress(text)) return readSource(text, undefined, what);

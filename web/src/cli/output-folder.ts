@@ -13,15 +13,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { tokenizerFiles } from "../shared/file-names.mjs";
+import { tokenizerFiles, tokenizerSettings } from "../shared/file-names.mjs";
 import { CommandError, say, UsageError } from "./messages.js";
 
 const modelFiles = [
   "config.json",
   ...tokenizerFiles,
-  "tokenizer_config.json",
-  "special_tokens_map.json",
-  "added_tokens.json",
+  ...tokenizerSettings,
   "generation_config.json",
   "weights.json",
   "model.safetensors",

@@ -2,6 +2,7 @@
 import type { ModelSource } from "../loader/model-source.js";
 import { readOptionalBytes, readText } from "../loader/read-text.js";
 import { LoadError } from "../shared/errors.js";
+import { tokenizerSettings } from "../shared/file-names.mjs";
 import { indented } from "./indented.js";
 
 export interface SmallFile {
@@ -11,7 +12,6 @@ export interface SmallFile {
 
 /** The first of these that exists is the tokenizer, if there is neither tokenizer.json nor vocab.json. */
 const otherTokenizers = ["vocab.txt", "spiece.model", "tokenizer.model"];
-const tokenizerSettings = ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"];
 /** GPT-2's own, for a config.json that leaves it out. */
 const usualVocabulary = 50257;
 

@@ -9,7 +9,7 @@ import { isAnswer } from "./read-answer.js";
 /**
  * Acts as a Worker. If a worker cannot be loaded before its first message, the next way is tried. A worker that is
  * silent or of another release is replaced once by that of `renew`, because a cache may be at fault. So is the last one
- * that cannot be loaded. `last` creates the final worker, if all others fail without a reason.
+ * that cannot be loaded. `last` creates the final worker, if the others are silent, of another release or not loaded.
  */
 export class SturdyWorker implements WorkerPort {
   onmessage: ((event: MessageEvent<unknown>) => void) | null = null;

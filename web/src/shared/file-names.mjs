@@ -1,11 +1,12 @@
-// Names of files in a model's folder, as a hub, an index file or a caller gives them. The page, the package and the tools
-// all use these two functions, so a name cannot lead out of its folder in any of them.
+// Names of files in a model's folder, as a hub, an index file or a caller gives them. The page, the package and its program
+// all use these two functions, so a name cannot lead out of its folder in any of them. weights_tools/other_models.cc repeats the
+// rule in C++.
 
 /** C0 and C1 control characters, line separators, and the marks that reorder what a terminal or a page shows. */
 const invisible =
   // eslint-disable-next-line no-control-regex -- these are the characters to refuse
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
-/** In bytes; longer than any host or file system allows. */
+/** In UTF-16 code units; longer than any host or file system allows. */
 const longestName = 1024;
 
 /** @param {string} segment */
@@ -59,3 +60,6 @@ export const tokenizerFiles = [
   "spiece.model",
   "tokenizer.model",
 ];
+
+/** Files with settings of a tokenizer that is not in tokenizer.json. */
+export const tokenizerSettings = ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"];
