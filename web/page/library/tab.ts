@@ -346,7 +346,7 @@ export class Tab {
     if (!own) return;
     this.own = undefined; // nothing is stored over what the other tab stored
     if (this.attempts.giveUp(own.id)) this.isChanged = true;
-    const release = await claim(nameOf(own.id), 0);
+    const release = await claim(nameOf(own.id), patienceMs); // a tab that was just closed may still hold it
     const newer = release && (await this.findNewer(own).catch(() => undefined));
     if (newer && !this.isChanged) return this.show({ ...newer, id: own.id, release });
     if (release && !newer) {
