@@ -30,7 +30,7 @@ test("the page saves itself as one file, which opens from disk and makes no requ
   await page.getByRole("button", { name: "Save as one file" }).click();
   const download = await downloading;
   expect(download.suggestedFilename()).toBe("gpt2-demo.html");
-  await expect(page.locator("#save-status")).toContainText(/Saved: gpt2-demo.html, 12 MB/);
+  await expect(page.locator("#save-status")).toContainText(/Saved: gpt2-demo.html, 13 MB/);
   const file = testInfo.outputPath("gpt2-demo.html");
   await download.saveAs(file);
   expect(statSync(file).size).toBeGreaterThan(12_000_000);
