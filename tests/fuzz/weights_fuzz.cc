@@ -26,8 +26,13 @@ struct Model {
   bool is_sound = false;
 };
 
-// Turns a hub's tensors into those of a converted folder, see weights_tools/FORMAT.md.
-void Convert(std::vector<FileTensor>& tensors, StoredWeights weights, bool is_bigcode) {
+// Turns a hub's tensors into those of a converted folder, see weights_tools/FORMAT.md. `floats` are
+// the same tensors in float32, the type of vectors.
+void Convert(std::vector<FileTensor>& tensors, std::vector<FileTensor> floats,
+             StoredWeights weights, bool is_bigcode) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].shape.size() == 1) tensors[i] = std::move(floats[i]);
+  }
   std::vector<FileTensor> converted;
   for (FileTensor& tensor : tensors) {
     const bool is_matrix = tensor.shape.size() == 2 && tensor.name != "wpe.weight";
@@ -116,9 +121,12 @@ Model AnyModel(FuzzedDataProvider& input) {
   if (!is_hub) model.config.weights = weights;
   DType dtype = weights == StoredWeights::kF32 ? DType::kF32 : DType::kF16;
   if (is_hub) dtype = input.PickValueInArray({DType::kF32, DType::kF16, DType::kBF16});
-  auto tensors =
-      HubTensors(model.config.config, dtype, /*seed=*/input.ConsumeIntegral<std::uint8_t>());
-  if (!is_hub) Convert(tensors, weights, model.config.config.is_bigcode);
+  const auto seed = input.ConsumeIntegral<std::uint8_t>();
+  const Config& config = model.config.config;
+  auto tensors = HubTensors(config, dtype, seed);
+  if (!is_hub) {
+    Convert(tensors, HubTensors(config, DType::kF32, seed), weights, config.is_bigcode);
+  }
   model.is_sound = input.ConsumeBool();
   while (!model.is_sound && !tensors.empty() && input.ConsumeBool()) SpoilTensor(input, tensors);
   Json header = HeaderJson(tensors);
