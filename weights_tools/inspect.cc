@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,11 +12,14 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
+#include "engine/format/stored_weights.h"
 #include "engine/generate/options.h"
 #include "engine/model/config.h"
 #include "engine/model/matrix.h"
+#include "engine/model/weight_format.h"
 #include "engine/model/weights.h"
 #include "engine/text/quoted.h"
+#include "weights_tools/adapters.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
 #include "weights_tools/standard_streams.h"

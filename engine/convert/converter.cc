@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,16 +10,17 @@
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
+#include "engine/convert/adapter.h"
 #include "engine/convert/block_types.h"
 #include "engine/convert/gguf_model.h"
 #include "engine/convert/gguf_reader.h"
+#include "engine/convert/merge_plan.h"
 #include "engine/convert/source_tensor.h"
 #include "engine/convert/stored_tensor.h"
 #include "engine/convert/torch_file.h"
 #include "engine/convert/torch_stream.h"
 #include "engine/format/config_json.h"
-#include "engine/format/safetensors.h"
-#include "engine/format/weight_plan.h"
+#include "engine/format/stored_weights.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {

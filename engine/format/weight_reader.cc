@@ -16,6 +16,7 @@
 #include "engine/format/tensor_row.h"
 #include "engine/format/weight_plan.h"
 #include "engine/model/matrix.h"
+#include "engine/model/weight_format.h"
 #include "engine/model/weights.h"
 #include "engine/text/quoted.h"
 
