@@ -81,7 +81,7 @@ export const adaptersOf = (values: Values): Promise<AdapterRequest[]> =>
     values.list("adapter").map(async (text) => {
       // A number after a colon is a weight, too, unless it is the port of an address.
       const [, name = text, weight = "1"] =
-        /^(?!\w+:\/\/[^/]*$)(.+)[=:]([-+]?[\d.]+(?:e[-+]?\d+)?)$/i.exec(text) ?? [];
+        /^(?!\w+:\/\/[^/]*$)(.+)[=:]([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)$/i.exec(text) ?? [];
       return { source: await sourceOf(name, "the adapter", values), weight: Number(weight) };
     }),
   );

@@ -99,13 +99,11 @@ export class OutputFolder {
 
   /** Gives the complete folder its name. */
   commit(): void {
+    if (this.isReplaced) checkReplaceable(this.out); // again: the conversion may have taken hours
     rmSync(this.weights);
     rmSync(this.state);
     const old = `${this.partial}.old`;
-    if (this.isReplaced) {
-      checkReplaceable(this.out); // again: the conversion may have taken hours
-      renameSync(this.out, old);
-    }
+    if (this.isReplaced) renameSync(this.out, old);
     renameSync(this.partial, this.out);
     rmSync(old, { recursive: true, force: true });
   }
