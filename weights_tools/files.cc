@@ -52,7 +52,7 @@ void Append(std::string& text, std::span<const std::byte> bytes) {
 }
 
 // Fails if `begin`, the first bytes of a model's file, are of a pointer or a page in its place.
-// web/src/loader/weight-chunks.ts has the same rule.
+// web/src/model/sources/weight-chunks.ts has the same rule.
 Status CheckContents(const fs::path& path, std::string_view begin) {
   constexpr std::size_t kExamined = 64;
   begin = begin.substr(0, kExamined);

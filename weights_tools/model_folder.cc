@@ -46,7 +46,7 @@ std::string HashOf(const std::string& text) {
   return ToHex(hash.Finish());
 }
 
-// Why `text` differs from `piece`, as the end of a message: web/src/loader/read-text.ts has the
+// Why `text` differs from `piece`, as the end of a message: web/src/model/sources/read-text.ts has the
 // same rule.
 std::string WhyDiffers(const std::string& text, const Piece& piece) {
   constexpr const char* kAgain =
@@ -105,7 +105,7 @@ Status StreamPieces(const Folder& folder, const WeightsIndex& index, TakeBytes t
 }
 
 // A name that stays inside its folder and needs no escaping in an address. The page has the same
-// rule (web/src/loader/weights-index.ts).
+// rule (web/src/model/weights-index.ts).
 bool IsPlainName(const std::string& name) {
   constexpr std::string_view kNameCharacters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";

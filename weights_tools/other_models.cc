@@ -27,7 +27,7 @@ namespace gpt2::tools {
 namespace {
 
 // In order of preference, after model.safetensors. The page has the same order
-// (web/src/convert/weight-files.ts).
+// (web/src/model/convert/weight-files.ts).
 constexpr const char* kShardIndexFile = "model.safetensors.index.json";
 constexpr const char* kTorchFile = "pytorch_model.bin";
 constexpr const char* kTorchIndexFile = "pytorch_model.bin.index.json";

@@ -58,7 +58,7 @@ target_sources(gpt2_format PRIVATE ${PROJECT_SOURCE_DIR}/engine/format/wasm_libc
 target_link_options(gpt2_format INTERFACE -Wl,--wrap=strtod)
 
 # gpt2_add_wasm_module(NAME EXPORTS MAXIMUM LIBRARIES...): gpt2-NAME.wasm, with a memory of at most MAXIMUM.
-# web/src/shared/wasm-module.ts starts it instead of Emscripten's own script. So -lexports.js keeps the names of imports
+# web/src/model/wasm-module.ts starts it instead of Emscripten's own script. So -lexports.js keeps the names of imports
 # and exports.
 function(gpt2_add_wasm_module name exports maximum)
   add_executable(gpt2-${name})

@@ -1,5 +1,5 @@
 // The pool's threads as workers of JavaScript, for the builds that a page loads. Each runs its own
-// instance of the module in the memory that all share (web/src/shared/wasm-module.ts). Emscripten's
+// instance of the module in the memory that all share (web/src/model/wasm-module.ts). Emscripten's
 // pthreads would add 10 kB gzipped for locks, joining, cancelling and calls between threads, which
 // the pool does not use.
 #include <emscripten/em_js.h>

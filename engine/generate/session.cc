@@ -190,26 +190,26 @@ std::size_t Session::dropped_tokens() const {
   return most;
 }
 
-Result<std::vector<GeneratedToken>> Session::Step() {
-  std::vector<GeneratedToken> tokens;
+Result<std::span<const GeneratedToken>> Session::Step() {
+  tokens_.clear();
   // More than the last sampled token is pending. It may be a prompt, a context that was cut, or one
   // that others have used.
   for (std::size_t i = 0; i < continuations_.size(); ++i) {
     const bool is_prefilled = has_prompt_ && context_->sequence(i).pending() <= 1;
     if (continuations_[i].finish != FinishReason::kNone || is_prefilled) continue;
-    GPT2_TRY(Prefill(i, tokens));
-    return tokens;
+    GPT2_TRY(Prefill(i));
+    return std::span<const GeneratedToken>(tokens_);
   }
   if (continuations_.size() == 1 && options_.lookup) {
-    GPT2_TRY(DecodeDraft(tokens));
+    GPT2_TRY(DecodeDraft());
   } else {
-    GPT2_TRY(DecodeBatch(tokens));
+    GPT2_TRY(DecodeBatch());
   }
-  return tokens;
+  return std::span<const GeneratedToken>(tokens_);
 }
 
 // Runs pending tokens of sequence `index`, and samples when none are left.
-Status Session::Prefill(std::size_t index, std::vector<GeneratedToken>& tokens) {
+Status Session::Prefill(std::size_t index) {
   if (!has_prompt_ && healing_.tokens > 0) return PrefillHealed();
   Sequence& sequence = context_->sequence(index);
   const Pass pass = context_->Prefill(sequence, kMaxBatch);
@@ -224,8 +224,7 @@ Status Session::Prefill(std::size_t index, std::vector<GeneratedToken>& tokens) 
   }
   GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(pass.tokens() - 1, 1));
   for (std::size_t i = first; i < last; ++i) {
-    tokens.push_back(SampleToken(i, logits.Row(0)));
-    Push(i, tokens.back().id);
+    Push(i, Write(i, logits.Row(0)).id);
   }
   return Done{};
 }
@@ -276,7 +275,7 @@ void Session::DrawCovers() {
   has_prompt_ = true;
 }
 
-Status Session::DecodeBatch(std::vector<GeneratedToken>& tokens) {
+Status Session::DecodeBatch() {
   std::array<Sequence*, kMostContinuations> sequences;
   std::array<std::size_t, kMostContinuations> indices;
   std::size_t count = 0;
@@ -288,15 +287,14 @@ Status Session::DecodeBatch(std::vector<GeneratedToken>& tokens) {
   const Pass pass = context_->Decode({sequences.data(), count});
   GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(0, count));
   for (std::size_t i = 0; i < count; ++i) {
-    tokens.push_back(SampleToken(indices[i], logits.Row(i)));
-    Push(indices[i], tokens.back().id);
+    Push(indices[i], Write(indices[i], logits.Row(i)).id);
   }
   return Done{};
 }
 
 // Logits i follow the first i tokens of the draft. As long as the token that is sampled from them
 // equals the draft's next token, the next logits are valid, too.
-Status Session::DecodeDraft(std::vector<GeneratedToken>& tokens) {
+Status Session::DecodeDraft() {
   Sequence& sequence = context_->sequence();
   const std::size_t room = std::min(context_->config().n_positions - sequence.window().size(),
                                     options_.max_new_tokens - continuations_[0].written - 1);
@@ -309,14 +307,14 @@ Status Session::DecodeDraft(std::vector<GeneratedToken>& tokens) {
   GPT2_ASSIGN(const MatView<const float> logits, pass.DraftLogits());
   std::size_t accepted = 0;
   do {
-    tokens.push_back(SampleToken(0, logits.Row(accepted)));
-    if (accepted == draft.size() || tokens.back().id != draft[accepted]) break;
+    const std::int32_t id = Write(0, logits.Row(accepted)).id;
+    if (accepted == draft.size() || id != draft[accepted]) break;
     // If the generation continues, the next pass reports it, as without a draft.
     if (!AllFinite(logits.Row(accepted + 1))) break;
     ++accepted;
   } while (continuations_[0].finish == FinishReason::kNone);
   sequence.Accept(draft.first(accepted));
-  Push(0, tokens.back().id);
+  Push(0, tokens_.back().id);
   if (!cover.empty()) return Done{};
   drafter_.Update(draft.size(), accepted);
   drafted_tokens_ += draft.size();
@@ -340,16 +338,25 @@ bool Session::IsEnd(std::int32_t id) const {
   return config.eos_token_id == id || has(config.other_eos_token_ids);
 }
 
-GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> logits) {
+// Writes the next token of continuation `index`.
+const GeneratedToken& Session::Write(std::size_t index, std::span<const float> logits) {
   Continuation& continuation = continuations_[index];
-  GeneratedToken token;
+  GeneratedToken& token = tokens_.emplace_back();
   token.continuation = index;
+  Choose(continuation, logits, token);
+  const std::string_view bytes = Heal(continuation, token);
+  Finish(continuation, bytes, token);
+  return token;
+}
+
+// Draws a token, or takes the next one of the cover, with its probability and its alternatives.
+void Session::Choose(Continuation& continuation, std::span<const float> logits,
+                     GeneratedToken& token) {
   const LogSoftmax logprob(context_->compute(), logits);
   const bool is_healing = continuation.covered < continuation.cover.size();
   if (options_.logprobs > 0) {
-    std::vector<Candidate> best;
-    SelectTop(logits, is_healing ? logits.size() : options_.logprobs, best);
-    for (const Candidate& c : best) {
+    SelectTop(logits, is_healing ? logits.size() : options_.logprobs, best_);
+    for (const Candidate& c : best_) {
       if (is_healing && !MayCover(continuation, c.id)) continue;
       token.top.push_back({c.id, logprob(c.logit)});
       if (token.top.size() == options_.logprobs) break;
@@ -361,23 +368,35 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   token.logprob = logprob(logit);
   token.rank = RankOf(logits, logit);
   continuation.sampler.Accept(token.id);
+}
+
+// Returns the bytes of `token` that do not repeat the end of the healed prompt.
+std::string_view Session::Heal(Continuation& continuation, GeneratedToken& token) {
   std::string_view bytes;
   if (tokenizer_ != nullptr) bytes = tokenizer_->TokenBytes(token.id);
   const std::size_t healed =
       std::min(bytes.size(), healing_.bytes.size() - continuation.healed_bytes);
   if (healed > 0) token.healed = healed < bytes.size() ? Healed::kSome : Healed::kAll;
   if (token.healed != Healed::kAll) ++continuation.written;
-  bytes.remove_prefix(healed);
   continuation.healed_bytes += healed;
+  return bytes.substr(healed);
+}
 
+// Finds whether `token`, which adds `bytes`, is the last one, and which text becomes final with it.
+// The end-of-text token has no text.
+void Session::Finish(Continuation& continuation, std::string_view bytes, GeneratedToken& token) {
   if (IsEnd(token.id) && !options_.ignore_eos) {
     continuation.finish = FinishReason::kEos;
   } else if (continuation.written == options_.max_new_tokens) {
     continuation.finish = FinishReason::kLength;
   }
-  token.text = TextOf(continuation, bytes);
+  std::string text;
+  if (continuation.finish != FinishReason::kEos) text = continuation.characters.Push(bytes);
+  const bool is_last = continuation.finish != FinishReason::kNone;
+  if (is_last) text += continuation.characters.Flush();
+  token.text = continuation.stop.Push(text);
+  if (is_last) token.text += continuation.stop.Flush();
   if (continuation.stop.stopped()) continuation.finish = FinishReason::kStop;
-  return token;
 }
 
 // Whether the next token of a cover, after those that are written, could be `id`.
@@ -385,17 +404,6 @@ bool Session::MayCover(const Continuation& continuation, std::int32_t id) const 
   const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
   const std::span<const std::int32_t> covered(continuation.cover.data(), continuation.covered);
   return healer.Admits(healing_, Joined(healing_.Kept(), covered), id);
-}
-
-// The text that becomes final with a token that adds `bytes`. The end-of-text token has none.
-std::string Session::TextOf(Continuation& continuation, std::string_view bytes) {
-  std::string text;
-  if (continuation.finish != FinishReason::kEos) text = continuation.characters.Push(bytes);
-  const bool is_last = continuation.finish != FinishReason::kNone;
-  if (is_last) text += continuation.characters.Flush();
-  text = continuation.stop.Push(text);
-  if (is_last) text += continuation.stop.Flush();
-  return text;
 }
 
 }  // namespace gpt2

@@ -85,9 +85,9 @@ class Session {
                                const GenerateOptions& options);
 
   // Prefills up to kMaxBatch tokens, or writes tokens: at least one for each running continuation,
-  // in order of continuation. Fails if logits are not finite, and is then finished. Only until
-  // done.
-  Result<std::vector<GeneratedToken>> Step();
+  // in order of continuation. They are valid until the next call. Fails if logits are not finite,
+  // and is then finished. Only until done.
+  Result<std::span<const GeneratedToken>> Step();
 
   // Between Suspend and Resume, others may use the context. Resume prefills the tokens that are no
   // longer cached, and may need memory. The following tokens stay the same.
@@ -130,16 +130,18 @@ class Session {
   Session(Context& context, const Tokenizer* tokenizer, const GenerateOptions& options)
       : context_(&context), tokenizer_(tokenizer), options_(options) {}
 
-  Status Prefill(std::size_t index, std::vector<GeneratedToken>& tokens);
+  Status Prefill(std::size_t index);
   Status PrefillHealed();
   void DrawCovers();
-  Status DecodeBatch(std::vector<GeneratedToken>& tokens);
-  Status DecodeDraft(std::vector<GeneratedToken>& tokens);
+  Status DecodeBatch();
+  Status DecodeDraft();
   void Push(std::size_t index, std::int32_t id);
   bool IsEnd(std::int32_t id) const;
   bool MayCover(const Continuation& continuation, std::int32_t id) const;
-  GeneratedToken SampleToken(std::size_t index, std::span<const float> logits);
-  std::string TextOf(Continuation& continuation, std::string_view bytes);
+  const GeneratedToken& Write(std::size_t index, std::span<const float> logits);
+  void Choose(Continuation& continuation, std::span<const float> logits, GeneratedToken& token);
+  std::string_view Heal(Continuation& continuation, GeneratedToken& token);
+  void Finish(Continuation& continuation, std::string_view bytes, GeneratedToken& token);
 
   Context* context_;
   const Tokenizer* tokenizer_;
@@ -147,6 +149,8 @@ class Session {
   std::vector<Continuation> continuations_;  // of context sequence 0, 1, ...
   bool has_prompt_ = false;                  // if not, all continuations share sequence 0
   PrefillProgress prefill_;
+  std::vector<GeneratedToken> tokens_;              // of the last step
+  std::vector<Candidate> best_;                     // of the last token
   std::vector<std::vector<std::int32_t>> windows_;  // of the sequences, while suspended
   LookupDrafter drafter_;
   std::size_t reused_tokens_ = 0;

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/random.h"
@@ -15,8 +17,11 @@
 #include "engine/format/safetensors.h"
 #include "engine/format/vocabulary_files.h"
 #include "engine/format/weight_reader.h"
+#include "engine/generate/options.h"
 #include "engine/generate/prompt_tokens.h"
+#include "engine/generate/session.h"
 #include "engine/text/encoding.h"
+#include "tests/support/session_steps.h"
 #include "tests/support/slow_builds.h"
 #include "tests/support/test_model.h"
 
@@ -62,6 +67,19 @@ TEST(ForwardPass, AllocatesNothing) {
   void* memory = ::operator new(1);  // the counter itself works
   EXPECT_EQ(allocations, before + 1);
   ::operator delete(memory);
+}
+
+// Only texts of more than 15 bytes, alternatives and drafts need memory of their own.
+TEST(Session, AllocatesNothingForToken) {
+  TestModel model(TinyModelFolder("tied"), WeightFormat::kQ8, KvFormat::kQ8);
+  const GenerateOptions options{.max_new_tokens = 8, .n = 2, .ignore_eos = true};
+  const std::array<std::int32_t, 3> prompt = {1, 2, 3};
+  Session session = std::move(Session::Begin(*model.context, nullptr, prompt, options).value());
+  NextTokens(session);
+  NextTokens(session);
+  const std::size_t before = allocations;
+  while (!session.is_done()) ASSERT_TRUE(session.Step().ok());
+  EXPECT_EQ(allocations, before);
 }
 
 // With the text itself that is four times the text and half a megabyte. The text is a little longer

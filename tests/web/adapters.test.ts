@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { servePageFetch } from "../../web/src/client/page-fetch.js";
 import { readAdapters } from "../../web/src/client/read-adapters.js";
-import { isPartOf, withAdapters, withFile } from "../../web/src/loader/model-id.js";
-import { readText } from "../../web/src/loader/read-text.js";
+import { isPartOf, withAdapters, withFile } from "../../web/src/model/sources/model-id.js";
+import { readText } from "../../web/src/model/sources/read-text.js";
 import type { AdapterRequest, FetchPort, FilesRequest, LoadRequest } from "../../web/src/shared/protocol.js";
 import { readToWorker } from "../../web/src/worker/read-message.js";
-import { Adapter, versionOf } from "../../web/src/sources/adapter.js";
-import { openSource } from "../../web/src/sources/open-source.js";
+import { Adapter, versionOf } from "../../web/src/model/sources/adapter.js";
+import { openSource } from "../../web/src/model/sources/open-source.js";
 import { loadRequest } from "./support/load-request.js";
 import { MemorySource } from "./support/memory-source.js";
 

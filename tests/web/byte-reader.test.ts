@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { byteReader } from "../../web/src/loader/byte-reader.js";
-import { steadyFetch, type Chunks } from "../../web/src/loader/steady-fetch.js";
+import { byteReader } from "../../web/src/model/sources/byte-streams.js";
+import { steadyFetch, type Chunks } from "../../web/src/model/sources/steady-fetch.js";
 
 /** A stream of the bytes 1, 2 and so on, one a chunk. */
 function streamOf(count: number): ReadableStream<Uint8Array<ArrayBuffer>> {

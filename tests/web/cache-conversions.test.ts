@@ -1,9 +1,9 @@
 // Models that are converted while they are read: stored in pieces, resumed, and converted again.
 import { expect, it, vi } from "vitest";
-import { CachedSource } from "../../web/src/cache/cached-source.js";
-import { listModels, removeModel } from "../../web/src/cache/models.js";
-import type { Revalidation } from "../../web/src/cache/revalidation.js";
-import { bytesOf } from "../../web/src/cache/store.js";
+import { CachedSource } from "../../web/src/model/store/cached-source.js";
+import { listModels, removeModel } from "../../web/src/model/store/models.js";
+import type { Revalidation } from "../../web/src/model/store/revalidation.js";
+import { bytesOf } from "../../web/src/model/store/store.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import { bytes, hash, Host } from "./support/model-host.js";
 import { blob, disk, flip, load, storeFor, useDisk } from "./support/stored-models.js";

@@ -1,11 +1,11 @@
 // Room for stored models, and the cache API of pages. stored-parts.test.ts tests which models are removed for others.
 import { expect, it } from "vitest";
-import { markLoading, withStoreLock } from "../../web/src/cache/locks.js";
-import { evictOne } from "../../web/src/cache/models.js";
-import { digestOf } from "../../web/src/cache/records.js";
-import { RoomyStore } from "../../web/src/cache/roomy-store.js";
-import { writeFile } from "../../web/src/cache/store.js";
-import { keepModel, listModels, removeModel, storage } from "../../web/src/client/stored-models.js";
+import { markLoading, withStoreLock } from "../../web/src/model/store/locks.js";
+import { evictOne } from "../../web/src/model/store/models.js";
+import { digestOf } from "../../web/src/model/store/records.js";
+import { RoomyStore } from "../../web/src/model/store/roomy-store.js";
+import { writeFile } from "../../web/src/model/store/store.js";
+import { keepModel, listModels, removeModel, storage } from "../../web/src/client/on-demand.js";
 import { Gpt2Error } from "../../web/src/shared/errors.js";
 import { bytes, hash, Host, id } from "./support/model-host.js";
 import { disk, isRight, listed, load, storeFor, useDisk } from "./support/stored-models.js";

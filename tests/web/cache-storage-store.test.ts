@@ -1,7 +1,7 @@
 // The store in Cache Storage, for browsers that refuse the origin private file system.
 import { beforeEach, expect, it, vi } from "vitest";
-import { CacheStorageStore } from "../../web/src/cache/cache-storage-store.js";
-import { bytesOf, writeFile } from "../../web/src/cache/store.js";
+import { CacheStorageStore } from "../../web/src/model/store/cache-storage-store.js";
+import { bytesOf, writeFile } from "../../web/src/model/store/store.js";
 import { FakeCaches } from "./support/fake-caches.js";
 
 let caches: FakeCaches;

@@ -1,8 +1,8 @@
 // Stored models: loaded without their host, damaged, interrupted, loaded twice at once, or replaced by a newer version.
 import { expect, it, vi } from "vitest";
-import { CachedSource } from "../../web/src/cache/cached-source.js";
-import { listModels, removeModel } from "../../web/src/cache/models.js";
-import { bytesOf } from "../../web/src/cache/store.js";
+import { CachedSource } from "../../web/src/model/store/cached-source.js";
+import { listModels, removeModel } from "../../web/src/model/store/models.js";
+import { bytesOf } from "../../web/src/model/store/store.js";
 import { bytes, hash, Host, id, small } from "./support/model-host.js";
 import {
   begin,

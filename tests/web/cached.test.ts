@@ -1,20 +1,20 @@
 // Which models are stored, by which ids they are listed, and how their host is asked for newer versions.
 import { createHash } from "node:crypto";
 import { beforeEach, expect, it, vi } from "vitest";
-import type { Revalidation } from "../../web/src/cache/revalidation.js";
-import type { ModelRecord } from "../../web/src/cache/records.js";
-import type { ModelSource } from "../../web/src/loader/model-source.js";
+import type { Revalidation } from "../../web/src/model/store/revalidation.js";
+import type { ModelRecord } from "../../web/src/model/store/records.js";
+import type { ModelSource } from "../../web/src/model/sources/model-source.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 
 const opened = vi.hoisted(() => ({ store: { kind: "opfs" }, refusal: null as string | null }));
 const openStoreFor = vi.hoisted(() => vi.fn(async () => opened));
-vi.mock("../../web/src/cache/open-store.js", () => ({ openStoreFor }));
-vi.mock("../../web/src/cache/cached-source.js", () => ({
+vi.mock("../../web/src/model/store/open-store.js", () => ({ openStoreFor }));
+vi.mock("../../web/src/model/store/cached-source.js", () => ({
   CachedSource: function (...given: unknown[]) {
     return { given };
   },
 }));
-const { cached } = await import("../../web/src/cache/index.js");
+const { cached } = await import("../../web/src/model/store/index.js");
 
 /** A host's answers by address; all others are 404. */
 interface Answer {

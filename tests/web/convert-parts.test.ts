@@ -1,9 +1,9 @@
 // The parts of a conversion, without the engine: how portions are passed on, and where an interrupted conversion resumes.
 import { expect, it, vi } from "vitest";
-import type { Converter } from "../../web/src/convert/converter.js";
-import { Portions } from "../../web/src/convert/portions.js";
-import { endOfTensors, feedZeros, restartPlace } from "../../web/src/convert/restart.js";
-import { headOf, headSize, isWholeHead, tensorsOf } from "../../web/src/convert/tensor-head.js";
+import type { Converter } from "../../web/src/model/convert/converter.js";
+import { Portions } from "../../web/src/model/convert/portions.js";
+import { endOfTensors, feedZeros, restartPlace } from "../../web/src/model/convert/restart.js";
+import { headOf, headSize, isWholeHead, tensorsOf } from "../../web/src/model/convert/tensor-head.js";
 import { writeSafetensors } from "./support/safetensors.js";
 
 /** The head of a safetensors file whose tensors, of so many bytes each, lie in this order. */

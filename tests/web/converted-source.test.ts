@@ -1,8 +1,8 @@
 // The errors for a model in several files before anything is converted; converter.test.ts tests the conversion.
 import { expect, it } from "vitest";
 import { LoadError } from "../../web/src/shared/errors.js";
-import { ConvertedSource } from "../../web/src/convert/converted-source.js";
-import { shardNames } from "../../web/src/loader/shard-names.js";
+import { ConvertedSource } from "../../web/src/model/convert/converted-source.js";
+import { shardNames } from "../../web/src/model/convert/weight-files.js";
 import { MemorySource } from "./support/memory-source.js";
 
 const { signal } = new AbortController();

@@ -1,9 +1,9 @@
 // Failures of the WebAssembly module during a conversion.
 import { expect, it, vi } from "vitest";
-import { chunksOf } from "../../web/src/loader/model-source.js";
+import { chunksOf } from "../../web/src/model/sources/model-source.js";
 import { failureOf } from "../../web/src/shared/failures.js";
-import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
-import { createModule } from "../../web/src/shared/wasm-module.js";
+import type { ModuleFactory } from "../../web/src/model/wasm-instance.js";
+import { createModule } from "../../web/src/model/wasm-module.js";
 import { code, configOf, hubFile } from "./support/convert.js";
 import { MemorySource } from "./support/memory-source.js";
 
@@ -47,8 +47,8 @@ it.each([
   ["no memory in the weights", "_gpt2_converter_feed", 1, takeAllMemory, full, /memory/],
 ] as const)("%s keeps its code", async (_, name, good, fault, errorCode, message) => {
   vi.resetModules(); // as in the worker, where the converter's chunk has its own copies of the classes
-  const { ConvertedSource } = await import("../../web/src/convert/converted-source.js");
-  const { Converter } = await import("../../web/src/convert/converter.js");
+  const { ConvertedSource } = await import("../../web/src/model/convert/converted-source.js");
+  const { Converter } = await import("../../web/src/model/convert/converter.js");
   const { Memory } = WebAssembly;
   class SmallMemory extends Memory {
     constructor(descriptor: WebAssembly.MemoryDescriptor) {

@@ -3,8 +3,8 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { ConvertedWeights } from "../../web/src/convert/converter.js";
-import { readText } from "../../web/src/loader/read-text.js";
+import type { ConvertedWeights } from "../../web/src/model/convert/converter.js";
+import { readText } from "../../web/src/model/sources/read-text.js";
 import { json, scratch, tiny } from "../weights_tools/tool.js";
 import { filesOf, makeAdapter, merge, randomTensor } from "./support/adapter.js";
 import {

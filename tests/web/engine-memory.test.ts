@@ -3,10 +3,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { parseWeightsIndex } from "../../web/src/loader/weights-index.js";
+import { parseWeightsIndex } from "../../web/src/model/weights-index.js";
 import { Engine } from "../../web/src/worker/engine.js";
-import type { Allocator } from "../../web/src/shared/wasm-instance.js";
-import { createModule } from "../../web/src/shared/wasm-module.js";
+import type { Allocator } from "../../web/src/model/wasm-instance.js";
+import { createModule } from "../../web/src/model/wasm-module.js";
 import { estimateMemory, planMemory } from "../../web/src/worker/memory-plan.js";
 import { configOf, convert, hubFile } from "./support/convert.js";
 

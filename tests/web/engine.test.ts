@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Engine } from "../../web/src/worker/engine.js";
-import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
+import type { ModuleFactory } from "../../web/src/model/wasm-instance.js";
 
 /** "\0asm" and the version: a module of nothing. */
 const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { describeEnvironment, explainSpeed, type Facts } from "../../web/src/client/environment.js";
-import { explainEnvironment } from "../../web/src/client/explain-environment.js";
+import { explainEnvironment } from "../../web/src/client/on-demand.js";
 import type { ModelInfo } from "../../web/src/shared/types.js";
 
 const everything: Facts = {

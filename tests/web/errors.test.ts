@@ -28,6 +28,12 @@ it.each([
     new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }),
     "TypeError: fetch failed (ECONNREFUSED)",
   ],
+  [
+    new TypeError("fetch failed", {
+      cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }),
+    }),
+    "TypeError: fetch failed (read ECONNRESET)",
+  ],
   [new TypeError("fetch failed", { cause: "x" }), "TypeError: fetch failed"],
   [undefined, "undefined"],
 ])("the reason of %s is %j", (error, reason) => {

@@ -1,7 +1,7 @@
 // The caller's headers reach the model's own origin and no other, in Node.js, where redirects can be followed by hand.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { fetchFileToo } from "../../web/src/node/fetch-file.js";
-import { headersFetch } from "../../web/src/loader/headers-fetch.js";
+import { headersFetch } from "../../web/src/model/sources/headers-fetch.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 import { redirectTo, TwoHosts } from "./support/two-hosts.js";
 

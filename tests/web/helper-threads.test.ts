@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import type { ThreadStart } from "../../web/src/shared/wasm-instance.js";
+import type { ThreadStart } from "../../web/src/model/wasm-instance.js";
 import {
   gatherThreads,
   HelperThreads,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { pieceTypes, sentencePieceFile } from "../support/sentence-piece.mjs";
-import { LanguageTokenizer } from "../../web/src/languages/tokenizer.js";
+import { LanguageTokenizer } from "../../web/src/model/convert/languages.js";
 
 const root = resolve(import.meta.dirname, "../..");
 const header = readFileSync(resolve(root, "engine/api/languages.h"), "utf8");

@@ -1,11 +1,11 @@
 // Data larger than any model needs is refused before it takes memory. The error states the size.
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { CachedSource } from "../../web/src/cache/cached-source.js";
-import { keyOf, readRecords, type ModelRecord } from "../../web/src/cache/records.js";
-import { mostListed, mostRecordBytes } from "../../web/src/loader/limits.js";
-import type { ModelSource, OpenFile } from "../../web/src/loader/model-source.js";
-import { readText } from "../../web/src/loader/read-text.js";
+import { CachedSource } from "../../web/src/model/store/cached-source.js";
+import { keyOf, readRecords, type ModelRecord } from "../../web/src/model/store/records.js";
+import { mostListed, mostRecordBytes } from "../../web/src/model/limits.js";
+import type { ModelSource, OpenFile } from "../../web/src/model/sources/model-source.js";
+import { readText } from "../../web/src/model/sources/read-text.js";
 import { MemoryStore } from "./support/memory-store.js";
 
 const { signal } = new AbortController();

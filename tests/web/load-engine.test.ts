@@ -1,7 +1,7 @@
 // Loading a model in the worker, with an engine that only records calls.
 import { expect, it } from "vitest";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
-import type { ModelSource } from "../../web/src/loader/model-source.js";
+import type { ModelSource } from "../../web/src/model/sources/model-source.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 import { MemorySource, type Files } from "./support/memory-source.js";
 import { config, hub, indexed, load, piece, RecordedEngine, weights } from "./support/recorded-load.js";

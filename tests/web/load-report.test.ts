@@ -1,11 +1,11 @@
 // The progress of a load, and the error for a model without readable weights.
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { readText } from "../../web/src/loader/read-text.js";
+import { readText } from "../../web/src/model/sources/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import type { LoadProgress } from "../../web/src/shared/types.js";
-import { Adapter } from "../../web/src/sources/adapter.js";
-import { ConvertibleSource } from "../../web/src/sources/convertible-source.js";
-import { withoutWeights } from "../../web/src/sources/other-weights.js";
+import { Adapter } from "../../web/src/model/sources/adapter.js";
+import { ConvertibleSource } from "../../web/src/model/sources/convertible-source.js";
+import { withoutWeights } from "../../web/src/model/sources/other-weights.js";
 import { packConverter } from "./support/converter-code.js";
 import { MemorySource, type Files } from "./support/memory-source.js";
 import { reportTo } from "../../web/src/worker/load-report.js";

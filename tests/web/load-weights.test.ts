@@ -1,8 +1,8 @@
 // The weights stream into the engine: several pieces download at once, and it takes them in order.
 import { expect, it, vi } from "vitest";
-import { loadPieces, loadWhole } from "../../web/src/loader/load-weights.js";
-import type { Bytes, PieceOptions, PieceSource } from "../../web/src/loader/piece-source.js";
-import type { Piece } from "../../web/src/loader/weights-index.js";
+import { loadPieces, loadWhole } from "../../web/src/model/load-weights.js";
+import type { Bytes, PieceOptions, PieceSource } from "../../web/src/model/piece-source.js";
+import type { Piece } from "../../web/src/model/weights-index.js";
 import { Gpt2Error } from "../../web/src/shared/errors.js";
 
 const { signal } = new AbortController();

@@ -1,10 +1,10 @@
 // A model's files by way of the page's own `fetch`, both threads' ends in one process.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { servePageFetch } from "../../web/src/client/page-fetch.js";
-import { UrlSource } from "../../web/src/loader/model-source.js";
-import { readText } from "../../web/src/loader/read-text.js";
+import { UrlSource } from "../../web/src/model/sources/model-source.js";
+import { readText } from "../../web/src/model/sources/read-text.js";
 import type { FetchPort, LoadRequest } from "../../web/src/shared/protocol.js";
-import { pageFetch } from "../../web/src/sources/page-fetch.js";
+import { pageFetch } from "../../web/src/model/sources/page-fetch.js";
 
 let closed: AbortController;
 let ports: MessagePort[];

@@ -1,8 +1,8 @@
 // The pieces of a model's folder: damaged ones, ones of a wrong length, and ones that change while they are read.
 import { expect, it } from "vitest";
-import type { ModelSource } from "../../web/src/loader/model-source.js";
-import { NetworkPieces, type Bytes } from "../../web/src/loader/piece-source.js";
-import { ChangedFileError } from "../../web/src/loader/steady-fetch.js";
+import type { ModelSource } from "../../web/src/model/sources/model-source.js";
+import { NetworkPieces, type Bytes } from "../../web/src/model/piece-source.js";
+import { ChangedFileError } from "../../web/src/model/sources/steady-fetch.js";
 import { MemorySource } from "./support/memory-source.js";
 
 const { signal } = new AbortController();

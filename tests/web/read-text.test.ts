@@ -1,11 +1,11 @@
 // The small files of a model, and their sizes and hashes in weights.json.
 import { createHash } from "node:crypto";
 import { expect, it, vi } from "vitest";
-import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
-import { parseJson } from "../../web/src/loader/parse-json.js";
-import { readOptionalText, readText, type IndexPromise } from "../../web/src/loader/read-text.js";
-import { sha256 } from "../../web/src/loader/sha256.js";
-import { ChangedFileError } from "../../web/src/loader/steady-fetch.js";
+import { UrlSource, type ModelSource } from "../../web/src/model/sources/model-source.js";
+import { parseJson } from "../../web/src/model/parse-json.js";
+import { readOptionalText, readText, type IndexPromise } from "../../web/src/model/sources/read-text.js";
+import { sha256 } from "../../web/src/model/sha256.js";
+import { ChangedFileError } from "../../web/src/model/sources/steady-fetch.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import { MemorySource } from "./support/memory-source.js";
 

@@ -1,13 +1,13 @@
 // The worker's side of models on hubs and in files.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { bytesOf } from "../../web/src/cache/store.js";
-import { headersFetch } from "../../web/src/loader/headers-fetch.js";
-import type { ModelSource } from "../../web/src/loader/model-source.js";
-import { readText } from "../../web/src/loader/read-text.js";
+import { bytesOf } from "../../web/src/model/store/store.js";
+import { headersFetch } from "../../web/src/model/sources/headers-fetch.js";
+import type { ModelSource } from "../../web/src/model/sources/model-source.js";
+import { readText } from "../../web/src/model/sources/read-text.js";
 import type { FilesRequest, HubRequest, LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
-import { FilesSource } from "../../web/src/sources/files-source.js";
-import { HubSource } from "../../web/src/sources/hub-source.js";
-import { openSource } from "../../web/src/sources/open-source.js";
+import { FilesSource } from "../../web/src/model/sources/files-source.js";
+import { HubSource } from "../../web/src/model/sources/hub-source.js";
+import { openSource } from "../../web/src/model/sources/open-source.js";
 import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
 import { loadRequest } from "./support/load-request.js";
 
@@ -163,11 +163,11 @@ describe("a name that may be a folder's or an id", () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
     const others = { id: "http://hub/user/other@main", isComplete: true };
     const models = [others, { id: "http://hub/user/tale@main", isComplete }];
-    vi.doMock("../../web/src/cache/index.js", () => ({ listModels: async () => models }));
+    vi.doMock("../../web/src/model/store/index.js", () => ({ listModels: async () => models }));
     try {
       expect((await opened(either, { cache })).id).toBe(id);
     } finally {
-      vi.doUnmock("../../web/src/cache/index.js");
+      vi.doUnmock("../../web/src/model/store/index.js");
     }
   });
 });
@@ -185,11 +185,11 @@ it.each([
     return Response.json({ siblings });
   });
   const models = [{ id: "http://hub/user/tale/stored.Q8_0.gguf@main", isComplete: true }];
-  vi.doMock("../../web/src/cache/index.js", () => ({ listModels: async () => models }));
+  vi.doMock("../../web/src/model/store/index.js", () => ({ listModels: async () => models }));
   const opening = opened({ ...orHub, quantization: "Q8_0" });
   if (typeof found === "string") expect((await opening).id).toBe(found);
   else await expect(opening).rejects.toThrow(found);
-  vi.doUnmock("../../web/src/cache/index.js");
+  vi.doUnmock("../../web/src/model/store/index.js");
 });
 
 const request = (files: File[]) =>

@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { LoadError } from "../../web/src/shared/errors.js";
 import type { Variant } from "../../web/src/shared/types.js";
-import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
+import type { ModuleFactory } from "../../web/src/model/wasm-instance.js";
 import {
   fetchBuild,
   findBuild,

@@ -5,7 +5,7 @@ import { startWorker } from "../../web/src/client/start-worker.js";
 import { waitForLock } from "../../web/src/client/wait-for-lock.js";
 import { release } from "../../web/src/shared/release.js";
 import type { Variant } from "../../web/src/shared/types.js";
-import { createModule } from "../../web/src/shared/wasm-module.js";
+import { createModule } from "../../web/src/model/wasm-module.js";
 import { PackedBuilds } from "../../web/src/worker/packed-builds.js";
 import { FakeLocks } from "./support/fake-opfs.js";
 import { FakeWorker } from "./support/fake-worker.js";

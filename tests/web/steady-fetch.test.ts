@@ -1,6 +1,6 @@
 // steadyFetch with hosts that fail for a moment, break off, fall silent, change, or do not exist.
 import { beforeEach, expect, it, vi } from "vitest";
-import { ChangedFileError, steadyFetch } from "../../web/src/loader/steady-fetch.js";
+import { ChangedFileError, steadyFetch } from "../../web/src/model/sources/steady-fetch.js";
 
 beforeEach(() => void vi.useFakeTimers());
 

@@ -1,10 +1,10 @@
 // Storage that is broken, silent or changed by others: a load continues, and the list of models stays correct.
 import { expect, it, vi } from "vitest";
-import { loadsUnderWay } from "../../web/src/cache/locks.js";
-import { listModels, removeModel, storage } from "../../web/src/cache/models.js";
-import { openStore, openStoreFor } from "../../web/src/cache/open-store.js";
-import { CachedSource } from "../../web/src/cache/cached-source.js";
-import { bytesOf } from "../../web/src/cache/store.js";
+import { loadsUnderWay } from "../../web/src/model/store/locks.js";
+import { listModels, removeModel, storage } from "../../web/src/model/store/models.js";
+import { openStore, openStoreFor } from "../../web/src/model/store/open-store.js";
+import { CachedSource } from "../../web/src/model/store/cached-source.js";
+import { bytesOf } from "../../web/src/model/store/store.js";
 import { FakeCaches } from "./support/fake-caches.js";
 import { FakeDisk } from "./support/fake-opfs.js";
 import { bytes, hash, Host, id, loadFrom } from "./support/model-host.js";

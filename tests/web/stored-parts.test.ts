@@ -1,12 +1,12 @@
 // The removal of stored files, the check of records, and a piece that is stored while it downloads.
 import { createHash } from "node:crypto";
 import { beforeEach, expect, it, vi } from "vitest";
-import { digestOf, readRecords, storedBytes, writeRecord } from "../../web/src/cache/records.js";
-import { markLoading, withStoreLock } from "../../web/src/cache/locks.js";
-import { makeRoom, removeRecord, removeUnneededFiles } from "../../web/src/cache/room.js";
-import { RoomyStore } from "../../web/src/cache/roomy-store.js";
-import { openPiece, readStored } from "../../web/src/cache/stored-piece.js";
-import { bytesOf } from "../../web/src/cache/store.js";
+import { digestOf, readRecords, storedBytes, writeRecord } from "../../web/src/model/store/records.js";
+import { markLoading, withStoreLock } from "../../web/src/model/store/locks.js";
+import { makeRoom, removeRecord, removeUnneededFiles } from "../../web/src/model/store/room.js";
+import { RoomyStore } from "../../web/src/model/store/roomy-store.js";
+import { openPiece, readStored } from "../../web/src/model/store/stored-piece.js";
+import { bytesOf } from "../../web/src/model/store/store.js";
 import { FakeDisk } from "./support/fake-opfs.js";
 import { MemorySource } from "./support/memory-source.js";
 import { MemoryStore } from "./support/memory-store.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it, vi } from "vitest";
 import { hashedCode } from "../../web/scripts/hash-code.mjs";
-import type { RetryOptions } from "../../web/src/loader/steady-fetch.js";
+import type { RetryOptions } from "../../web/src/model/sources/steady-fetch.js";
 import type { Variant } from "../../web/src/shared/types.js";
 import type { BuildAddresses } from "../../web/src/worker/addresses.js";
 import { UrlBuilds } from "../../web/src/worker/url-builds.js";

@@ -1,6 +1,6 @@
 // The files of a folder on a static host: their addresses, and what each answer of the host means, also of a busy one.
 import { expect, it, vi } from "vitest";
-import { fetchFile, UrlSource } from "../../web/src/loader/model-source.js";
+import { fetchFile, UrlSource } from "../../web/src/model/sources/model-source.js";
 
 const { signal } = new AbortController();
 const html = { headers: { "content-type": "text/html; charset=utf-8" } };

@@ -1,7 +1,7 @@
 // The imports of a module that Emscripten has linked.
 import { expect, it, vi } from "vitest";
-import type { ThreadStart } from "../../web/src/shared/wasm-instance.js";
-import { createModule, runThread } from "../../web/src/shared/wasm-module.js";
+import type { ThreadStart } from "../../web/src/model/wasm-instance.js";
+import { createModule, runThread } from "../../web/src/model/wasm-module.js";
 
 type Functions = Record<string, (...values: number[]) => number>;
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { hashedCode } from "../../web/scripts/hash-code.mjs";
 import { pack } from "../../web/scripts/pack.mjs";
-import { compilePart } from "../../web/src/loader/wasm-part.js";
+import { compilePart } from "../../web/src/model/wasm-part.js";
 import { converterCode } from "./support/converter-code.js";
 
 const packed = pack(hashedCode(converterCode));

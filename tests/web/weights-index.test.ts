@@ -1,6 +1,6 @@
 // What weights.json may contain. tests/weights_tools/weights-index.test.ts compares other damage with the tools.
 import { expect, it } from "vitest";
-import { parseWeightsIndex } from "../../web/src/loader/weights-index.js";
+import { parseWeightsIndex } from "../../web/src/model/weights-index.js";
 
 const piece = { path: "a", size: 4, sha256: "0".repeat(64) };
 const ofPieces = (...pieces: object[]) => JSON.stringify({ size: 4, pieces });

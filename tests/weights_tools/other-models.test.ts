@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ggufMetadata, ggufTensors, writeGguf, type Metadata } from "../web/support/gguf.js";
 import { readSafetensors } from "../web/support/safetensors.js";
-import { shardNames } from "../../web/src/loader/shard-names.js";
+import { shardNames } from "../../web/src/model/convert/weight-files.js";
 import {
   filesFrom,
   folderOf,

@@ -2,7 +2,7 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { parseWeightsIndex, type WeightsIndex } from "../../web/src/loader/weights-index.js";
+import { parseWeightsIndex, type WeightsIndex } from "../../web/src/model/weights-index.js";
 import { converted, scratch, weights } from "./tool.js";
 
 const folder = join(scratch, "listed");

@@ -1,4 +1,4 @@
-// Appends the SHA-256 of WebAssembly code to it, in hexadecimal: web/src/loader/check-file.ts reads it there.
+// Appends the SHA-256 of WebAssembly code to it, in hexadecimal: web/src/model/check-file.ts reads it there.
 import { createHash } from "node:crypto";
 
 /**

@@ -8,7 +8,8 @@ const sources = resolve(import.meta.dirname, "../src");
 /** Leaves out the tokenizers of other languages: few models need them, and a module can load them from its folder. */
 const languagesApart = {
   name: "languages-apart",
-  resolveId: (id) => (id === "../languages/index.js" ? join(sources, "worker/languages-beside.ts") : null),
+  resolveId: (id) =>
+    id === "../model/convert/languages.js" ? join(sources, "worker/languages-beside.ts") : null,
 };
 
 /**
@@ -39,7 +40,7 @@ export async function packedWorker(release, engine, { hasLanguages }) {
 /** Replacements for a module in one file: the worker starts from memory, and stores models itself. */
 const inOneFile = new Map([
   ["./start-worker.js", join(sources, "client/start-packed-worker.ts")],
-  ["../cache/index.js", join(sources, "cache/models.ts")],
+  ["../model/store/index.js", join(sources, "model/store/models.ts")],
 ]);
 
 export const packedClient = {

@@ -118,12 +118,12 @@ const apart = [
   { name: "gpt2-page-sources", source: "client/page-sources" },
   { name: "gpt2-isolate", source: "client/isolate-page" },
   { name: "gpt2-fallback", source: "client/fallback" },
-  { name: "gpt2-convert", source: "convert/index" },
-  { name: "gpt2-languages", source: "languages/index" },
-  { name: "gpt2-sources", source: "sources/index" },
+  { name: "gpt2-convert", source: "model/convert/index" },
+  { name: "gpt2-languages", source: "model/convert/languages" },
+  { name: "gpt2-sources", source: "model/sources/open-source" },
   { name: "gpt2-inspect", source: "worker/inspect" },
-  { name: "gpt2-cache", source: "cache/index" },
-  { name: "gpt2-sha256", source: "loader/insecure-sha256" },
+  { name: "gpt2-cache", source: "model/store/index" },
+  { name: "gpt2-sha256", source: "model/insecure-sha256" },
 ];
 
 /** The parts among these that the worker loads: web/src/worker/addresses.ts lists them, too. */

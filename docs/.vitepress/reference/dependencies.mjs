@@ -55,17 +55,25 @@ function projectEdges() {
   });
 }
 
+/** Whether one can get `from` one folder `to` another over `edges`, but not by the direct one. */
+function followsFromOthers(/** @type {[string, string]} */ [from, to], /** @type {[string, string][]} */ edges) {
+  const seen = new Set([from]);
+  for (const at of seen)
+    for (const [one, other] of edges) if (one === at && (one !== from || other !== to)) seen.add(other);
+  return seen.has(to);
+}
+
 /**
- * The diagram in Mermaid. Each line is a dependency; the last three are calls into WebAssembly, which no build declares.
+ * The diagram in Mermaid. Each line is a dependency that does not follow from others; the last two are calls into WebAssembly,
+ * which no build declares.
  */
 export function dependencyDiagram() {
   const id = (/** @type {string} */ path) => path.replace(/\W/g, "_");
   const line = ([/** @type {string} */ from, /** @type {string} */ to]) =>
     `  ${id(from)}["${from}"] --> ${id(to)}["${to}"]`;
   const edges = [...projectEdges(), ...libraryEdges()].filter(([from, to]) => from !== to);
-  const lines = [...new Set(edges.map(line))].sort();
-  const calls = ["worker", "convert", "languages"].map(
-    (part) => `  web_src_${part} -. WebAssembly .-> engine_api`,
-  );
+  const drawn = edges.filter((edge) => !followsFromOthers(edge, edges));
+  const lines = [...new Set(drawn.map(line))].sort();
+  const calls = ["worker", "model"].map((part) => `  web_src_${part} -. WebAssembly .-> engine_api`);
   return ["flowchart TD", ...lines, ...calls, ""].join("\n");
 }

@@ -3,7 +3,7 @@ import { expect, it, vi } from "vitest";
 import { withRoom } from "../../../web/page/library/with-room.js";
 
 const device = vi.hoisted(() => ({ models: 0 }));
-vi.mock(import("../../../web/src/cache/models.js"), async (original) => ({
+vi.mock(import("../../../web/src/model/store/models.js"), async (original) => ({
   ...(await original()),
   evictOne: () => Promise.resolve(device.models > 0 && (device.models -= 1) >= 0),
 }));

@@ -2,10 +2,10 @@
 import * as fc from "fast-check";
 import { expect } from "vitest";
 import { readHubId } from "../../../web/src/client/hub-id.js";
-import { headersFetch } from "../../../web/src/loader/headers-fetch.js";
-import { chunksOf, UrlSource, type ModelSource } from "../../../web/src/loader/model-source.js";
+import { headersFetch } from "../../../web/src/model/sources/headers-fetch.js";
+import { chunksOf, UrlSource, type ModelSource } from "../../../web/src/model/sources/model-source.js";
 import { Gpt2Error } from "../../../web/src/shared/errors.js";
-import { HubSource } from "../../../web/src/sources/hub-source.js";
+import { HubSource } from "../../../web/src/model/sources/hub-source.js";
 import { answerOf, isRedirect, responseOf, trickyText, type Answer } from "./hub-answers.js";
 import { property, shortenPauses, unlessRefused } from "./property.js";
 

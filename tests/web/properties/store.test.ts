@@ -1,11 +1,11 @@
 // Any content of the store of models, and any failure in it.
 import * as fc from "fast-check";
 import { expect, vi } from "vitest";
-import { CachedSource } from "../../../web/src/cache/cached-source.js";
-import { keepModel, listModels, removeModel, storage } from "../../../web/src/cache/models.js";
-import { openStoreFor } from "../../../web/src/cache/open-store.js";
-import { digestOf, readRecords, writeRecord } from "../../../web/src/cache/records.js";
-import { bytesOf } from "../../../web/src/cache/store.js";
+import { CachedSource } from "../../../web/src/model/store/cached-source.js";
+import { keepModel, listModels, removeModel, storage } from "../../../web/src/model/store/models.js";
+import { openStoreFor } from "../../../web/src/model/store/open-store.js";
+import { digestOf, readRecords, writeRecord } from "../../../web/src/model/store/records.js";
+import { bytesOf } from "../../../web/src/model/store/store.js";
 import { Gpt2Error, LoadError } from "../../../web/src/shared/errors.js";
 import { problemOfFileName } from "../../../web/src/shared/file-names.mjs";
 import { FakeDisk } from "../support/fake-opfs.js";

@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bytesOf } from "../../../web/src/cache/store.js";
-import { ConvertedSource, type ConvertOptions } from "../../../web/src/convert/converted-source.js";
-import { Converter, type Conversion } from "../../../web/src/convert/converter.js";
-import type { ModelSource } from "../../../web/src/loader/model-source.js";
-import type { ModuleFactory } from "../../../web/src/shared/wasm-instance.js";
+import { bytesOf } from "../../../web/src/model/store/store.js";
+import { ConvertedSource, type ConvertOptions } from "../../../web/src/model/convert/converted-source.js";
+import { Converter, type Conversion } from "../../../web/src/model/convert/converter.js";
+import type { ModelSource } from "../../../web/src/model/sources/model-source.js";
+import type { ModuleFactory } from "../../../web/src/model/wasm-instance.js";
 import { tiny } from "../../weights_tools/tool.js";
 import { converterCode } from "./converter-code.js";
 import { readSafetensors, type Tensor } from "./safetensors.js";

@@ -1,5 +1,5 @@
 // A model's files in memory, as a host would serve them.
-import type { ModelSource, OpenFile, OpenOptions } from "../../../web/src/loader/model-source.js";
+import type { ModelSource, OpenFile, OpenOptions } from "../../../web/src/model/sources/model-source.js";
 import { LoadError } from "../../../web/src/shared/errors.js";
 
 export type Files = Readonly<Record<string, Uint8Array | string | Error | undefined>>;

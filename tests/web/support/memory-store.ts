@@ -1,5 +1,5 @@
 // A store in memory, whose clock the test turns.
-import type { Appender, Folder, Store, StoredFile } from "../../../web/src/cache/store.js";
+import type { Appender, Folder, Store, StoredFile } from "../../../web/src/model/store/store.js";
 
 export class MemoryStore implements Store {
   readonly kind = "opfs";

@@ -1,9 +1,9 @@
 // A host of a small model, and the loader's way to read it through the cache.
 import { createHash } from "node:crypto";
-import { CachedSource } from "../../../web/src/cache/cached-source.js";
-import type { Revalidation } from "../../../web/src/cache/revalidation.js";
-import { bytesOf, type Store } from "../../../web/src/cache/store.js";
-import type { ModelSource, OpenOptions } from "../../../web/src/loader/model-source.js";
+import { CachedSource } from "../../../web/src/model/store/cached-source.js";
+import type { Revalidation } from "../../../web/src/model/store/revalidation.js";
+import { bytesOf, type Store } from "../../../web/src/model/store/store.js";
+import type { ModelSource, OpenOptions } from "../../../web/src/model/sources/model-source.js";
 import { LoadError } from "../../../web/src/shared/errors.js";
 
 export const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

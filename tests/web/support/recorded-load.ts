@@ -1,10 +1,10 @@
 // A load in the worker, with an engine that only records calls.
 import { createHash } from "node:crypto";
-import type { ModelSource } from "../../../web/src/loader/model-source.js";
+import type { ModelSource } from "../../../web/src/model/sources/model-source.js";
 import type { Gpt2Error } from "../../../web/src/shared/errors.js";
 import type { LoadRequest } from "../../../web/src/shared/protocol.js";
 import type { LoadProgress } from "../../../web/src/shared/types.js";
-import type { ModuleFactory, ThreadStart } from "../../../web/src/shared/wasm-instance.js";
+import type { ModuleFactory, ThreadStart } from "../../../web/src/model/wasm-instance.js";
 import { loadEngine, type LoadSurroundings } from "../../../web/src/worker/load.js";
 import type { Features } from "../../../web/src/worker/variants.js";
 import { loadRequest } from "./load-request.js";

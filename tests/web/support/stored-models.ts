@@ -1,9 +1,9 @@
 // Models that are stored on a fake disk, and loads of them, as a worker starts them.
 import { beforeEach, vi } from "vitest";
-import { CachedSource } from "../../../web/src/cache/cached-source.js";
-import { listModels } from "../../../web/src/cache/models.js";
-import { openStoreFor } from "../../../web/src/cache/open-store.js";
-import type { Store } from "../../../web/src/cache/store.js";
+import { CachedSource } from "../../../web/src/model/store/cached-source.js";
+import { listModels } from "../../../web/src/model/store/models.js";
+import { openStoreFor } from "../../../web/src/model/store/open-store.js";
+import type { Store } from "../../../web/src/model/store/store.js";
 import { FakeDisk } from "./fake-opfs.js";
 import { bytes, hash, id, loadFrom, revalidationBy, type Host, type LoadOptions } from "./model-host.js";
 

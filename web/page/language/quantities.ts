@@ -1,5 +1,5 @@
 // Formats what is known of models and tokens, in the page's language. The first paint needs none of it.
-import { percentIn, shareIn } from "../../src/shared/shares.js";
+import { percentIn, shareIn } from "../../src/shared/numbers.js";
 import { phrase } from "./models.js";
 import { formatNumber, formatOf } from "./numbers.js";
 import { phrase as phraseOfStart } from "./start.js";

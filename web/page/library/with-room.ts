@@ -1,8 +1,8 @@
 // Makes room for the texts on a full device: a model can be downloaded again, a text cannot.
-import { isFull } from "../../src/shared/is-full.js";
+import { isFull } from "../../src/model/store/store.js";
 
 /** Loaded only on a full device. */
-const evictOne = async () => (await import("../../src/cache/models.js")).evictOne();
+const evictOne = async () => (await import("../../src/model/store/models.js")).evictOne();
 
 /** Calls `write`. While the device is full, removes a model or files that no model needs, and calls it again. */
 export async function withRoom<T>(write: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 // Asks the Hub for a model's download size and memory before anything is downloaded.
 import { readHubId } from "../../src/client/hub-id.js";
-import { apiAddress, isQuantized } from "../../src/shared/hub-address.js";
+import { apiAddress, isQuantized } from "../../src/model/sources/hub-address.js";
 import type { HubRequest } from "../../src/shared/protocol.js";
 import { phrase } from "../language/models.js";
 import { weightBytesOf } from "./estimate.js";

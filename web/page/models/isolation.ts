@@ -1,5 +1,5 @@
 // Cross-origin isolation on hosts that send no headers, through the page's service worker.
-import { mayReload } from "../../src/client/reload-once.js";
+import { mayReload } from "../../src/client/isolate-page.js";
 
 /**
  * Reloads the page if the service worker that controls it would isolate it; then this never returns. Throws the signal's

@@ -1,6 +1,6 @@
 // `gpt2-wasm convert SOURCE OUT`: makes the folder that `gpt2-weights convert --calibration-tokens 0` makes.
 import { fileURLToPath } from "node:url";
-import { isMissing, type ModelSource } from "../loader/model-source.js";
+import { isMissing, type ModelSource } from "../model/sources/model-source.js";
 import { LoadError } from "../shared/errors.js";
 import { formatBytes } from "../shared/format-bytes.js";
 import { usualStallMs, type LoadRequest } from "../shared/protocol.js";
@@ -88,7 +88,7 @@ export const convert: Command = {
       fetchPort: undefined,
     };
     const patience = { stallMs: usualStallMs, onRetry: (reason: string | null) => progress.retry(reason) };
-    const { openSource } = await import("../sources/index.js");
+    const { openSource } = await import("../model/sources/open-source.js");
     const source = await openSource(request, { patience, signal });
     await checkIsOriginal(source, text, signal);
     const from = folder.begin(await keyOf(source, weights, signal));

@@ -1,6 +1,6 @@
 // Puts converted weights into the order in which the forward pass needs them (weights_tools/FORMAT.md). The converter
 // writes them in the order of their arrival.
-import { lengthBytes, tensorsOf, type TensorPlace } from "../convert/tensor-head.js";
+import { lengthBytes, tensorsOf, type TensorPlace } from "../model/convert/tensor-head.js";
 
 /** TensorSpecs in engine/model/weights.cc has the same list. */
 const before = ["wte.weight", "wpe.weight"];
@@ -35,20 +35,4 @@ export function inForwardOrder(head: Uint8Array): { head: Uint8Array; tensors: T
   const made = new TextEncoder().encode(text.padStart(lengthBytes + text.length).padEnd(length));
   new DataView(made.buffer).setBigUint64(0, BigInt(length - lengthBytes), true);
   return { head: made, tensors };
-}
-
-/** How many weights a converted file with the header `head` has. */
-export function parametersIn(head: Uint8Array): number {
-  const facts = JSON.parse(new TextDecoder().decode(head.subarray(lengthBytes))) as Record<
-    string,
-    { shape?: number[] }
-  >;
-  const rowsOf = (name: string) => facts[name]?.shape?.[0] ?? 0;
-  return Object.entries(facts).reduce((sum, [name, { shape = [] }]) => {
-    if (name === "__metadata__" || name.endsWith("_scale")) return sum;
-    // Codes of 4 bits have two columns in one, so the columns come from another tensor.
-    const [, layer] = /^(h\.\d+)\.mlp\.c_proj\.weight$/.exec(name) ?? [];
-    const inputs = rowsOf(layer === undefined ? "ln_f.weight" : `${layer}.mlp.c_fc.weight`);
-    return sum + (shape[0] ?? 0) * (shape.length === 2 ? inputs : 1);
-  }, 0);
 }

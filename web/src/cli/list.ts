@@ -1,12 +1,11 @@
 // `gpt2-wasm list FOLDER`: the models in a folder.
 import { closeSync, existsSync, openSync, readFileSync, readSync, readdirSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { headOf, headSize, lengthBytes } from "../convert/tensor-head.js";
-import { parseWeightsIndex } from "../loader/weights-index.js";
+import { headOf, headSize, lengthBytes } from "../model/convert/tensor-head.js";
+import { parseWeightsIndex } from "../model/weights-index.js";
 import { LoadError } from "../shared/errors.js";
 import { formatBytes } from "../shared/format-bytes.js";
 import type { Command } from "./command.js";
-import { parametersIn } from "./forward-order.js";
 import { print } from "./messages.js";
 import { folderNamed } from "./model-argument.js";
 
@@ -38,6 +37,22 @@ function readHead(path: string): Uint8Array {
   } finally {
     closeSync(file);
   }
+}
+
+/** How many weights a converted file with the header `head` has. */
+function parametersIn(head: Uint8Array): number {
+  const facts = JSON.parse(new TextDecoder().decode(head.subarray(lengthBytes))) as Record<
+    string,
+    { shape?: number[] }
+  >;
+  const rowsOf = (name: string) => facts[name]?.shape?.[0] ?? 0;
+  return Object.entries(facts).reduce((sum, [name, { shape = [] }]) => {
+    if (name === "__metadata__" || name.endsWith("_scale")) return sum;
+    // Codes of 4 bits have two columns in one, so the columns come from another tensor.
+    const [, layer] = /^(h\.\d+)\.mlp\.c_proj\.weight$/.exec(name) ?? [];
+    const inputs = rowsOf(layer === undefined ? "ln_f.weight" : `${layer}.mlp.c_fc.weight`);
+    return sum + (shape[0] ?? 0) * (shape.length === 2 ? inputs : 1);
+  }, 0);
 }
 
 /** The model in `folder`; undefined if there is none. */

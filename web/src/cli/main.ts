@@ -1,7 +1,7 @@
 // Chooses the command, and reports its error.
 import { Gpt2Error } from "../shared/errors.js";
 import { release } from "../shared/release.js";
-import { tokenAdvice } from "../sources/hub-source.js";
+import { tokenAdvice } from "../model/sources/hub-source.js";
 import { helpOf, readArguments, type Command } from "./command.js";
 import { convert } from "./convert.js";
 import { generate } from "./generate.js";
@@ -48,6 +48,7 @@ export async function main(args: readonly string[], signal: AbortSignal): Promis
     if (signal.aborted) say(`gpt2-wasm: stopped by ${String(signal.reason)}`);
     else if (isExpected) say(`gpt2-wasm: ${inWords(message)}`);
     else say(`gpt2-wasm: this is a bug in the program: ${stack}`);
-    return signal.aborted ? 130 : isUsage ? 2 : 1;
+    const status = signal.reason === "SIGTERM" ? 143 : 130; // 128 and the number of the signal, as shells report it
+    return signal.aborted ? status : isUsage ? 2 : 1;
   }
 }

@@ -86,13 +86,6 @@ export const adaptersOf = (values: Values): Promise<AdapterRequest[]> =>
     }),
   );
 
-/** Node.js's own message is only "fetch failed". */
-function withCause(error: unknown): unknown {
-  const { cause } = Object(error) as { cause?: NodeJS.ErrnoException };
-  if (!(error instanceof TypeError) || !(cause instanceof Error)) return error;
-  return new TypeError(cause.message || cause.code, { cause });
-}
-
 /** Makes fetch read files, and send HF_TOKEN to the hub's own origin. A redirect to another origin drops it (WHATWG fetch). */
 export function prepareFetch(values: Values): void {
   const token = readToken();
@@ -103,10 +96,6 @@ export function prepareFetch(values: Values): void {
     const headers = new Headers(init?.headers);
     const url = new URL(input instanceof Request ? input.url : input);
     if (token !== undefined && url.origin === origin) headers.set("Authorization", `Bearer ${token}`);
-    try {
-      return await plain(input, { ...init, headers });
-    } catch (error) {
-      throw withCause(error);
-    }
+    return plain(input, { ...init, headers });
   });
 }

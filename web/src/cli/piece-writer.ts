@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Piece } from "../loader/weights-index.js";
+import type { Piece } from "../model/weights-index.js";
 
 const smallest = 4 << 20;
 const mostPieces = 1000;

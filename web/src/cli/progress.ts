@@ -1,5 +1,5 @@
 // The progress of a conversion, on standard error: in one line of a terminal, else now and then.
-import type { ReadOfInputs } from "../loader/model-source.js";
+import type { ReadOfInputs } from "../model/sources/model-source.js";
 import { formatBytes } from "../shared/format-bytes.js";
 import { visible } from "./messages.js";
 

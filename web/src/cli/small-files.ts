@@ -1,6 +1,6 @@
 // The files of a converted model beside its weights, chosen as gpt2-weights chooses them (weights_tools/FORMAT.md).
-import type { ModelSource } from "../loader/model-source.js";
-import { readOptionalBytes, readText } from "../loader/read-text.js";
+import type { ModelSource } from "../model/sources/model-source.js";
+import { readOptionalBytes, readText } from "../model/sources/read-text.js";
 import { LoadError } from "../shared/errors.js";
 import { tokenizerSettings } from "../shared/file-names.mjs";
 import { indented } from "./indented.js";
@@ -43,14 +43,14 @@ async function checkTokenizer(files: readonly SmallFile[], vocabSize: number): P
   const isUsual = ["tokenizer.json", "vocab.json"].some((name) => name in texts);
   try {
     if (isUsual) {
-      await (await import("../convert/index.js")).readTokenizer(texts, vocabSize);
+      await (await import("../model/convert/index.js")).readTokenizer(texts, vocabSize);
       return;
     }
   } catch (error) {
     const isOther = error instanceof LoadError && error.code === "unsupported" && "tokenizer.json" in texts;
     if (!isOther) throw error;
   }
-  await (await import("../languages/index.js")).readLanguageTokenizer(texts, vocabSize);
+  await (await import("../model/convert/languages.js")).readLanguageTokenizer(texts, vocabSize);
 }
 
 /** `source` is converted while it is read. `isGguf`: the model is a GGUF file, which needs no other file. */

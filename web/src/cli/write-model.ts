@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { headOf, headSize, lengthBytes } from "../convert/tensor-head.js";
-import { chunksOf, type ModelSource, type ReadOfInputs } from "../loader/model-source.js";
-import type { Piece } from "../loader/weights-index.js";
+import { headOf, headSize, lengthBytes } from "../model/convert/tensor-head.js";
+import { chunksOf, type ModelSource, type ReadOfInputs } from "../model/sources/model-source.js";
+import type { Piece } from "../model/weights-index.js";
 import { LoadError } from "../shared/errors.js";
 import { inForwardOrder } from "./forward-order.js";
 import type { OutputFolder } from "./output-folder.js";

@@ -1,5 +1,5 @@
 /** GPT-2 that runs entirely in the browser. */
-export { explainEnvironment } from "./explain-environment.js";
+export { explainEnvironment } from "./on-demand.js";
 export type {
   Capability,
   Environment,
@@ -9,7 +9,7 @@ export type {
 } from "./environment.js";
 export { isolate, type IsolateOptions } from "./isolate.js";
 export { loadModel, type AdapterSource, type LoadOptions, type ModelSource } from "./load-model.js";
-export { keepModel, listModels, removeModel, storage } from "./stored-models.js";
+export { keepModel, listModels, removeModel, storage } from "./on-demand.js";
 export {
   Model,
   type CallOptions,

@@ -1,5 +1,4 @@
 // gpt2-isolate.js: registers the service worker that isolates a page, and reloads the page.
-import { mayReload } from "./reload-once.js";
 
 const patienceMs = 3000;
 
@@ -35,4 +34,17 @@ export async function isolatePage(script: string | URL, signal: AbortSignal | un
   if (!isReady) return false;
   location.reload();
   return new Promise<never>(() => {});
+}
+
+const key = "gpt2-wasm:isolation-tried";
+
+/** Whether this tab has not been reloaded yet. Records the reload. */
+export function mayReload(): boolean {
+  try {
+    if (sessionStorage.getItem(key) !== null) return false;
+    sessionStorage.setItem(key, "1");
+    return true;
+  } catch {
+    return false; // private windows refuse storage
+  }
 }

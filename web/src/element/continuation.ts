@@ -1,6 +1,6 @@
 // Computes what a model suggests after a text.
 import type { GenerateCall, GenerateSummary, Model, Token } from "../client/index.js";
-import { lettersOf } from "../shared/letters-of.js";
+import { lettersOf } from "../shared/visible.js";
 
 /**
  * In UTF-16 units. Only the end of a long text is the prompt, because the text before it hardly changes the suggestion. It begins

@@ -1,6 +1,6 @@
 // A picture with its sentence, the parts of the model that it shows, and its text form.
 import { add } from "./add.js";
-import { lettersOf } from "../shared/letters-of.js";
+import { lettersOf } from "../shared/visible.js";
 import { visible } from "../shared/visible.js";
 import type { Diagram } from "./diagram.js";
 import { nameOf, piecesOf, type Part } from "./parts.js";

@@ -1,7 +1,7 @@
 // The logit lens: the top guess after each layer, as bars.
 import { select } from "d3-selection";
 import type { TokenLogprob } from "../client/index.js";
-import { lettersOf } from "../shared/letters-of.js";
+import { lettersOf } from "../shared/visible.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, writeTable, type Figure } from "./figure.js";
 import { settledStage } from "./attention-weights.js";

@@ -1,6 +1,6 @@
 // The words of the figures: English is built in, and others can be given.
 import { formatIn } from "../shared/numbers.js";
-import { percentIn } from "../shared/shares.js";
+import { percentIn } from "../shared/numbers.js";
 import { fillPhrase, type PhraseOf } from "../shared/phrases.js";
 import { describeValue, refuse } from "../shared/refuse.js";
 

@@ -76,10 +76,17 @@ export function errorToWire({ code, message }: Gpt2Error): WireError {
   return { code, message };
 }
 
+/** Why a call of Node.js failed. */
+interface NodeCause {
+  code?: string;
+  /** "" if several attempts failed. */
+  message: string;
+}
+
 /** Describes a thrown value for the end of a sentence. */
 export function reasonOf(error: unknown): string {
   const isPlain = error instanceof Gpt2Error || (error instanceof Error && error.name === "Error");
-  const { code } = Object((error as { cause?: unknown } | undefined)?.cause) as { code?: unknown };
-  const why = typeof code === "string" ? ` (${code})` : ""; // Node.js says only "fetch failed" itself
+  const { code, message } = Object((error as { cause?: unknown } | undefined)?.cause) as NodeCause;
+  const why = code === undefined ? "" : ` (${message || code})`; // Node.js says only "fetch failed" itself
   return isPlain ? error.message : `${String(error)}${why}`;
 }

@@ -1,6 +1,5 @@
 // Converts errors of browsers and Emscripten to errors with a stable code and a plain sentence. Answers of hosts are
-// classified where they are read (loader/model-source.ts).
-import { isOffline } from "./is-offline.js";
+// classified where they are read (model/sources/model-source.ts).
 import { release } from "./release.js";
 import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./errors.js";
 import { notImported } from "./script-address.js";
@@ -129,4 +128,10 @@ export function mixedReleases(script: string, found: string | undefined): LoadEr
     "unsupported",
     `gpt2.js is release ${release}, but ${script} is ${found ?? "another"}: reload the page, if needed without its cache`,
   );
+}
+
+/** Whether the browser reports that there is no network at all. */
+export function isOffline(): boolean {
+  const { navigator } = globalThis as { navigator?: { onLine?: boolean } };
+  return navigator?.onLine === false;
 }

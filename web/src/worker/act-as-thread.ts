@@ -1,6 +1,6 @@
 // The code of a worker that HelperThreads has created.
-import type { ThreadStart } from "../shared/wasm-instance.js";
-import { runThread, threadName } from "../shared/wasm-module.js";
+import type { ThreadStart } from "../model/wasm-instance.js";
+import { runThread, threadName } from "../model/wasm-module.js";
 
 declare const self: DedicatedWorkerGlobalScope;
 

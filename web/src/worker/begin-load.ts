@@ -1,10 +1,10 @@
 // Begins a load with the model's tokenizer.
-import type { EngineTokenizer } from "../convert/index.js";
-import { parseJson } from "../loader/parse-json.js";
+import type { EngineTokenizer } from "../model/convert/index.js";
+import { parseJson } from "../model/parse-json.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import type { Engine } from "./engine.js";
 import { sizeIn } from "./memory-plan.js";
-import { sentencePieceFiles, type TokenizerTexts } from "./model-files.js";
+import { sentencePieceFiles, type TokenizerTexts } from "../model/model-files.js";
 
 async function importPart<T>(file: string, part: Promise<T>): Promise<T> {
   try {
@@ -28,7 +28,7 @@ async function beginWithFiles(
   const hasRules = others?.["tokenizer.json"] !== undefined || (others && vocab !== "");
   if (!hasRules) return engine.loadBegin(config, vocab, merges, options);
   engine.loadBegin(config, "", "", options); // throws if the configuration is invalid
-  const { readTokenizer } = await importPart("gpt2-convert.js", import("../convert/index.js"));
+  const { readTokenizer } = await importPart("gpt2-convert.js", import("../model/convert/index.js"));
   const files = { ...others, "vocab.json": vocab, "merges.txt": merges };
   const found: EngineTokenizer = await readTokenizer(files, vocabSizeOf(config));
   engine.loadBegin(config, found.vocab, found.merges, { ...options, tokenizer: { rules: found.rules } });
@@ -53,7 +53,7 @@ export async function beginLoad(
     if (!isUnsupported || others?.["tokenizer.json"] === undefined) throw error;
   }
   if (!others) return;
-  const languages = importPart("gpt2-languages.js", import("../languages/index.js"));
+  const languages = importPart("gpt2-languages.js", import("../model/convert/languages.js"));
   const tokenizer = await (await languages).readLanguageTokenizer(others, vocabSizeOf(config));
   engine.loadBegin(config, "", "", { ...options, tokenizer: { tokens: tokenizer.tokens } });
   engine.useTokenizer(tokenizer);

@@ -1,5 +1,5 @@
 // The engine in WebAssembly: wraps engine/api/api.h in JavaScript types. No other file uses pointers.
-import type { LanguageTokenizer, TextEnds } from "../languages/index.js";
+import type { LanguageTokenizer, TextEnds } from "../model/convert/languages.js";
 import { Gpt2Error, WorkerError } from "../shared/errors.js";
 import type { Token, TokenLogprob } from "../shared/types.js";
 import {
@@ -7,7 +7,7 @@ import {
   type Allocator,
   type ModuleFactory,
   type ThreadStart,
-} from "../shared/wasm-instance.js";
+} from "../model/wasm-instance.js";
 import { toJson } from "./json.js";
 
 type StartFunction = (

@@ -1,8 +1,8 @@
 // The engine's helper threads, each in its own worker. A failure costs only that thread: the remaining threads share the
 // engine's loops.
 import { trustedScriptUrl } from "../shared/script-address.js";
-import type { ThreadStart } from "../shared/wasm-instance.js";
-import { threadName } from "../shared/wasm-module.js";
+import type { ThreadStart } from "../model/wasm-instance.js";
+import { threadName } from "../model/wasm-module.js";
 import type { Engine } from "./engine.js";
 
 /** A global scope that supports workers. */

@@ -7,7 +7,7 @@ import { importAsItIs } from "./import-as-it-is.js";
 declare const gpt2Module: string;
 
 export async function readLanguageTokenizer(
-  ...args: Parameters<typeof import("../languages/index.js").readLanguageTokenizer>
+  ...args: Parameters<typeof import("../model/convert/languages.js").readLanguageTokenizer>
 ) {
   const address = new URL("gpt2-languages.js", gpt2Module).href;
   const languages = await importAsItIs(address).catch((error: unknown) => {
@@ -17,5 +17,5 @@ export async function readLanguageTokenizer(
       `the model's tokenizer needs gpt2-languages.js, which cannot be loaded from ${address} (${reason}): put the file there`,
     );
   });
-  return (languages as typeof import("../languages/index.js")).readLanguageTokenizer(...args);
+  return (languages as typeof import("../model/convert/languages.js")).readLanguageTokenizer(...args);
 }

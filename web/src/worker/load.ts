@@ -1,34 +1,29 @@
 // Loads a model: chooses the engine's build, allocates its memory, and streams the weights in.
-import { loadPieces, loadWhole, type WeightSink } from "../loader/load-weights.js";
-import type { ModelSource } from "../loader/model-source.js";
-import { parseJson } from "../loader/parse-json.js";
-import { NetworkPieces } from "../loader/piece-source.js";
-import { readText } from "../loader/read-text.js";
-import { sha256 } from "../loader/sha256.js";
-import type { RetryOptions } from "../loader/steady-fetch.js";
+import type { WeightSink } from "../model/load-weights.js";
+import { parseJson } from "../model/parse-json.js";
+import { hasOtherIndex, openModel, type Opened } from "../model/pipeline.js";
+import type { ModelSource } from "../model/sources/model-source.js";
+import type { RetryOptions } from "../model/sources/steady-fetch.js";
 import { LoadError } from "../shared/errors.js";
 import { usualStallMs, type LoadRequest, type LoadResult, type ThreadChoice } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { followingController, unlessAborted } from "../shared/unless-aborted.js";
-import type { ThreadStart } from "../shared/wasm-instance.js";
+import type { ThreadStart } from "../model/wasm-instance.js";
 import { beginLoad } from "./begin-load.js";
 import { EarlyPrefill } from "./early-prefill.js";
 import type { Engine } from "./engine.js";
 import { gatherThreads, threadNotice } from "./helper-threads.js";
 import { reportTo } from "./load-report.js";
 import { planMemory } from "./memory-plan.js";
-import {
-  checkWeights,
-  hasOtherIndex,
-  openWhole,
-  readDefaults,
-  readIndex,
-  readTokenizer,
-  weightsFile,
-  type LoadState,
-} from "./model-files.js";
 import { fetchBuild, findBuild, startEngine, type BuildSource } from "./start-engine.js";
 import { chooseThreads, chooseVariant, type Features } from "./variants.js";
+
+/** What a load has opened and started so far. */
+interface LoadState extends Opened {
+  engine?: Engine;
+  /** Settles when no other engine can still start. */
+  begun?: Promise<unknown>;
+}
 
 /** Assumed for a converted file without an index whose host does not state its size. */
 const unknownSize = 512 * 1024 * 1024;
@@ -64,6 +59,17 @@ type EngineInfo = Omit<
   warnings?: string[];
   kernels: ModelInfo["simd"];
 };
+
+/** Throws if a model is already converted to another format than the requested one. */
+export function checkWeights(config: unknown, wanted: LoadRequest["weights"]): void {
+  const { quantization_config: made } = Object(config) as { quantization_config?: { weights?: unknown } };
+  const found = made?.weights === "f16" ? "f32" : made?.weights; // the engine widens it
+  if (wanted === undefined || typeof found !== "string" || found === wanted) return;
+  throw new LoadError(
+    "unsupported",
+    `weights is "${wanted}", but the model is already converted to ${found}: leave out the option, or load the original model`,
+  );
+}
 
 /**
  * Loads a model. weights.json itself has no hash. If a file does not match it, weights.json is fetched again, bypassing all
@@ -104,31 +110,13 @@ async function loadOnce(
   const fetchOne = (variant: Variant) => fetchBuild(builds, variant, signal, patience);
   const finding = findBuild(chosen.variant, fetchOne);
   finding.catch(() => {}); // awaited below, once there is a source
-  const open = async (wanted: LoadRequest) => {
-    const source = await around.openSource(wanted, patience);
-    const coming = readIndex(source, signal, seen);
-    const parts = Promise.all([
-      finding,
-      readText(source, "config.json", signal, coming),
-      readTokenizer(source, signal, coming),
-      readDefaults(source, signal, coming),
-    ]);
-    parts.catch(() => {}); // awaited below, if the index exists
-    return { source, coming, parts };
-  };
-  const first = await open(request);
-  let { source, parts } = first;
-  const index = await first.coming;
-  if (!index) await parts; // a missing folder is reported by its config.json first
-  // A folder without an index is converted while it is read, as on the Hub, unless that was done before.
-  if (!index && !source.weights) ({ source, parts } = await open({ ...request, weights: "q8" }));
-  const file = index ? undefined : await openWhole(source, parts, signal);
-  const weightBytes = (index?.size ?? file?.size) || unknownSize;
-  const totalBytes = (file?.made ? file.made.totalBytes : (index?.size ?? file?.size)) ?? 0;
-  report.set({ stage: "download", totalBytes });
+  const open = (wanted: LoadRequest) => around.openSource(wanted, patience);
+  const model = await openModel(request, open, signal, seen);
+  const weightBytes = model.weightBytes || unknownSize;
+  report.set({ stage: "download", totalBytes: model.bytesToRead ?? 0 });
 
   const begin = async () => {
-    const [found, config, tokenizer, generationConfig] = await parts;
+    const [found, { config, tokenizer, generationConfig }] = await Promise.all([finding, model.texts]);
     report.beginRate();
     const parsed = parseJson(config, "config.json");
     checkWeights(parsed, request.weights);
@@ -159,8 +147,7 @@ async function loadOnce(
     }),
     onBytes: report.onBytes,
   };
-  if (index) await loadPieces(new NetworkPieces(source, sha256), index, sink, signal);
-  if (file) await loadWhole(file, weightsFile, sink, signal);
+  await model.feed(sink);
   const { engine, early, choice, variant, notice } = await begun;
   await early.end();
   signal.throwIfAborted();
@@ -169,11 +156,11 @@ async function loadOnce(
   const { kernels, warnings = [], ...rest } = engine.call("_gpt2_load_end") as EngineInfo;
   const info: ModelInfo = {
     ...rest,
-    source: source.id ?? null,
+    source: model.source.id ?? null,
     variant,
     simd: kernels,
     memoryBytes: engine.memoryBytes,
-    notStored: (source.notStored && (await unlessAborted(source.notStored(), signal))) ?? null,
+    notStored: (model.source.notStored && (await unlessAborted(model.source.notStored(), signal))) ?? null,
     warnings,
     notice: threadNotice(gathered, wanted) ?? notice ?? chosen.notice,
   };

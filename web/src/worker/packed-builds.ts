@@ -2,7 +2,7 @@
 import { failureOf } from "../shared/failures.js";
 import { inflate } from "../shared/inflate.js";
 import type { Variant } from "../shared/types.js";
-import { createModule } from "../shared/wasm-module.js";
+import { createModule } from "../model/wasm-module.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
 
 /** The packed code of each build, from web/scripts/pack.mjs. */

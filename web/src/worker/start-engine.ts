@@ -1,10 +1,10 @@
 // Starts a build of the engine: fetches its script and code, and allocates its memory.
-import type { RetryOptions } from "../loader/steady-fetch.js";
+import type { RetryOptions } from "../model/sources/steady-fetch.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type { Variant } from "../shared/types.js";
 import { Engine } from "./engine.js";
-import type { ModuleFactory, ThreadStart } from "../shared/wasm-instance.js";
+import type { ModuleFactory, ThreadStart } from "../model/wasm-instance.js";
 import type { MemoryPlan } from "./memory-plan.js";
 
 /** The script of a build. */

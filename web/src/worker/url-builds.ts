@@ -1,7 +1,7 @@
 // The engine's builds as files on a static host.
-import { checkFile } from "../loader/check-file.js";
-import { chunksOf, fetchFile } from "../loader/model-source.js";
-import { Attempt, steadyFetch, type RetryOptions } from "../loader/steady-fetch.js";
+import { checkFile } from "../model/check-file.js";
+import { chunksOf, fetchFile } from "../model/sources/model-source.js";
+import { Attempt, steadyFetch, type RetryOptions } from "../model/sources/steady-fetch.js";
 import { LoadError, reasonOf } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { joined } from "../shared/joined.js";
@@ -11,7 +11,7 @@ import { asOwnScript, isCrossOrigin } from "../shared/script-address.js";
 import type { Variant } from "../shared/types.js";
 import type { BuildAddresses } from "./addresses.js";
 import { importAsItIs } from "./import-as-it-is.js";
-import type { ModuleFactory } from "../shared/wasm-instance.js";
+import type { ModuleFactory } from "../model/wasm-instance.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
 
 export class UrlBuilds implements BuildSource {

@@ -3,7 +3,7 @@
 import { expect, it, vi } from "vitest";
 import { marker, pageEnding } from "../../../../web/page/parts/save-file/one-file.mjs";
 import { save } from "../../../../web/page/parts/save-file/saving.js";
-import { sha256 } from "../../../../web/src/loader/sha256.js";
+import { sha256 } from "../../../../web/src/model/sha256.js";
 
 it("a host's page in place of a missing file is not saved as a file of the model", async () => {
   const start = `<html>${marker}</html>`;

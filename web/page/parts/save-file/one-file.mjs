@@ -9,7 +9,7 @@ export const pageEnding = (/** @type {string} */ sha256) => `<!-- ${sha256} -->\
 const pageEndingLength = pageEnding("0".repeat(64)).length;
 
 /**
- * Larger files are not listed: see largestPiece in web/src/loader/weights-index.ts. A listed file is held in memory
+ * Larger files are not listed: see largestPiece in web/src/model/weights-index.ts. A listed file is held in memory
  * as a whole and verified.
  */
 const mostListedBytes = 64 << 20;

@@ -7,8 +7,8 @@ import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/editor.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { textFile } from "../../library/text-in-page.js";
-import { isPage } from "../../../src/loader/model-source.js";
-import { sha256 } from "../../../src/loader/sha256.js";
+import { isPage } from "../../../src/model/sources/model-source.js";
+import { sha256 } from "../../../src/model/sha256.js";
 
 /** Receives the file piece by piece. */
 interface Target {

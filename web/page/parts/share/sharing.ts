@@ -1,6 +1,6 @@
 // Links to a text. Opening one shows the text. If the model's last run is still in it, the same model writes it
 // again, and the page shows whether the result is the same.
-import { sha256 } from "../../../src/loader/sha256.js";
+import { sha256 } from "../../../src/model/sha256.js";
 import { onPress } from "../../dom/buttons.js";
 import { isOfFiles } from "../../models/model-address.js";
 import { queryOf } from "../../models/named-model.js";
