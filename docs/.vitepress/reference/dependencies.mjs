@@ -56,7 +56,10 @@ function projectEdges() {
 }
 
 /** Whether one can get `from` one folder `to` another over `edges`, but not by the direct one. */
-function followsFromOthers(/** @type {[string, string]} */ [from, to], /** @type {[string, string][]} */ edges) {
+function followsFromOthers(
+  /** @type {[string, string]} */ [from, to],
+  /** @type {[string, string][]} */ edges,
+) {
   const seen = new Set([from]);
   for (const at of seen)
     for (const [one, other] of edges) if (one === at && (one !== from || other !== to)) seen.add(other);
