@@ -104,7 +104,7 @@ export async function openModel(
     return { source, texts, weightBytes: index.size, bytesToRead: index.size, feed };
   }
   await texts; // a missing folder is reported by its config.json first
-  if (!source.weights) {
+  if (!source.weights && !request.weights) {
     return openModel({ ...request, weights: "q8" }, open, signal, opened).catch((error: unknown) => {
       if (!isMissing(error)) throw error;
       throw new LoadError(error.code, `there is no ${indexFile}; without it, ${error.message}`);
