@@ -96,6 +96,15 @@ class Mapped final : public TextStep {
  public:
   explicit Mapped(CharsMap map) : map_(std::move(map)) {}
   Result<std::string> Apply(std::string text) const override { return map_.Apply(text); }
+  // As in `tokenizers`, the first character that is left begins where the text did. Metaspace
+  // therefore still finds it at the start.
+  Status ApplyTo(AlignedText& text) const override {
+    const std::size_t begin = text.PlaceOf(0, 1).begin;
+    GPT2_TRY(TextStep::ApplyTo(text));
+    const std::size_t first = text.places.empty() ? 0 : ReadUtf8(text.text).size;
+    for (std::size_t i = 0; i < first; ++i) text.places[i].begin = begin;
+    return Done{};
+  }
 
  private:
   CharsMap map_;

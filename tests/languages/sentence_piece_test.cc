@@ -139,6 +139,11 @@ TEST(SentencePiece, ACharacterMapNormalizesTheText) {
   // As in `tokenizers`, a grapheme of less than six bytes is looked up as a whole.
   EXPECT_EQ(EncodedBy(tokenizer, wide_a + "B" + mark), (Ids{5}));
   EXPECT_EQ(EncodedBy(tokenizer, wide_a + "B" + mark + mark + mark), (Ids{5, 0}));
+  // What follows a removed start is still the first word.
+  const auto first = ReadModel(ModelFile("", BytesField(2, map)), R"({"legacy": false})");
+  EXPECT_EQ(EncodedBy(first, "\x01\x01" + wide_a + "B"), (Ids{5}));
+  EXPECT_EQ(EncodedBy(first, "<s>\x01" + wide_a + "B"), (Ids{1, 6, 7}));
+  EXPECT_EQ(EncodedBy(first, "\x01"), (Ids{}));
 }
 
 TEST(SentencePiece, AModelThatIsNotUnigramIsRefusedByName) {
