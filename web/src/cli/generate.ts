@@ -1,7 +1,7 @@
 // `gpt2-wasm generate MODEL TEXT`: writes the continuation of a text to standard output.
 import { readChoice } from "../client/arguments.js";
 import { loadModel } from "../node/index.js";
-import { numberOptionNames, numberOptions, type NumberOptionName } from "../shared/number-options.js";
+import { numberOptionNames, numberOptions, type NumberOptionName } from "../shared/generate-options.js";
 import type { SourceRequest } from "../shared/protocol.js";
 import type { GenerateOptions } from "../shared/types.js";
 import type { Command, Option, Values } from "./command.js";

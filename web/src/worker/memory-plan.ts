@@ -1,4 +1,5 @@
 // Estimates how much memory a model needs, so that the engine's memory has the right size.
+import { mostContinuations } from "../shared/generate-options.js";
 
 const pageBytes = 65536;
 const largestBytes = 4 * 1024 ** 3; // the limit of 32-bit WebAssembly
@@ -48,8 +49,6 @@ function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
   return known ? weights : "f16"; // the largest factor, if the format is unknown
 }
 
-/** Continuations of one generation, each with its own cache: kMostContinuations in engine/generate/options.h. */
-const mostContinuations = 16;
 /** Tokens in one forward pass: kMaxBatch in engine/model/forward.h. */
 const maxBatch = 64;
 /** Tokens whose logits are computed together: kLogitTokens in engine/generate/context.h. */
