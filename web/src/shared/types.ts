@@ -1,4 +1,5 @@
 // The public types of the module. Sizes are in bytes, times in milliseconds, and logarithms natural.
+import type { KvFormat, WeightFormat } from "./formats.js";
 import type { GenerateOptions, GenerationDefaults } from "./generate-options.js";
 
 export type { GenerateOptions, GenerationDefaults };
@@ -240,9 +241,9 @@ export interface ModelInfo {
   /** Number of its weights. */
   parameters: number;
   /** Format of the weights in memory. */
-  weights: "q4" | "q8" | "f32";
+  weights: WeightFormat;
   /** Format of the KV cache. */
-  kv: "q8" | "f32";
+  kv: KvFormat;
   /** Bytes of the weights in memory. */
   weightBytes: number;
   /** Bytes of KV cache, activations and logits. */
@@ -272,7 +273,7 @@ export interface StoredModel {
   /** The absolute URL of its folder, or its id on a hub. */
   id: string;
   /** The format that it was converted to while it downloaded; null if it was stored unchanged. */
-  weights: "q8" | "q4" | "f32" | null;
+  weights: WeightFormat | null;
   /** Stored bytes of the model. Models share equal files, and each counts them in full. */
   bytes: number;
   /** Bytes of all its files. */
