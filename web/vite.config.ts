@@ -138,6 +138,20 @@ export const __vitePreload = (bring, styles = [], base) =>
   Promise.all([bring(), ...styles.map((style) => fetchStyle(new URL(style, base).href))]).then(([part]) => part);
 `;
 
+/** Of the table of options, the page needs only what it shows itself. */
+function optionsOfPage(): Plugin {
+  return {
+    name: "options-of-page",
+    apply: "build",
+    enforce: "pre",
+    load(id) {
+      if (!id.endsWith("/engine/generate/options.json")) return null;
+      const rows = JSON.parse(readFileSync(id, "utf8")) as { name: string; page?: object }[];
+      return JSON.stringify(rows.map(({ name, page }) => ({ name, page })));
+    },
+  };
+}
+
 function smallPreload(): Plugin {
   return {
     name: "small-preload",
@@ -319,6 +333,7 @@ export default defineConfig({
     usePackagedModules(),
     copyStaticParts(),
     changePackages(),
+    optionsOfPage(),
     smallPreload(),
     plainStylesheet(),
     shortHtml(),

@@ -14,8 +14,6 @@
 namespace gpt2 {
 namespace {
 
-constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScript number
-
 template <typename T>
 void Set(GenerateOptions& options, T GenerateOptions::* field, double value) {
   options.*field = static_cast<T>(value);
@@ -25,54 +23,23 @@ void Set(GenerateOptions& options, T GenerateOptions::* field, double value) {
   }
 }
 
-#define GPT2_NUMBER(name, hub_name, is_whole, least, most, field, help)              \
+constexpr NumberOption kNumbers[] = {
+#define GPT2_NUMBER(name, field, type, hub_name, least, most, initial, help)         \
   {name,                                                                             \
    hub_name,                                                                         \
-   is_whole,                                                                         \
+   std::is_integral_v<type>,                                                         \
    least,                                                                            \
    most,                                                                             \
    help,                                                                             \
    [](GenerateOptions& o, double value) { Set(o, &GenerateOptions::field, value); }, \
-   [](const GenerateOptions& o) { return static_cast<double>(o.field); }}
-
-constexpr NumberOption kNumbers[] = {
-    GPT2_NUMBER("maxNewTokens", "max_new_tokens", true, 0, kMostTokens, max_new_tokens,
-                "Generate at most this many tokens"),
-    GPT2_NUMBER("temperature", "temperature", false, 0, 100, temperature,
-                "Randomness: 0 takes the most probable token, 1 samples as the model predicts"),
-    GPT2_NUMBER("topK", "top_k", true, 0, kMostTokens, top_k,
-                "Keep this many of the most probable tokens; 0 keeps all"),
-    GPT2_NUMBER("topP", "top_p", false, 0, 1, top_p,
-                "Keep the fewest tokens with this much probability together; 1 keeps all"),
-    GPT2_NUMBER("minP", "min_p", false, 0, 1, min_p,
-                "Keep tokens with at least this share of the top token's probability; 0 keeps all"),
-    GPT2_NUMBER("typicalP", "typical_p", false, 0, 1, typical_p,
-                "Keep the tokens closest to the expected surprise, with this much probability "
-                "together; 1 keeps all"),
-    GPT2_NUMBER("noRepeatNgramSize", "no_repeat_ngram_size", true, 0, kMostTokens,
-                no_repeat_ngram_size,
-                "Never generate the same sequence of this many tokens twice; 0 allows repetition"),
-    GPT2_NUMBER("repetitionPenalty", "repetition_penalty", false, 0.01, 100, repetition_penalty,
-                "Above 1, make tokens of the text so far less likely"),
-    GPT2_NUMBER("n", "", true, 1, kMostContinuations, n,
-                "Generate this many continuations at once, with the seeds SEED, SEED + 1, ..."),
-    GPT2_NUMBER("seed", "", true, 0, kMostExact, seed, "The same seed gives the same text"),
-    GPT2_NUMBER("logprobs", "", true, 0, 100, logprobs, "Alternatives to report with each token"),
+   [](const GenerateOptions& o) { return static_cast<double>(o.field); }},
+#include "generated/options.inc"
 };
 
-#undef GPT2_NUMBER
-
 constexpr FlagOption kFlags[] = {
-    {"lookup", "Do not draft tokens from earlier text: the same output, but more slowly", true,
-     [](GenerateOptions& o, bool on) { o.lookup = on; }},
-    {"heal", "Complete the last word of the prompt: write its last tokens again", false,
-     [](GenerateOptions& o, bool on) { o.heal = on; }},
-    {"ignoreEos", "Continue after the end-of-text token", false,
-     [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},
-    {"strict", "Refuse a text that does not fit the context instead of cutting it", false,
-     [](GenerateOptions& o, bool on) { o.strict = on; }},
-    {"allowSpecial", "Read <|endoftext|> in the prompt as the token, not as text", false,
-     [](GenerateOptions& o, bool on) { o.allow_special = on; }},
+#define GPT2_FLAG(name, field, initial, help) \
+  {name, help, initial, [](GenerateOptions& o, bool on) { o.field = on; }},
+#include "generated/options.inc"
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The options of a generation, with names, ranges and defaults in one list.
+// The options of a generation.
 #pragma once
 
 #include <cstddef>
@@ -13,39 +13,31 @@
 
 namespace gpt2 {
 
-// Filters apply in the order of Hugging Face transformers (generation/utils.py,
-// _get_logits_processor): repetition penalty, no-repeat n-grams, temperature, top-k, top-p, min-p,
-// typical-p.
+// The numbers and flags are those of options.json, which documents them. Filters apply in the order
+// of Hugging Face transformers (generation/utils.py, _get_logits_processor). Repetition penalty and
+// no-repeat n-grams come first, then the others in the order of the table.
 struct GenerateOptions {
-  std::size_t max_new_tokens = 64;
-  std::size_t max_length = 0;  // limit for prompt and new tokens, set by a model; 0: no limit
-  double temperature = 0.8;    // logits / temperature; 0: always the most probable token
-  std::size_t top_k = 40;      // keep the k most probable; 0: all (Fan et al. 2018)
-  double top_p = 0.95;         // keep the fewest with this much probability (Holtzman et al. 2020)
-  double min_p = 0.0;  // keep those with min_p of the top one's probability (Nguyen et al. 2024)
-  double typical_p = 1.0;  // keep the tokens closest to the expected surprise, up to this much
-                           // probability (Meister et al. 2022)
-  std::size_t no_repeat_ngram_size = 0;  // write no run of this many tokens twice; 0: allow all
-  double repetition_penalty =
-      1.0;  // seen tokens: positive logits / p, negative * p (Keskar et al. 2019)
-  std::uint64_t seed = 0;
-  std::size_t logprobs = 0;       // number of alternatives to report with each token
-  std::size_t n = 1;              // continuations to write, at most kMostContinuations
-  bool lookup = true;             // draft from the text so far; gives the same tokens sooner
-  bool heal = false;              // rewrite the end of the prompt's last word: see TokenHealer
-  bool ignore_eos = false;        // continue after the end-of-text token
-  bool strict = false;            // refuse what does not fit the context instead of cutting it
-  bool allow_special = false;     // "<|endoftext|>" in the prompt is the token, not text
+#define GPT2_NUMBER(name, field, type, hub_name, least, most, initial, help) type field = initial;
+#define GPT2_FLAG(name, field, initial, help) bool field = initial;
+#include "generated/options.inc"
+  std::size_t max_length = 0;     // limit for prompt and new tokens, set by a model; 0: no limit
   std::vector<std::string> stop;  // end before any of these
   std::vector<std::int32_t> eos_token_ids;  // end the text; empty: those of the model's config
 };
 
-// The limit for n. The last logits of so many continuations fit Context::kLogitTokens.
-inline constexpr std::size_t kMostContinuations = 16;
+// The largest value of each numeric option.
+struct Most {
+#define GPT2_NUMBER(name, field, type, hub_name, least, most, initial, help) \
+  static constexpr type field = most;
+#include "generated/options.inc"
+};
+
+// The last logits of so many continuations fit Context::kLogitTokens.
+inline constexpr std::size_t kMostContinuations = Most::n;
 
 // The limit for every number of tokens in a request. It equals the largest vocabulary
 // (kMostVocabulary in format/config_json.h), and is more than any text needs.
-inline constexpr double kMostTokens = 1 << 24;
+inline constexpr double kMostTokens = Most::max_new_tokens;
 
 // A numeric option from `least` to `most`; whole numbers only if `is_whole`.
 struct NumberOption {

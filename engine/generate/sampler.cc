@@ -55,18 +55,15 @@ void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Can
 }
 
 Sampler::Sampler(const GenerateOptions& options, std::size_t vocab_size)
-    : temperature_(options.temperature),
+    : options_(options),
       top_k_(options.top_k == 0 ? vocab_size : std::min(options.top_k, vocab_size)),
-      top_p_(options.top_p),
-      min_p_(options.min_p),
-      typical_p_(options.typical_p),
       ngram_size_(options.no_repeat_ngram_size),
       repetition_penalty_(static_cast<float>(options.repetition_penalty)),
       random_(options.seed),
       seen_(vocab_size) {
   candidates_.reserve(vocab_size);
   weights_.reserve(vocab_size);
-  if (typical_p_ < 1.0) surprises_.reserve(vocab_size);
+  if (options_.typical_p < 1.0) surprises_.reserve(vocab_size);
 }
 
 void Sampler::Accept(std::int32_t id) {
@@ -123,7 +120,7 @@ void Sampler::BanRepeats() {
 
 std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
   const std::span<const float> logits = Penalize(raw_logits);
-  if (temperature_ == 0.0) {
+  if (options_.temperature == 0.0) {
     SelectTop(logits, 1, candidates_);
     return candidates_[0].id;
   }
@@ -136,13 +133,13 @@ std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
     }
   }
   best_logit_ = std::min_element(candidates_.begin(), candidates_.end(), RanksBefore)->logit;
-  if (top_p_ < 1.0) KeepTopP();
+  if (options_.top_p < 1.0) KeepTopP();
   return Draw();
 }
 
 // Relative to the best one, and divided by the temperature.
 double Sampler::ScaledLogit(const Candidate& candidate) const {
-  return static_cast<double>(candidate.logit - best_logit_) / (temperature_ * scale_);
+  return static_cast<double>(candidate.logit - best_logit_) / (options_.temperature * scale_);
 }
 
 double Sampler::WeightOf(const Candidate& candidate) const {
@@ -164,7 +161,7 @@ void Sampler::KeepTopP() {
     std::pop_heap(candidates_.begin(), heap_end, ranks_behind);
     --heap_end;
     kept += WeightOf(*heap_end);
-  } while (heap_end != candidates_.begin() && kept < top_p_ * total);
+  } while (heap_end != candidates_.begin() && kept < options_.top_p * total);
   candidates_.erase(candidates_.begin(), heap_end);
   std::reverse(candidates_.begin(), candidates_.end());
 }
@@ -192,7 +189,7 @@ double Sampler::KeepTypical(double total) {
   double last = 0;
   auto heap_end = surprises_.end();
   while (heap_end != surprises_.begin() &&
-         (kept == 0 || kept < typical_p_ * total || surprises_.front().distance == last)) {
+         (kept == 0 || kept < options_.typical_p * total || surprises_.front().distance == last)) {
     std::pop_heap(surprises_.begin(), heap_end, is_farther);
     --heap_end;
     last = heap_end->distance;
@@ -207,18 +204,18 @@ std::int32_t Sampler::Draw() {
   double total = 0;
   for (const Candidate& candidate : candidates_) {
     const double weight = WeightOf(candidate);
-    weights_.push_back(weight < min_p_ ? 0.0 : weight);  // the best weighs 1
+    weights_.push_back(weight < options_.min_p ? 0.0 : weight);  // the best weighs 1
     total += weights_.back();
   }
-  if (typical_p_ < 1.0) total = KeepTypical(total);
+  if (options_.typical_p < 1.0) total = KeepTypical(total);
   double unit = random_.NextUnit();
   return candidates_[Pick(total, unit)].id;
 }
 
 std::size_t Sampler::Choose(std::vector<double> logprobs,
                             FunctionRef<bool(std::size_t)> is_allowed) {
-  const double temperature = std::max(temperature_, std::numeric_limits<double>::min());
-  double unit = temperature_ > 0 ? random_.NextUnit() : 0;
+  const double temperature = std::max(options_.temperature, std::numeric_limits<double>::min());
+  double unit = options_.temperature > 0 ? random_.NextUnit() : 0;
   while (true) {
     const double best = *std::ranges::max_element(logprobs);
     weights_.clear();

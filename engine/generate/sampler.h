@@ -54,11 +54,8 @@ class Sampler {
   std::int32_t Draw();
   std::size_t Pick(double total, double& unit) const;
 
-  double temperature_;
-  std::size_t top_k_;
-  double top_p_;
-  double min_p_;
-  double typical_p_;
+  GenerateOptions options_;
+  std::size_t top_k_;  // at most the number of tokens
   std::size_t ngram_size_;
   float repetition_penalty_;
   Random random_;

@@ -8,6 +8,7 @@
 
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "engine/generate/options.h"
 #include "tests/support/has.h"
 
 namespace gpt2 {
@@ -28,34 +29,34 @@ std::string ErrorOf(const std::string& file) {
   return options.ok() ? "" : options.error().message;
 }
 
-const Json kOurs = {{"maxNewTokens", 64},
-                    {"temperature", 0.8},
-                    {"topK", 40},
-                    {"topP", 0.95},
-                    {"minP", 0},
-                    {"typicalP", 1},
-                    {"noRepeatNgramSize", 0},
-                    {"repetitionPenalty", 1}};
+// The defaults without a file.
+Json Ours() {
+  Json ours = Json::object();
+  for (const NumberOption& option : NumberOptions()) {
+    if (!option.hub_name.empty()) ours[std::string(option.name)] = option.get({});
+  }
+  return ours;
+}
+
+TEST(GenerationConfig, EachOptionOfTheHubIsSetByItsName) {
+  for (const NumberOption& option : NumberOptions()) {
+    if (option.hub_name.empty()) continue;
+    Json expected = Ours();
+    expected[std::string(option.name)] = option.most;
+    EXPECT_EQ(DefaultsOf(Json{{option.hub_name, option.most}}.dump()), expected) << option.name;
+  }
+}
 
 // What each file changes in the defaults.
-TEST(GenerationConfig, EachKeySetsItsOption) {
+TEST(GenerationConfig, KeysSetOptions) {
   const std::pair<const char*, Json> files[] = {
       {"{}", Json::object()},
       // GPT-2's own file on the Hub.
       {R"({"_from_model_config": true, "bos_token_id": 50256, "eos_token_id": 50256,
            "transformers_version": "4.26.0.dev0"})",
        Json::object()},
-      {R"({"max_new_tokens": 7, "temperature": 0.5, "top_k": 0, "top_p": 0.9, "min_p": 0.05,
-           "typical_p": 0.6, "no_repeat_ngram_size": 3, "repetition_penalty": 1.2,
-           "do_sample": true})",
-       {{"maxNewTokens", 7},
-        {"temperature", 0.5},
-        {"topK", 0},
-        {"topP", 0.9},
-        {"minP", 0.05},
-        {"typicalP", 0.6},
-        {"noRepeatNgramSize", 3},
-        {"repetitionPenalty", 1.2}}},
+      {R"({"max_new_tokens": 7, "temperature": 0.5, "do_sample": true})",
+       {{"maxNewTokens", 7}, {"temperature", 0.5}}},
       // Null values and unknown keys are ignored.
       {R"({"temperature": null, "top_k": null, "do_sample": null, "num_beams": 4, "seed": -1,
            "n": 99, "logprobs": "x", "": -1})",
@@ -67,7 +68,7 @@ TEST(GenerationConfig, EachKeySetsItsOption) {
       {R"({"max_length": 50, "max_new_tokens": 20})", {{"maxNewTokens", 20}}},
       {R"({"max_length": 50, "max_new_tokens": null})", {{"maxNewTokens", 50}, {"maxLength", 50}}}};
   for (const auto& [file, changes] : files) {
-    Json expected = kOurs;
+    Json expected = Ours();
     expected.update(changes);
     EXPECT_EQ(DefaultsOf(file), expected) << file;
   }

@@ -1,7 +1,7 @@
 // Draws links as a stranger may write them: addresses of models, and texts.
 import { deflateRawSync } from "node:zlib";
 import * as fc from "fast-check";
-import { numberOptionNames } from "../../web/src/shared/number-options.js";
+import { numberOptionNames } from "../../web/src/shared/generate-options.js";
 import { mostly, textOf } from "../web/properties/any-text.js";
 
 const schemes = "https: http: HtTpS: hf: blob: data: javascript: file: ftp: about:";

@@ -23,16 +23,5 @@ TEST(Options, OnlyValuesInTheRangeAreSet) {
   }
 }
 
-TEST(Options, EachFlagSetsItsField) {
-  GenerateOptions on, off;
-  for (const FlagOption& flag : FlagOptions()) {
-    flag.set(on, true);
-    flag.set(off, false);
-    EXPECT_EQ(flag.is_on, flag.name == "lookup") << flag.name;
-  }
-  EXPECT_TRUE(on.lookup && on.heal && on.ignore_eos && on.strict && on.allow_special);
-  EXPECT_FALSE(off.lookup || off.heal || off.ignore_eos || off.strict || off.allow_special);
-}
-
 }  // namespace
 }  // namespace gpt2

@@ -145,7 +145,7 @@ TEST_F(SessionTest, SuspendedGenerationsAreUnaffectedByOtherWork) {
   const auto prompt = Ids(40);
   for (const std::size_t n : {1, 3}) {
     for (const bool lookup : {true, false}) {
-      GenerateOptions options{.max_new_tokens = 30, .temperature = 2, .seed = 5, .n = n};
+      GenerateOptions options{.max_new_tokens = 30, .temperature = 2, .n = n, .seed = 5};
       options.lookup = lookup;
       options.logprobs = 2;
       std::vector<std::vector<GeneratedToken>> expected(n), found(n);

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, describe } from "vitest";
-import type { ConvertedWeights } from "../../web/src/model/convert/converter.js";
+import type { StoredFormat } from "../../web/src/shared/formats.js";
 import type { ModelSource } from "../../web/src/model/sources/model-source.js";
 import { readText } from "../../web/src/model/sources/read-text.js";
 import { seededTensors } from "../compare/seeded-model.mjs";
@@ -181,7 +181,7 @@ const folder = (files: Files, statesSize = true) =>
   new MemorySource({ "config.json": data("config.json"), ...files }, { statesSize });
 const bin = (name: string) => ({ "pytorch_model.bin": data(name) });
 const safetensors = { "model.safetensors": data("model.safetensors") };
-const read = (inner: ModelSource, weights: ConvertedWeights = "q8", from = 0) =>
+const read = (inner: ModelSource, weights: StoredFormat = "q8", from = 0) =>
   readWeights(sourceOf(inner, { weights }), from);
 
 const several = [

@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { ConvertedWeights } from "../../web/src/model/convert/converter.js";
+import { storedFormats, type StoredFormat } from "../../web/src/shared/formats.js";
 import { readText } from "../../web/src/model/sources/read-text.js";
 import { json, scratch, tiny } from "../weights_tools/tool.js";
 import { filesOf, makeAdapter, merge, randomTensor } from "./support/adapter.js";
@@ -21,7 +21,7 @@ import { randomFrom } from "./support/gguf.js";
 import { MemorySource } from "./support/memory-source.js";
 import { readSafetensors, writeSafetensors } from "./support/safetensors.js";
 
-const formats: ConvertedWeights[] = ["f32", "f16", "q8", "q4"];
+const formats = storedFormats;
 const models = readdirSync(tiny);
 const { signal } = new AbortController();
 
@@ -30,7 +30,7 @@ const folder = (model = "tied") => ({ "config.json": configOf(model), "model.saf
 const tensors = readSafetensors(hubFile());
 
 /** The native tool's output. */
-function natively(model: string, weights: ConvertedWeights) {
+function natively(model: string, weights: StoredFormat) {
   const out = join(scratch, `${model}-${weights}`);
   const options = ["--weights", weights, "--calibration-tokens", "0", "--force", "--json"];
   json(["convert", join(tiny, model), out, ...options]);

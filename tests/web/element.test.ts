@@ -1,7 +1,6 @@
 // The parts of the elements that need no browser; tests/e2e/element.spec.ts has the rest.
-import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { callAttributes, propertyOf, readCall, readLoadOptions } from "../../web/src/element/attributes.js";
+import { propertyOf, readCall, readLoadOptions } from "../../web/src/element/attributes.js";
 import { firstWord } from "../../web/src/element/first-word.js";
 import { Gpt2Autocomplete, Gpt2Writer } from "../../web/src/element/classes.js";
 import { customElementsManifest } from "../../web/scripts/custom-elements.mjs";
@@ -55,19 +54,6 @@ it("custom-elements.json describes every attribute, event, part and property", (
   for (const { attributes, events, cssParts, cssProperties } of elements.values()) {
     for (const { name, description } of [...attributes, ...events, ...cssParts, ...cssProperties])
       expect(description, name).toMatch(/\w/);
-  }
-});
-
-it("both elements and docs/reference/elements.md describe each attribute that sets an option", () => {
-  const page = readFileSync(new URL("../../docs/reference/elements.md", import.meta.url), "utf8");
-  const documented = [...page.matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
-  expect(documented).toEqual(expect.arrayContaining(callAttributes));
-  const { declarations = [] } = customElementsManifest().modules[0] ?? {};
-  for (const { name, attributes } of declarations) {
-    expect(
-      attributes.map((each) => each.name),
-      name,
-    ).toEqual(expect.arrayContaining(callAttributes));
   }
 });
 

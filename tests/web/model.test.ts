@@ -1,6 +1,6 @@
 // The messages of a model's methods, and the results that they make of the answers.
 import { expect, it, vi } from "vitest";
-import { generateOptionNames } from "../../web/src/client/arguments.js";
+import { generateOptionNames } from "../../web/src/shared/generate-options.js";
 import { Model } from "../../web/src/client/model.js";
 import type { FromWorker } from "../../web/src/shared/protocol.js";
 import type { GenerateSummary, ModelInfo, Token } from "../../web/src/shared/types.js";

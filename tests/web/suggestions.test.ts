@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { generateOptionNames } from "../../web/src/client/arguments.js";
+import { generateOptionNames } from "../../web/src/shared/generate-options.js";
 import { suggestion } from "../../web/src/shared/suggestions.js";
 
 const generating = [...generateOptionNames, "signal", "onPrompt", "onSummary"];

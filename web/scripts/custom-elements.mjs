@@ -2,6 +2,7 @@
 import { create, ts } from "@custom-elements-manifest/analyzer/src/browser-entrypoint.js";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { describe, offered } from "../../engine/generate/options.mjs";
 
 const sources = resolve(import.meta.dirname, "../src/element");
 /** Their place in the package. */
@@ -43,6 +44,13 @@ function addedFields(members, attributes) {
   }));
 }
 
+/** The attributes that set an option of a generation, unless the doc comment describes another default. */
+const ofOptions = offered.map((option) => ({
+  name: option.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+  type: { text: "number" },
+  description: describe(option),
+}));
+
 /** The manifest, as specified by https://github.com/webcomponents/custom-elements-manifest. */
 export function customElementsManifest() {
   const modules = files.map((file) =>
@@ -55,7 +63,9 @@ export function customElementsManifest() {
     .filter(({ customElement }) => customElement)
     .map(({ members, attributes, ...rest }) => {
       // Attributes that are only observed are listed a second time, without a description.
-      const described = attributes.filter(({ description }) => description);
+      const own = attributes.filter(({ description }) => description);
+      const others = ofOptions.filter(({ name }) => !own.some((attribute) => attribute.name === name));
+      const described = [...own, ...others];
       const declared = members.filter(isPublic);
       return {
         ...rest,

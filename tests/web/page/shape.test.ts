@@ -1,9 +1,11 @@
 // The picture of the settings against the sampler: the same numbers as tests/generate/sampler_test.cc.
 import { expect, it } from "vitest";
 import { shape, type Sampling } from "../../../web/page/parts/options/shape.js";
+import { numberOptionNames, numberOptions } from "../../../web/src/shared/generate-options.js";
 
 const top = [0.5, 0.25, 0.15, 0.1].map((share, id) => ({ id, text: "", logprob: Math.log(share) }));
-const plain: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0, typicalP: 1 };
+const initials = numberOptionNames.map((name) => [name, numberOptions[name].initial] as const);
+const plain = { ...(Object.fromEntries(initials) as Sampling), temperature: 1, topK: 0, topP: 1 };
 const shares = (set: Partial<Sampling>) => shape(top, { ...plain, ...set });
 const staying = (set: Partial<Sampling>) => shares(set).filter((share) => share > 0).length;
 

@@ -10,7 +10,7 @@ import {
 } from "../../../web/page/document/written.js";
 import { fromFragment, toFragment, type SharedText } from "../../../web/page/library/shared-text.js";
 import { readSource } from "../../../web/src/client/read-source.js";
-import { numberOptionNames } from "../../../web/src/shared/number-options.js";
+import { numberOptionNames } from "../../../web/src/shared/generate-options.js";
 import { linkedAddress, linkedText, packed } from "../../e2e/links.js";
 import { InvalidArgumentError } from "../../../web/src/shared/errors.js";
 import { property, unlessRefused } from "./property.js";

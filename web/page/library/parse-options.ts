@@ -1,6 +1,6 @@
 // Generation options from a link or from storage, which anyone may have written.
 import type { GenerateOptions } from "../../src/client/index.js";
-import { numberOptionNames } from "../../src/shared/number-options.js";
+import { numberOptionNames } from "../../src/shared/generate-options.js";
 
 const numbers = new Set<string>(numberOptionNames);
 const flags = new Set(["ignoreEos", "heal"]);

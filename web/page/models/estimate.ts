@@ -1,6 +1,8 @@
 // Estimates what a model needs on this device, before it is downloaded.
 
 /** The released sizes of GPT-2. */
+import { bytesPerWeight, type Quantized } from "../../src/shared/formats.js";
+
 export interface Release {
   name: string;
   /** The id on the Hub. */
@@ -18,10 +20,9 @@ export const releases: readonly Release[] = [
 
 const vocabulary = 50257;
 
-/** Bytes of weights in memory: codes, two bytes of scale for each 32 of them, and two for their sum in 8 bits. */
-export function weightBytesOf(parameters: number, weights: "q8" | "q4"): number {
-  const q8 = 36 / 32;
-  const q4 = 18 / 32;
+/** Bytes of weights in memory. */
+export function weightBytesOf(parameters: number, weights: Quantized): number {
+  const { q8, q4 } = bytesPerWeight;
   if (weights === "q8") return parameters * q8;
   // The embedding stays in 8 bits. Its size is taken from the release of the closest size.
   const distance = (release: Release) => Math.abs(Math.log(release.parameters / parameters));

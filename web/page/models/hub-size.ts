@@ -1,4 +1,5 @@
 // Asks the Hub for a model's download size and memory before anything is downloaded.
+import type { Quantized } from "../../src/shared/formats.js";
 import { readHubId } from "../../src/client/hub-id.js";
 import { apiAddress, isQuantized } from "../../src/model/sources/hub-address.js";
 import type { HubRequest } from "../../src/shared/protocol.js";
@@ -86,7 +87,7 @@ export interface HubSize {
  * Asks about `id` (owner/name or owner/name/file.gguf, with or without @revision), whose floats and blocks will be
  * converted to `weights`. If the Hub does not answer, the model's files may still load.
  */
-export async function askHubSize(id: string, weights: "q8" | "q4", signal: AbortSignal): Promise<HubSize> {
+export async function askHubSize(id: string, weights: Quantized, signal: AbortSignal): Promise<HubSize> {
   const request = readHubId(id);
   const answer = await ask(`${apiAddress(request, request.revision)}?blobs=true`, id, signal);
   if ("why" in answer) return answer.isAbsent ? { refusal: answer.why } : { silence: answer.why };
@@ -102,7 +103,7 @@ export async function askHubSize(id: string, weights: "q8" | "q4", signal: Abort
 function sizeOf(
   { files, floats, ggufWeights }: Answer,
   { file, quantization }: HubRequest,
-  weights: "q8" | "q4",
+  weights: Quantized,
 ): Pick<HubSize, "bytes" | "weightBytes"> {
   if (!files) return {};
   const isGguf = (file ?? quantization) !== undefined;

@@ -1,4 +1,5 @@
 // `gpt2-wasm convert SOURCE OUT`: makes the folder that `gpt2-weights convert --calibration-tokens 0` makes.
+import { storedFormats } from "../shared/formats.js";
 import { fileURLToPath } from "node:url";
 import { isMissing, type ModelSource } from "../model/sources/model-source.js";
 import { LoadError } from "../shared/errors.js";
@@ -18,8 +19,6 @@ import {
 import { OutputFolder } from "./output-folder.js";
 import { Progress } from "./progress.js";
 import { writeModel } from "./write-model.js";
-
-const formats = ["q8", "q4", "f16", "f32"] as const;
 
 /** Identifies the conversion, if the host can tell whether its files are still the same. */
 async function keyOf(source: ModelSource, weights: string, signal: AbortSignal): Promise<string | undefined> {
@@ -58,8 +57,9 @@ export const convert: Command = {
   more: networkHelp,
   async run([text = "", out = ""], values, signal) {
     const wanted = values.text("weights") ?? "q8";
-    const weights = formats.find((format) => format === wanted);
-    if (!weights) throw new UsageError(`--weights is "${wanted}", expected one of ${formats.join(", ")}`);
+    const weights = storedFormats.find((format) => format === wanted);
+    if (!weights)
+      throw new UsageError(`--weights is "${wanted}", expected one of ${storedFormats.join(", ")}`);
     prepareFetch(values);
     const model = await modelOf(text, values);
     const adapters = await adaptersOf(values);

@@ -1,7 +1,8 @@
 // `gpt2-wasm generate MODEL TEXT`: writes the continuation of a text to standard output.
+import { weightFormats } from "../shared/formats.js";
 import { readChoice } from "../client/arguments.js";
 import { loadModel } from "../node/index.js";
-import { numberOptionNames, numberOptions, type NumberOptionName } from "../shared/number-options.js";
+import { numberOptionNames, numberOptions, type NumberOptionName } from "../shared/generate-options.js";
 import type { SourceRequest } from "../shared/protocol.js";
 import type { GenerateOptions } from "../shared/types.js";
 import type { Command, Option, Values } from "./command.js";
@@ -79,7 +80,7 @@ export const generate: Command = {
       ...(model.kind === "hub" && token !== undefined && { headers: { Authorization: `Bearer ${token}` } }),
       adapter: adapters.map(({ source, weight }) => ({ source: nameOf(source), weight })),
       threads: threads === undefined ? undefined : numberOf("threads", threads),
-      weights: readChoice("--weights", values.text("weights"), ["q8", "q4", "f32"] as const),
+      weights: readChoice("--weights", values.text("weights"), weightFormats),
       signal,
       onProgress: ({ loadedBytes, totalBytes }) =>
         progress.show({ readBytes: loadedBytes, totalBytes: totalBytes || undefined }),

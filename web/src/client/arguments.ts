@@ -59,28 +59,6 @@ function readOption(name: string, value: unknown): unknown {
   return refuse(`${name} is ${describeValue(value)}, which no option accepts`);
 }
 
-/** Every option of a generation. The engine has the same list; GenerateOptions in types.ts documents them. */
-const isGenerateOption: Readonly<Record<keyof GenerateOptions, true>> = {
-  maxNewTokens: true,
-  temperature: true,
-  topK: true,
-  topP: true,
-  minP: true,
-  typicalP: true,
-  noRepeatNgramSize: true,
-  repetitionPenalty: true,
-  n: true,
-  lookup: true,
-  heal: true,
-  seed: true,
-  stop: true,
-  ignoreEos: true,
-  logprobs: true,
-  strict: true,
-  allowSpecial: true,
-};
-export const generateOptionNames: readonly string[] = Object.keys(isGenerateOption);
-
 /**
  * Options in a form that JSON can represent. The engine checks their names and ranges; the worker checks those of
  * inspect.

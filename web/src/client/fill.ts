@@ -1,7 +1,8 @@
 // The prompt of a model that was trained to fill in what is missing between two texts (Bavarian et al. 2022: "Efficient
 // Training of Language Models to Fill in the Middle").
 import { refuse } from "../shared/refuse.js";
-import { generateOptionNames, readGenerateOptions, readText } from "./arguments.js";
+import { generateOptionNames } from "../shared/generate-options.js";
+import { readGenerateOptions, readText } from "./arguments.js";
 import { readOptions, readSignal } from "../shared/arguments.js";
 
 /** The tokens before the first text, before the second, and before the missing part: StarCoder's and SantaCoder's. */

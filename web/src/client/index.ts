@@ -21,6 +21,7 @@ export {
   type TokenizeOptions,
 } from "./model.js";
 export { CapacityError, Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "../shared/errors.js";
+export type { KvFormat, WeightFormat } from "../shared/formats.js";
 export type {
   Completion,
   Continuation,

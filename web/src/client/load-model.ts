@@ -1,4 +1,5 @@
 // Loads a model.
+import { kvFormats, weightFormats, type KvFormat, type WeightFormat } from "../shared/formats.js";
 import { LoadError } from "../shared/errors.js";
 import { unlessAborted } from "../shared/unless-aborted.js";
 import { hubHosts, threadLimit, type FetchPort, type LoadRequest } from "../shared/protocol.js";
@@ -50,14 +51,14 @@ export interface LoadOptions {
   /** Called with the progress, about 20 times a second. */
   onProgress?: ((progress: LoadProgress) => void) | null | undefined;
   /** Format to which a float model is converted while it is read; default "q8". A model already converted to another format is an error. */
-  weights?: "q8" | "q4" | "f32" | null | undefined;
+  weights?: WeightFormat | null | undefined;
   /**
    * One or several LoRA adapters in PEFT's format (adapter_config.json, adapter_model.safetensors). They are merged into a
    * float model before it is quantized.
    */
   adapter?: AdapterSource | readonly AdapterSource[] | null | undefined;
   /** Format of the KV cache; by default "f32" for float weights, and "q8" for others. */
-  kv?: "q8" | "f32" | null | undefined;
+  kv?: KvFormat | null | undefined;
   /**
    * Milliseconds without a byte after which a connection counts as broken; default 20,000. A broken download is retried a
    * few times, and resumes where it stopped.
@@ -172,8 +173,8 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
   const { hub, adapter } = fields;
   const common: Omit<LoadRequest, "source" | "prompt"> = {
     threads: readCount("threads", fields.threads, 1, threadLimit),
-    kv: readChoice("kv", fields.kv, ["q8", "f32"]),
-    weights: readChoice("weights", fields.weights, ["q8", "q4", "f32"]),
+    kv: readChoice("kv", fields.kv, kvFormats),
+    weights: readChoice("weights", fields.weights, weightFormats),
     variant: readChoice("variant", fields.variant, variants),
     headers: readHeaders("headers", fields.headers),
     credentials: readChoice("credentials", fields.credentials, credentialChoices),

@@ -15,7 +15,8 @@ import type {
   TokenIds,
   TokenizedText,
 } from "../shared/types.js";
-import { generateOptionNames, readFlag, readGenerateOptions, readPrompt, readText } from "./arguments.js";
+import { generateOptionNames } from "../shared/generate-options.js";
+import { readFlag, readGenerateOptions, readPrompt, readText } from "./arguments.js";
 import { readCallback, readOptions, readSignal, readTokenIds } from "../shared/arguments.js";
 import { refuse } from "../shared/refuse.js";
 import type { Connection } from "./connection.js";

@@ -1,6 +1,6 @@
 // Options in attributes: max-new-tokens is maxNewTokens.
 import type { GenerateCall, LoadOptions } from "../client/index.js";
-import { numberOptionNames, type NumberOptionName } from "../shared/number-options.js";
+import { numberOptionNames, type NumberOptionName } from "../shared/generate-options.js";
 
 /** The attribute of a property: max-new-tokens for maxNewTokens. */
 export const attributeOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -56,14 +56,6 @@ const suggesting = new WeakMap<Element, Gpt2Autocomplete>();
  * @attr {number} delay - Pause in typing before a suggestion, in milliseconds; default 400
  * @attr {number} max-new-tokens - Maximum number of tokens of a suggestion; default 12
  * @attr {number} temperature - Randomness: default 0, which takes the most probable token
- * @attr {number} top-k - Keep this many of the most probable tokens; 0 keeps all; default 40
- * @attr {number} top-p - Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95
- * @attr {number} min-p - Keep tokens with at least this share of the top token's probability; default 0, which keeps all
- * @attr {number} typical-p - Keep the tokens closest to the expected surprise, with this much probability together; default 1, which keeps all
- * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; default 0, which
- * allows repetition
- * @attr {number} repetition-penalty - Above 1, tokens of the text so far become less likely; default 1
- * @attr {number} seed - The same seed gives the same text; by default a random one
  * @attr {string} stop - End the suggestion before this string; by default at the end of the line
  * @attr {number} threads - Number of threads; by default the fastest number on this device
  * @attr {string} variant - Build of the engine; by default the fastest that the browser supports

@@ -1,6 +1,6 @@
 // Sorts the props of the elements for React: React 19 neither sets properties nor adds listeners when it hydrates
 // custom elements.
-import { numberOptionNames } from "../shared/number-options.js";
+import { numberOptionNames } from "../shared/generate-options.js";
 import { attributeOf } from "./attributes.js";
 
 type Props = Readonly<Record<string, unknown>>;

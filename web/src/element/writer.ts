@@ -31,22 +31,13 @@ const early = [...attributes.map(propertyOf), "defaultValue", "value", "readOnly
 /**
  * A text field that GPT-2 continues. In a form it is one control, whose value is the whole text. The model loads when the
  * element first becomes visible or is used. Elements with the same load options share one model. The settings of a
- * model's generation_config.json replace the defaults of the attributes.
+ * model's generation_config.json replace the defaults of the attributes. Further attributes set numeric options of a
+ * generation (engine/generate/options.json), such as `max-new-tokens`.
  *
  * @tagname gpt2-writer
  *
  * @attr {string} model - URL of the model's folder, relative to the page
  * @attr {string} prompt - The initial text, which a reset of the form restores
- * @attr {number} max-new-tokens - Maximum number of tokens to write at a time; default 64
- * @attr {number} temperature - Randomness: 0 takes the most probable token; default 0.8
- * @attr {number} top-k - Keep this many of the most probable tokens; 0 keeps all; default 40
- * @attr {number} top-p - Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95
- * @attr {number} min-p - Keep tokens with at least this share of the top token's probability; default 0, which keeps all
- * @attr {number} typical-p - Keep the tokens closest to the expected surprise, with this much probability together; default 1, which keeps all
- * @attr {number} no-repeat-ngram-size - Never write the same sequence of this many tokens twice; default 0, which
- * allows repetition
- * @attr {number} repetition-penalty - Above 1, tokens of the text so far become less likely; default 1
- * @attr {number} seed - The same seed gives the same text; by default a random one
  * @attr {string} stop - End the text before this string
  * @attr {"lazy" | "use" | "eager"} loading - When the model loads: once the element is visible ("lazy", the default), on its first use ("use"), or immediately ("eager")
  * @attr {number} threads - Number of threads; by default the fastest number on this device

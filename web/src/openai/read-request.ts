@@ -1,6 +1,11 @@
 // Converts a completion request to engine options. What the engine does not support is an error that says so.
 import { InvalidArgumentError, type GenerateCall } from "../client/index.js";
-import { numberOptionNames, numberOptions, type NumberOption } from "../shared/number-options.js";
+import {
+  mostContinuations,
+  numberOptionNames,
+  numberOptions,
+  type NumberOption,
+} from "../shared/generate-options.js";
 import { describeValue } from "../shared/refuse.js";
 import type { CompletionRequest } from "./types.js";
 
@@ -26,8 +31,8 @@ function refuse(message: string): never {
 
 /** Numbers of a request that control what is reported, not how to sample. */
 const counts = {
-  n: { openai: "n", initial: 1, least: 1, most: 16, isWhole: true },
-  bestOf: { openai: "best_of", initial: null, least: 1, most: 16, isWhole: true },
+  n: { openai: "n", initial: 1, least: 1, most: mostContinuations, isWhole: true },
+  bestOf: { openai: "best_of", initial: null, least: 1, most: mostContinuations, isWhole: true },
   logprobs: { openai: "logprobs", initial: null, least: 0, most: 100, isWhole: true },
 } as const satisfies Record<string, NumberOption>;
 

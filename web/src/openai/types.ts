@@ -1,17 +1,15 @@
 // The shapes of OpenAI's /v1/completions: https://platform.openai.com/docs/api-reference/completions
+import type { CompletionNumbers } from "../shared/generate-options.js";
 
-/** A request, with the names and defaults of OpenAI's API. */
-export interface CompletionRequest {
+/**
+ * A request, with the names and defaults of OpenAI's API. Of the numbers that control how to sample, it has only
+ * `max_tokens`, `temperature`, `top_p` and `seed`; other servers have the others.
+ */
+export interface CompletionRequest extends CompletionNumbers {
   /** A name that the results repeat. It chooses nothing: the model is the one that you pass to `completions`. */
   model?: string | null | undefined;
   /** A text, token ids, or a list of either; "" by default. */
   prompt?: string | readonly string[] | readonly number[] | readonly (readonly number[])[] | null | undefined;
-  /** Maximum number of tokens to write; default 16. */
-  max_tokens?: number | null | undefined;
-  /** Randomness: 0 takes the most probable token; default 1. */
-  temperature?: number | null | undefined;
-  /** Keep the fewest tokens with this much probability together; default 1, which keeps all. */
-  top_p?: number | null | undefined;
   /** Number of choices for each prompt, 1 to 16; default 1. */
   n?: number | null | undefined;
   /** Number of choices to write, of which the `n` most probable are returned; default `n`. */
@@ -22,8 +20,6 @@ export interface CompletionRequest {
   logprobs?: number | null | undefined;
   /** Put the prompt before the text; default false. */
   echo?: boolean | null | undefined;
-  /** The same seed gives the same text; by default a random one. */
-  seed?: number | null | undefined;
   /** Whether the result is a stream of chunks; default false. */
   stream?: boolean | null | undefined;
   /** `include_usage` adds a last chunk with `usage`. */
@@ -38,16 +34,6 @@ export interface CompletionRequest {
   logit_bias?: Readonly<Record<string, number>> | null | undefined;
   /** Refused unless it is empty: GPT-2 only continues text. */
   suffix?: string | null | undefined;
-  /** Other servers have this option and those below; OpenAI's API does not. Keep this many of the most probable tokens; default 0, which keeps all. */
-  top_k?: number | null | undefined;
-  /** Keep tokens with at least this share of the top token's probability; default 0, which keeps all. */
-  min_p?: number | null | undefined;
-  /** Keep the tokens closest to the expected surprise, with this much probability together; default 1, which keeps all. */
-  typical_p?: number | null | undefined;
-  /** Never write the same sequence of this many tokens twice; default 0, which allows repetition. */
-  no_repeat_ngram_size?: number | null | undefined;
-  /** Above 1, tokens of the text so far become less likely; default 1. */
-  repetition_penalty?: number | null | undefined;
 }
 
 /** The log-probabilities of a choice, one item for each token. */

@@ -1,4 +1,5 @@
 // The messages between page and worker. Every request ends in exactly one `done` or `failed`.
+import type { KvFormat, WeightFormat } from "./formats.js";
 import type {
   GenerateOptions,
   GenerateSummary,
@@ -93,11 +94,11 @@ export interface LoadRequest {
   threadChoices: ThreadChoices;
   /** Engine build to use; undefined: the best that this browser can run. */
   variant: Variant | undefined;
-  kv: "q8" | "f32" | undefined;
+  kv: KvFormat | undefined;
   /** Prefilled while the weights arrive, unless it is empty. */
   prompt: string | readonly number[];
   /** The format to convert float weights to; undefined: q8. */
-  weights: "q8" | "q4" | "f32" | undefined;
+  weights: WeightFormat | undefined;
   /** Silence of a host that counts as a broken connection; undefined: the usual one. */
   stallMs: number | undefined;
   /** Whether to store the model on this device and read it from there. */

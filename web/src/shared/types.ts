@@ -1,4 +1,8 @@
 // The public types of the module. Sizes are in bytes, times in milliseconds, and logarithms natural.
+import type { KvFormat, WeightFormat } from "./formats.js";
+import type { GenerateOptions, GenerationDefaults } from "./generate-options.js";
+
+export type { GenerateOptions, GenerationDefaults };
 
 /** The builds of the engine: threads or not, relaxed SIMD or not. */
 export const variants = ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const;
@@ -38,44 +42,6 @@ export interface PromptProgress {
   done: number;
   /** Tokens, or layers, in all. */
   total: number;
-}
-
-/** Options of a generation. A value in the model's generation_config.json replaces the default that is stated here. */
-export interface GenerateOptions {
-  /** Maximum number of tokens to write; default 64. */
-  maxNewTokens?: number | undefined;
-  /** Randomness: 0 takes the most probable token, 1 samples as the model predicts; default 0.8. */
-  temperature?: number | undefined;
-  /** Keep this many of the most probable tokens; 0 keeps all; default 40. */
-  topK?: number | undefined;
-  /** Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95. */
-  topP?: number | undefined;
-  /** Keep tokens with at least this share of the top token's probability; default 0, which keeps all. */
-  minP?: number | undefined;
-  /** Keep the tokens closest to the expected surprise (the entropy), with this much probability together; default 1, which keeps all. */
-  typicalP?: number | undefined;
-  /** Never write the same sequence of this many tokens twice, in the prompt or after it; default 0, which allows repetition. */
-  noRepeatNgramSize?: number | undefined;
-  /** Above 1, tokens of the text so far become less likely; default 1. */
-  repetitionPenalty?: number | undefined;
-  /** Number of continuations to write at once, 1 to 16; default 1. Continuation i uses seed + i. Writing them together takes less time than one after another. */
-  n?: number | undefined;
-  /** Draft tokens from the text so far; default true. The output is the same, and comes sooner where the text repeats itself. */
-  lookup?: boolean | undefined;
-  /** Continue the word or space at the end of the prompt; default false. Tokens that only rewrite that end have no text, and do not count. */
-  heal?: boolean | undefined;
-  /** The same seed gives the same text on every machine; by default a random one, which the summary reports. */
-  seed?: number | undefined;
-  /** End the text before the first of these strings. */
-  stop?: string | readonly string[] | undefined;
-  /** Continue after the end-of-text token; default false. */
-  ignoreEos?: boolean | undefined;
-  /** Number of alternatives to report with each token; default 0. */
-  logprobs?: number | undefined;
-  /** Refuse a text that does not fit the context instead of cutting it; default false. */
-  strict?: boolean | undefined;
-  /** Read "<|endoftext|>" in the prompt as the token, not as text; default false. */
-  allowSpecial?: boolean | undefined;
 }
 
 /** A token that may follow at a place, and its log-probability there. */
@@ -266,21 +232,6 @@ export interface ModelConfig {
   tieWordEmbeddings: boolean;
 }
 
-/** The values that a generation uses for options that a call leaves out. */
-export type GenerationDefaults = Readonly<
-  Record<
-    | "maxNewTokens"
-    | "temperature"
-    | "topK"
-    | "topP"
-    | "minP"
-    | "typicalP"
-    | "noRepeatNgramSize"
-    | "repetitionPenalty",
-    number
-  >
->;
-
 /** Facts about a loaded model. */
 export interface ModelInfo {
   /** Its source: the absolute URL of its folder, or `hf:owner/name@revision`; null for files of this device. */
@@ -290,9 +241,9 @@ export interface ModelInfo {
   /** Number of its weights. */
   parameters: number;
   /** Format of the weights in memory. */
-  weights: "q4" | "q8" | "f32";
+  weights: WeightFormat;
   /** Format of the KV cache. */
-  kv: "q8" | "f32";
+  kv: KvFormat;
   /** Bytes of the weights in memory. */
   weightBytes: number;
   /** Bytes of KV cache, activations and logits. */
@@ -322,7 +273,7 @@ export interface StoredModel {
   /** The absolute URL of its folder, or its id on a hub. */
   id: string;
   /** The format that it was converted to while it downloaded; null if it was stored unchanged. */
-  weights: "q8" | "q4" | "f32" | null;
+  weights: WeightFormat | null;
   /** Stored bytes of the model. Models share equal files, and each counts them in full. */
   bytes: number;
   /** Bytes of all its files. */

@@ -1,4 +1,6 @@
 // Estimates how much memory a model needs, so that the engine's memory has the right size.
+import { storedFormats, type KvFormat, type StoredFormat } from "../shared/formats.js";
+import { mostContinuations } from "../shared/generate-options.js";
 
 const pageBytes = 65536;
 const largestBytes = 4 * 1024 ** 3; // the limit of 32-bit WebAssembly
@@ -28,7 +30,7 @@ export function sizeIn(config: unknown, name: keyof typeof sizes): number {
  * Bytes of memory per byte of the weights file: f16 is widened. A q8 file has no sums of codes: 36 / 34. The embedding of
  * a q4 model is q8. The rest is padding.
  */
-const memoryPerFileByte = { f32: 1.02, f16: 2.04, q8: 1.08, q4: 1.08 };
+const memoryPerFileByte = { f32: 1.02, f16: 2.04, q8: 1.08, q4: 1.08 } satisfies Record<StoredFormat, number>;
 
 /** Numbers of one key in all heads. The heads of a GPT-BigCode share one. */
 function keyWidth(config: unknown): number {
@@ -41,15 +43,12 @@ function keyWidth(config: unknown): number {
   return isShared ? width / (sizeIn(config, "n_head") || 1) : width;
 }
 
-function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
+function weightFormat(config: unknown): StoredFormat {
   const { quantization_config: quantization } = Object(config) as { quantization_config?: unknown };
   const { weights } = Object(quantization) as { weights?: unknown };
-  const known = weights === "f32" || weights === "q8" || weights === "q4";
-  return known ? weights : "f16"; // the largest factor, if the format is unknown
+  return storedFormats.find((format) => format === weights) ?? "f16"; // the largest factor, if the format is unknown
 }
 
-/** Continuations of one generation, each with its own cache: kMostContinuations in engine/generate/options.h. */
-const mostContinuations = 16;
 /** Tokens in one forward pass: kMaxBatch in engine/model/forward.h. */
 const maxBatch = 64;
 /** Tokens whose logits are computed together: kLogitTokens in engine/generate/context.h. */
@@ -88,11 +87,7 @@ export interface MemoryParts {
 }
 
 /** An upper estimate for a model of `config` (any parsed config.json) whose weights file has `weightBytes`. */
-export function estimateMemory(
-  config: unknown,
-  weightBytes: number,
-  kv: "q8" | "f32" | undefined,
-): MemoryParts {
+export function estimateMemory(config: unknown, weightBytes: number, kv: KvFormat | undefined): MemoryParts {
   const width = sizeIn(config, "n_embd");
   const positions = sizeIn(config, "n_positions");
   const vocab = sizeIn(config, "vocab_size");
@@ -116,7 +111,7 @@ export interface MemoryPlan {
 }
 
 /** The memory to allocate for a model; see estimateMemory. The engine checks every allocation itself. */
-export function planMemory(config: unknown, weightBytes: number, kv: "q8" | "f32" | undefined): MemoryPlan {
+export function planMemory(config: unknown, weightBytes: number, kv: KvFormat | undefined): MemoryPlan {
   const { weights, cache, activations, logits, tokenizer } = estimateMemory(config, weightBytes, kv);
   const bytes = weights + cache + activations + logits + tokenizer + slackBytes;
   const claimed = bytes - weightBytes * memoryPerFileByte.f16;

@@ -1,4 +1,5 @@
 // Validates messages from the page: another script or another release may send anything.
+import { kvFormats, weightFormats } from "../shared/formats.js";
 import {
   threadLimit,
   type AdapterRequest,
@@ -32,7 +33,7 @@ import {
 
 const name = text(limits.name);
 const maybeName = optional(name);
-const weights = choice(["q8", "q4", "f32"]);
+const weights = choice(weightFormats);
 const longText = text(limits.text);
 const tokenIds = list(wholeNumberBetween(0, 2 ** 32 - 1), limits.tokenIds);
 const prompt: ReadValue<string | readonly number[]> = (value) =>
@@ -108,7 +109,7 @@ const readArgs: { readonly [K in RequestName]: ReadValue<Requests[K]["args"]> } 
       record<Omit<ThreadChoice, "key">>({ threads: wholeNumber, speed: optional(nonNegative) }),
     ),
     variant: optional(choice(variants)),
-    kv: optional(choice(["q8", "f32"])),
+    kv: optional(choice(kvFormats)),
     prompt,
     weights: optional(weights),
     stallMs: optional(wholeNumberBetween(1, 2 ** 31 - 1)),

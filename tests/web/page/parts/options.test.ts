@@ -2,19 +2,12 @@
 // Options that a link or a reload sets are read back unchanged.
 import { beforeEach, expect, it } from "vitest";
 import type { GenerationDefaults } from "../../../../web/src/client/index.js";
+import { numberOptionNames, numberOptions } from "../../../../web/src/shared/generate-options.js";
 import { presets } from "../../../../web/page/parts/options/option-list.js";
 import { OptionsPanel } from "../../../../web/page/parts/options/options-panel.js";
 
-const defaults: GenerationDefaults = {
-  maxNewTokens: 64,
-  temperature: 1,
-  topK: 50,
-  topP: 1,
-  minP: 0,
-  typicalP: 1,
-  noRepeatNgramSize: 0,
-  repetitionPenalty: 1,
-};
+const initials = numberOptionNames.map((name) => [name, numberOptions[name].initial] as const);
+const defaults = { ...Object.fromEntries(initials), temperature: 1, topK: 50, topP: 1 } as GenerationDefaults;
 let panel: OptionsPanel;
 let opened = 0;
 beforeEach(() => {

@@ -1,11 +1,16 @@
-// The numeric sampling options of the page: their names, ranges and initial values.
+// The options of the page, from the table of all options: names, ranges, initial values and words.
 import type { GenerationDefaults } from "../../../src/client/index.js";
 import {
   numberOptionNames,
   numberOptions as ranges,
   type NumberOptionName,
-} from "../../../src/shared/number-options.js";
+} from "../../../src/shared/generate-options.js";
+import table from "../../../../engine/generate/options.json";
 import { phrase } from "../../language/editor.js";
+import type { Language } from "../../language/languages.js";
+import { currentLanguage } from "../../language/translation.js";
+
+export type OptionName = NumberOptionName | "ignoreEos" | "stop";
 
 export interface NumberOption {
   name: NumberOptionName;
@@ -18,6 +23,17 @@ export interface NumberOption {
   initial: number | null;
   /** Upper end of the slider beside the field, which begins at `min`; undefined if there is none. */
   sliderTo?: number;
+}
+
+/** Where the page differs from the option itself, with caption and help text in each language. */
+type Row = Partial<NumberOption> & Readonly<Record<Language, string[]>>;
+
+const rows: ReadonlyMap<string, Row | undefined> = new Map(table.map(({ name, page }) => [name, page]));
+
+/** Caption and help text of an option, in the page's language. */
+export function wordsOf(name: OptionName): { caption: string; help: string } {
+  const [caption = "", help = ""] = rows.get(name)?.[currentLanguage.peek().language] ?? [];
+  return { caption, help };
 }
 
 /** A group of settings for one purpose. */
@@ -39,24 +55,9 @@ export const presets: readonly Preset[] = [
   },
 ];
 
-/** The step of each field, and where the page's range or initial value differs from the option's own. */
-const fields: Readonly<
-  Record<NumberOptionName, Pick<NumberOption, "step"> & Partial<Omit<NumberOption, "name" | "isWhole">>>
-> = {
-  maxNewTokens: { step: 1, min: 1, max: 4096, initial: 200 },
-  temperature: { step: 0.05, max: 5, sliderTo: 2 },
-  topK: { step: 1, max: 100000, sliderTo: 100 },
-  topP: { step: 0.01, sliderTo: 1 },
-  minP: { step: 0.01, sliderTo: 0.5 },
-  typicalP: { step: 0.01, sliderTo: 1 },
-  noRepeatNgramSize: { step: 1, max: 100, sliderTo: 10 },
-  repetitionPenalty: { step: 0.05, min: 0.1, max: 10, sliderTo: 2 },
-  seed: { step: 1 },
-};
-
 export const numberOptions: readonly NumberOption[] = numberOptionNames.map((name) => {
   const { least, most, isWhole, initial } = ranges[name];
-  return { name, min: least, max: most, isWhole, initial, ...fields[name] };
+  return { name, min: least, max: most, isWhole, initial, step: 1, ...rows.get(name) };
 });
 
 /**

@@ -1,6 +1,14 @@
 // The Options panel: its fields, the values that the user set, and why a value is refused.
 import type { GenerateOptions, GenerationDefaults } from "../../../src/client/index.js";
-import { initialOf, numberOptions, refusalOf, type NumberOption, type Preset } from "./option-list.js";
+import {
+  initialOf,
+  numberOptions,
+  refusalOf,
+  wordsOf,
+  type NumberOption,
+  type OptionName,
+  type Preset,
+} from "./option-list.js";
 import { make } from "../../dom/make.js";
 import { phrase } from "../../language/editor.js";
 
@@ -11,15 +19,11 @@ class Field {
   private readonly hint = make("small");
   private readonly refusal = make("small", { className: "refusal" });
 
-  readonly name: NumberOption["name"] | "ignoreEos" | "stop";
+  readonly name: OptionName;
   readonly input: HTMLInputElement;
   private readonly check: () => string | undefined;
 
-  constructor(
-    name: NumberOption["name"] | "ignoreEos" | "stop",
-    input: HTMLInputElement,
-    check: () => string | undefined = () => undefined,
-  ) {
+  constructor(name: OptionName, input: HTMLInputElement, check: () => string | undefined = () => undefined) {
     this.name = name;
     this.input = input;
     this.check = check;
@@ -36,8 +40,9 @@ class Field {
 
   /** Sets the caption and help in the page's language. */
   label(): void {
-    this.caption.textContent = phrase(`option.${this.name}`);
-    this.hint.textContent = phrase(`option.${this.name}.help`);
+    const { caption, help } = wordsOf(this.name);
+    this.caption.textContent = caption;
+    this.hint.textContent = help;
     if (this.isRefused) this.checkNow();
   }
 
@@ -89,7 +94,7 @@ class NumberField extends Field {
 
   override label(): void {
     super.label();
-    this.slider.ariaLabel = phrase("slider", { option: phrase(`option.${this.name}`) });
+    this.slider.ariaLabel = phrase("slider", { option: wordsOf(this.name).caption });
     this.showInitial(this.defaults);
   }
 

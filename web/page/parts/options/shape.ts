@@ -1,8 +1,9 @@
 // How the settings change a distribution: the same steps as engine/generate/sampler.cc, for the picture.
-import type { GenerationDefaults, TokenLogprob } from "../../../src/client/index.js";
+import type { TokenLogprob } from "../../../src/client/index.js";
+import type { FilterName } from "../../../src/shared/generate-options.js";
 
 /** The options that depend on the distribution alone. Penalties for repetition depend on the text. */
-export type Sampling = Omit<GenerationDefaults, "maxNewTokens" | "noRepeatNgramSize" | "repetitionPenalty">;
+export type Sampling = Readonly<Record<FilterName, number>>;
 
 /**
  * Locally typical sampling: keeps the tokens whose surprise is closest to the expected one, up to `mass` of the

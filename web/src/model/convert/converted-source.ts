@@ -1,4 +1,5 @@
 // A published model, presented as the folder that `gpt2-weights convert` would create from it.
+import type { StoredFormat } from "../../shared/formats.js";
 import {
   chunksOf,
   fileOf,
@@ -13,7 +14,7 @@ import { weightChunksOf } from "../sources/weight-chunks.js";
 import { LoadError } from "../../shared/errors.js";
 import { joined } from "../../shared/joined.js";
 import { streamOf } from "../sources/byte-streams.js";
-import type { Converter, AdapterFiles, ConvertedFolder, ConvertedWeights } from "./converter.js";
+import type { Converter, AdapterFiles, ConvertedFolder } from "./converter.js";
 import { Portions } from "./portions.js";
 import { endOfTensors, feedZeros, restartPlace, type RestartPlace } from "./restart.js";
 import { findWeights, readHead, readPart, type WeightFile, type WeightFiles } from "./weight-files.js";
@@ -21,7 +22,7 @@ import { findWeights, readHead, readPart, type WeightFile, type WeightFiles } fr
 const weightsFile = "model.safetensors";
 
 export interface ConvertOptions {
-  weights: ConvertedWeights;
+  weights: StoredFormat;
   /** The name of the GGUF file that contains the whole model; undefined for a folder with float weights. */
   gguf?: string;
   /** The text of config.json, if it is already read. */

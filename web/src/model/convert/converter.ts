@@ -1,13 +1,11 @@
 // Converts models in the worker: wraps engine/api/convert.h in JavaScript types.
+import type { StoredFormat } from "../../shared/formats.js";
 import { Gpt2Error, LoadError } from "../../shared/errors.js";
 import { failureOf } from "../../shared/failures.js";
 import { joined } from "../../shared/joined.js";
 import { headOf } from "./tensor-head.js";
 import type { Allocator, ModuleFactory, WasmInstance } from "../wasm-instance.js";
 import { startPart } from "../wasm-part.js";
-
-/** The format of the converted matrices, as in `gpt2-weights convert --weights`. "q4" uses no calibration. */
-export type ConvertedWeights = "f32" | "f16" | "q8" | "q4";
 
 /** The functions of engine/api/convert.h. A test compares them. */
 interface ConverterModule extends Allocator {
@@ -39,7 +37,7 @@ export interface AdapterFiles {
 
 /** A conversion's inputs. */
 export interface Conversion {
-  weights: ConvertedWeights;
+  weights: StoredFormat;
   /** The text of config.json; undefined if a GGUF file is fed. */
   config?: string | undefined;
   /**

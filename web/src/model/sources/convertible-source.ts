@@ -1,5 +1,6 @@
 // A model of the Hub or of local files, in any form. A converted model is read unchanged; all others are converted while
 // they are read.
+import type { WeightFormat } from "../../shared/formats.js";
 import type { ConvertOptions } from "../convert/index.js";
 import { isMissing, type ModelSource, type OpenFile, type OpenOptions } from "./model-source.js";
 import { readOptionalText } from "./read-text.js";
@@ -30,7 +31,7 @@ async function converted(source: ModelSource, options: ConvertOptions): Promise<
   return module.converted(source, options);
 }
 
-type SourceOptions = ConvertOptions & { weights: "q8" | "q4" | "f32"; adapters?: readonly Adapter[] };
+type SourceOptions = ConvertOptions & { weights: WeightFormat; adapters?: readonly Adapter[] };
 
 export class ConvertibleSource implements ModelSource {
   readonly id: string | undefined;

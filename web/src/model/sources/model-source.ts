@@ -1,4 +1,5 @@
 // Where a model's files come from: an interface for hosts, caches, the Hub and local files.
+import type { WeightFormat } from "../../shared/formats.js";
 import { Gpt2Error, LoadError, reasonOf } from "../../shared/errors.js";
 import { fileAddress, problemOfFileName } from "../../shared/file-names.mjs";
 import type { FolderRequest } from "../../shared/protocol.js";
@@ -17,7 +18,7 @@ export interface ModelSource {
    * The format to which a float model is converted while it is read. There may be no weights.json then, and
    * model.safetensors has the form that `gpt2-weights convert` makes.
    */
-  readonly weights?: "q8" | "q4" | "f32" | undefined;
+  readonly weights?: WeightFormat | undefined;
   /** Streams the bytes of a file. Throws a LoadError that names the file if it cannot be opened. */
   open(name: string, options: OpenOptions): Promise<OpenFile>;
   /** The host's own name for the current version of the model; undefined if unknown. */

@@ -1,4 +1,5 @@
 // Records of the models in a store: one for each version of each model.
+import { weightFormats, type WeightFormat } from "../../shared/formats.js";
 import { mostListed, mostRecordBytes } from "../limits.js";
 import type { Piece } from "../weights-index.js";
 import { sha256 } from "../sha256.js";
@@ -10,7 +11,7 @@ export interface ModelRecord {
   /** What it was loaded by, for example the folder's URL. */
   id: string;
   /** The format that its floats were quantized to, if there was a choice. */
-  weights?: "q8" | "q4" | "f32" | undefined;
+  weights?: WeightFormat | undefined;
   /** The host's own name for this version, if it has one. */
   version?: string | undefined;
   /** All files except the weights, including weights.json. */
@@ -53,7 +54,7 @@ const areAll = <T>(list: unknown, isOne: (value: unknown) => value is T): list i
   Array.isArray(list) && list.length <= mostListed && list.every(isOne);
 const isText = (value: unknown): value is string => typeof value === "string";
 const isFormat = (value: unknown): value is ModelRecord["weights"] =>
-  value === undefined || value === "q8" || value === "q4" || value === "f32";
+  value === undefined || weightFormats.some((format) => format === value);
 
 /** undefined if the value is no valid record. */
 function checked(value: unknown): ModelRecord | undefined {
