@@ -26,9 +26,8 @@ export function parseLastChange(json: string): LastChange | undefined {
 }
 
 export function readLastChange(name: string): LastChange | undefined {
-  const json = readStored("localStorage", name);
   try {
-    return json === undefined ? undefined : parseLastChange(json);
+    return parseLastChange(readStored("localStorage", name) ?? "null");
   } catch {
     return undefined; // another page has written there
   }
