@@ -2,14 +2,16 @@
 // Tabs and their texts in one store: what each shows, stores and leaves to the others.
 import { signal } from "@preact/signals-core";
 import { beforeEach, expect, it, vi } from "vitest";
+import { Surface } from "../../../web/page/document/surface.js";
 import { readTyped } from "../../../web/page/library/typed.js";
 import { TextStore } from "../../../web/page/library/store.js";
-import { nameOf, tellName } from "../../../web/page/library/tab.js";
+import { tellName } from "../../../web/page/library/tab.js";
 import { showTitle } from "../../../web/page/parts/status/title.js";
 import {
   beginBrowser,
   content,
   firstText,
+  lockOf,
   locks,
   openTab,
   putRows,
@@ -31,26 +33,24 @@ async function openWith(text: string) {
   return { ...opened, id: opened.tab.id ?? "" };
 }
 
-/** A disk that is full until it is emptied. */
-function fullDisk() {
-  const disk = { isFull: true };
-  const { put } = TextStore.prototype;
-  vi.spyOn(TextStore.prototype, "put").mockImplementation(function (this: TextStore, ...texts) {
-    return disk.isFull ? Promise.reject(new DOMException("", "QuotaExceededError")) : put.apply(this, texts);
+/** A disk that is full. Returns a function that makes room. */
+function fillDisk(): () => void {
+  const full = vi.spyOn(IDBObjectStore.prototype, "put").mockImplementation(() => {
+    throw new DOMException("", "QuotaExceededError");
   });
-  return disk;
+  return () => full.mockRestore();
 }
 
 /** A tab that could not store the text "A whale." before an opening replaced it, and so shows `id`. */
 async function replaceUnstored() {
-  const disk = fullDisk();
+  const makeRoom = fillDisk();
   const opened = await openTab();
   opened.type("A whale.");
   const { id = "" } = opened.tab;
   opened.tab.setAside();
   opened.type("An opening.");
   await vi.waitFor(() => expect(opened.showFailure).toHaveBeenCalledTimes(1));
-  return { ...opened, disk, id };
+  return { ...opened, makeRoom, id };
 }
 
 it("a replaced text that could not be stored is offered as a file, until it is deleted", async () => {
@@ -65,34 +65,34 @@ it("a replaced text that could not be stored is offered as a file, until it is d
 
 it("a replaced text is stored every five seconds until there is room, and only then another tab may have it", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"], shouldAdvanceTime: true });
-  const { tab, id, disk, showStored, showFailure } = await replaceUnstored();
+  const { tab, id, makeRoom, showStored, showFailure } = await replaceUnstored();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(showFailure.mock.calls.length).toBeGreaterThan(2);
-  expect(locks).toContain(nameOf(id));
-  disk.isFull = false;
+  expect(locks).toContain(lockOf(id));
+  makeRoom();
   await vi.advanceTimersByTimeAsync(10_000);
   await vi.waitFor(() => expect(showStored).toHaveBeenCalled());
   expect(await storedText(id)).toEqual(["A whale."]);
   expect(await storedText(tab.id)).toEqual(["An opening."]);
-  expect(locks).not.toContain(nameOf(id));
+  expect(locks).not.toContain(lockOf(id));
   expect(tab.unstoredTexts).toEqual(["An opening."]);
 });
 
 it("a replaced text that could not be stored opens again whole", async () => {
-  const { tab, id, disk, shown } = await replaceUnstored();
-  disk.isFull = false;
+  const { tab, id, makeRoom, shown } = await replaceUnstored();
+  makeRoom();
   expect(await tab.open(id)).toBe(true);
   expect(shown()).toBe("A whale.");
   await tab.storeWhole();
   expect(await storedText(id)).toEqual(["A whale."]);
-  expect(locks).toContain(nameOf(id));
+  expect(locks).toContain(lockOf(id));
 });
 
 it("no other tab can take a replaced text before it is stored", async () => {
   const { tab, type } = await openTab();
   let finish = () => {};
   vi.spyOn(TextStore.prototype, "put").mockReturnValue(new Promise<void>((stored) => (finish = stored)));
-  const name = nameOf(tab.id ?? "");
+  const name = lockOf(tab.id ?? "");
   type("A whale.");
   tab.setAside();
   await soon();
@@ -158,6 +158,16 @@ it("text that is typed while the stored texts cannot be read is left to the next
   type("A whale.");
   fire("pagehide");
   expect(readTyped()).toBe("A whale.");
+});
+
+it("what you type before the stored text is read is inserted at its caret, as a change after it was stored", async () => {
+  const field = Object.assign(document.createElement("textarea"), { defaultValue: firstText });
+  const bring = () => new Promise<never>(() => undefined);
+  const surface = new Surface({ field, parent: field, bring, onChange: () => undefined });
+  field.value += " It purred.";
+  await surface.restore(content("A cat."));
+  expect(field.value).toBe("A cat. It purred.");
+  expect(surface.keptWithHistory).toMatchObject({ text: "A cat.", draft: "A cat. It purred.", caret: 17 });
 });
 
 it("a page that is hidden stores its text at once, and the next page has it even if the database drops it", async () => {

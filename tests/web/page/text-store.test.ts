@@ -5,9 +5,8 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { writeLastChange } from "../../../web/page/library/last-change.js";
 import { TextStore } from "../../../web/page/library/store.js";
 import { takeText } from "../../../web/page/library/take.js";
-import { beginBrowser, content, firstText, locks, putRows, rowsOf } from "../support/text-tabs.js";
+import { beginBrowser, content, firstText, lockOf, locks, putRows, rowsOf } from "../support/text-tabs.js";
 
-const names = { prefix: "gpt2-text / ", firstText };
 const open = (path = "/") => TextStore.open(path, () => undefined);
 beforeEach(beginBrowser);
 
@@ -19,7 +18,7 @@ async function storeAll(store: TextStore, id: string, changed: number, ...texts:
 
 const foundDamage = vi.fn();
 const taken = async (store: TextStore, own?: string) => {
-  const found = await takeText(store, own, names, foundDamage);
+  const found = await takeText(store, own, firstText, foundDamage);
   return found && [found.id, found.kept.draft ?? found.kept.text];
 };
 
@@ -95,7 +94,7 @@ it("a new tab loads the last changed text that no other open tab uses", async ()
   await storeAll(store, "old", 1, "old");
   await storeAll(store, "closed", 3, "closed");
   await storeAll(store, "living", 4, "living");
-  locks.add("gpt2-text / living");
+  locks.add(lockOf("living"));
   expect(await taken(store)).toEqual(["closed", "closed"]);
 });
 
@@ -126,14 +125,14 @@ it("an unstored change is restored only in the version in which it was made", as
     [1, "two"],
   ] as const) {
     locks.clear();
-    writeLastChange("gpt2-text / a", { version, change, caret: 4 });
+    writeLastChange("a", { version, change, caret: 4 });
     expect(await taken(store, "a")).toEqual(["a", text]);
   }
 });
 
 it("a text of which only the last change is known is loaded, too", async () => {
   const store = await open();
-  writeLastChange("gpt2-text / a", { version: 0, change: { from: 16, to: 16, insert: " there" }, caret: 22 });
+  writeLastChange("a", { version: 0, change: { from: 16, to: 16, insert: " there" }, caret: 22 });
   expect(await taken(store)).toEqual(["a", "Once upon a time there"]);
 });
 

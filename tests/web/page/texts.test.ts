@@ -2,10 +2,18 @@
 // The library of the page's texts, with the real tab and store.
 import { beforeEach, expect, it, vi } from "vitest";
 import { writeLastChange } from "../../../web/page/library/last-change.js";
-import { nameOf } from "../../../web/page/library/tab.js";
 import { parseFile } from "../../../web/page/library/text-file.js";
 import { Texts } from "../../../web/page/library/texts.js";
-import { beginBrowser, content, locks, openTab, putRows, rowsOf, soon } from "../support/text-tabs.js";
+import {
+  beginBrowser,
+  content,
+  lockOf,
+  locks,
+  openTab,
+  putRows,
+  rowsOf,
+  soon,
+} from "../support/text-tabs.js";
 
 beforeEach(beginBrowser);
 
@@ -27,7 +35,7 @@ const listed = async (library: Texts) =>
 
 it("the library lists all texts, the last changed one first, and which tab shows each", async () => {
   const { library } = await begin("one", "two", "three");
-  locks.add(nameOf("t1"));
+  locks.add(lockOf("t1"));
   expect(await listed(library)).toEqual(["The own. here", "three nowhere", "two elsewhere", "one nowhere"]);
 });
 
@@ -48,7 +56,7 @@ it("a copy has the text with its last change, options and seed, and a name of it
   const stored = { ...content("one"), options: { temperature: 2 }, seed: 7, history: { steps: 1 } };
   await put("t0", 1, stored);
   const change = { from: 3, to: 3, insert: "!" };
-  writeLastChange(nameOf("t0"), { version: 1, change, caret: 4, beside: stored });
+  writeLastChange("t0", { version: 1, change, caret: 4, beside: stored });
   await library.duplicate("t0", "one (copy)");
   const copy = (await library.list()).find(({ name }) => name === "one (copy)");
   expect(copy).toMatchObject({ text: "one!", where: "nowhere" });
@@ -69,10 +77,10 @@ it("a text that is deleted elsewhere or damaged is not copied, and the error say
 it("a deleted text stays in the store until the deletion is finished", async () => {
   const { library } = await begin("one", "two");
   await library.rename("t0", "Name");
-  writeLastChange(nameOf("t0"), { version: 1, change: { from: 0, to: 0, insert: "" }, caret: 0 });
+  writeLastChange("t0", { version: 1, change: { from: 0, to: 0, insert: "" }, caret: 0 });
   const removal = await library.remove("t0");
   expect(await listed(library)).toEqual(["The own. here", "two nowhere"]);
-  expect(locks).toContain(nameOf("t0")); // no other tab opens it meanwhile
+  expect(locks).toContain(lockOf("t0")); // no other tab opens it meanwhile
   await removal?.restore();
   await soon();
   expect(await listed(library)).toEqual(["The own. here", "two nowhere", "Name nowhere"]);
@@ -84,7 +92,7 @@ it("a deleted text stays in the store until the deletion is finished", async () 
 
 it("a deletion that the browser drops because the page closes is finished by the next page", async () => {
   const { library, store, tab } = await begin("one");
-  writeLastChange(nameOf("t0"), { version: 0, change: { from: 0, to: 0, insert: "Old." }, caret: 4 });
+  writeLastChange("t0", { version: 0, change: { from: 0, to: 0, insert: "Old." }, caret: 4 });
   const removal = await library.remove("t0");
   vi.spyOn(store, "remove").mockReturnValueOnce(new Promise(() => undefined));
   void removal?.finish();
@@ -111,7 +119,7 @@ it("a replaced text that could not be stored is listed as it was, and can be del
   expect((await listed(library)).sort()).toEqual(["The own. here", "The own. nowhere"]);
   await (await library.remove(id))?.finish();
   expect(await listed(library)).toEqual(["The own. here"]);
-  expect(locks).not.toContain(nameOf(id));
+  expect(locks).not.toContain(lockOf(id));
   put.mockRestore();
   expect(await rowsOf(id)).toEqual([]);
 });

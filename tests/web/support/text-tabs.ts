@@ -5,9 +5,11 @@ import { openDB } from "idb";
 import { vi } from "vitest";
 import type { KeptText } from "../../../web/page/document/kept-text.js";
 import type { Surface } from "../../../web/page/document/surface.js";
-import { nameOf, Tab } from "../../../web/page/library/tab.js";
+import { Tab } from "../../../web/page/library/tab.js";
 import { textIn } from "../../../web/page/library/take.js";
 
+/** The name of a text's lock. */
+export const lockOf = (id: string): string => `gpt2-text / ${id}`;
 export const firstText = "Once upon a time";
 export const content = (text: string): KeptText => ({ text, caret: text.length, written: [] });
 
@@ -81,7 +83,6 @@ export async function openTab(own = "") {
     tab,
     ...told,
     shown: () => kept.text,
-    lock: () => nameOf(tab.id ?? ""),
     type: (text: string) => {
       kept = content(text);
       tab.noteChange();

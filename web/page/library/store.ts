@@ -1,7 +1,7 @@
 // The texts of this page in the browser's database. Each is one record, which one transaction replaces, so that a browser
 // that is killed leaves the old or the new one. Earlier releases wrote two records in turn: the newest that is readable
 // counts, and the next write leaves one. They also wrote names as this release writes those of texts that other tabs have.
-import { openDB, type DBSchema, type IDBPDatabase, type IDBPObjectStore } from "idb";
+import { openDB, type IDBPDatabase, type IDBPObjectStore } from "idb";
 import type { KeptText } from "../document/kept-text.js";
 import { parseKept } from "../document/parse-kept.js";
 import { withRoom } from "./with-room.js";
@@ -28,29 +28,14 @@ export interface StoredText extends Facts {
   beside: unknown;
 }
 
-interface Place {
-  /** The page's path: all pages of a host share one database, and so do files on disk. */
-  path: string;
-  id: string;
-  /** 0, and in earlier releases also 1; 2 for a new name, until the text is written again. */
-  slot: number;
-}
-
+/** The slot of a new name, until the text is written again. The text is in 0, and in earlier releases also in 1. */
 const nameSlot = 2;
 
-interface Schema extends DBSchema {
-  texts: {
-    key: [path: string, id: string, slot: number];
-    value: Place & (TextToStore | Pick<Facts, "name">);
-    indexes: { changed: [path: string, changed: number] };
-  };
-}
-
-type Rows = IDBPObjectStore<Schema, ["texts"], "texts", "readwrite">;
+type Rows = IDBPObjectStore<unknown, ["texts"], "texts", "readwrite">;
 
 /** Opens the database in any release, and adds what is missing in that of another program. */
-async function openDatabase(terminated: () => void, release?: number): Promise<IDBPDatabase<Schema>> {
-  const database = await openDB<Schema>(databaseName, release, {
+async function openDatabase(terminated: () => void, release?: number): Promise<IDBPDatabase> {
+  const database = await openDB(databaseName, release, {
     upgrade(created) {
       if (created.objectStoreNames.contains("texts")) return;
       const texts = created.createObjectStore("texts", { keyPath: ["path", "id", "slot"] });
@@ -72,13 +57,11 @@ async function openDatabase(terminated: () => void, release?: number): Promise<I
 const patienceMs = 15_000;
 
 /** Waits for a write; rejects if the database does not answer in time. */
-async function patiently<T>(write: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DOMException("", "TimeoutError")), patienceMs);
+const patiently = <T>(write: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    setTimeout(() => reject(new DOMException("", "TimeoutError")), patienceMs);
+    write.then(resolve, reject);
   });
-  return Promise.race([write, late]).finally(() => clearTimeout(timer));
-}
 
 /** A version above this is damaged: it could not be increased with each change. */
 const mostVersion = 2 ** 52;
@@ -97,25 +80,26 @@ export function parseName(name: unknown): string | undefined {
   return words === "" ? undefined : Array.from(words).slice(0, mostName).join("");
 }
 
+/** What any program may have stored. */
+type Row = Readonly<Record<string, unknown>>;
+
 /** The text in a row; none without a readable one. A damaged version or time is replaced. */
-function textsIn(id: string, row: unknown): StoredText[] {
-  const { version, changed, name, content } = Object(row) as Record<string, unknown>;
+function textsIn(id: string, { version, changed, name, content }: Row): StoredText[] {
   const kept = parseKept(content);
   if (!kept) return [];
   const isVersion = Number.isInteger(version) && isWithin(version, 1, mostVersion);
-  const time = isWithin(changed, 0, mostTime) ? changed : 0;
-  return [
-    { id, version: isVersion ? version : 1, changed: time, name: parseName(name), kept, beside: content },
-  ];
+  const facts = { version: isVersion ? version : 1, changed: isWithin(changed, 0, mostTime) ? changed : 0 };
+  return [{ id, ...facts, name: parseName(name), kept, beside: content }];
 }
 
 export class TextStore {
-  private readonly database: IDBPDatabase<Schema>;
+  private readonly database: IDBPDatabase;
+  /** All pages of a host share one database, and so do files on disk. */
   private readonly path: string;
   /** The latest known time of a change of any text. */
   private latest = 0;
 
-  private constructor(database: IDBPDatabase<Schema>, path: string) {
+  private constructor(database: IDBPDatabase, path: string) {
     this.database = database;
     this.path = path;
   }
@@ -135,7 +119,7 @@ export class TextStore {
       index.getAllKeys(range),
       index.openKeyCursor(range, "prev"),
     ]);
-    const [, latest] = [newest?.key].flat() as unknown[];
+    const [, latest]: unknown[] = [newest?.key].flat();
     if (isWithin(latest, 0, mostTime)) this.latest = Math.max(this.latest, latest);
     const ids = [...byTime.reverse(), ...all].map((key) => (key as unknown[])[1]);
     return [...new Set(ids)].filter((id) => typeof id === "string");
@@ -154,15 +138,15 @@ export class TextStore {
   /** Reads a text; undefined if there is none. */
   async read(id: string): Promise<StoredText | "damaged" | undefined> {
     const keys = await this.database.getAllKeys("texts", this.rowsOf(id));
-    const rows = await Promise.all(
-      keys.map((key) => this.database.get("texts", key).catch(() => undefined)), // the browser cannot read it
-    );
+    const rowAt = async (key: IDBValidKey) =>
+      Object(await this.database.get("texts", key).catch(() => undefined)) as Row; // the browser cannot read it
+    const rows = await Promise.all(keys.map(rowAt));
     const [newest] = rows
       .flatMap((row) => textsIn(id, row))
       .sort((one, other) => other.version - one.version);
     if (!newest) return keys.length > 0 ? "damaged" : undefined;
-    const named = rows.find((row) => row?.slot === nameSlot);
-    return named ? { ...newest, name: parseName(named.name) } : newest;
+    const { name } = rows.find(({ slot }) => slot === nameSlot) ?? newest;
+    return { ...newest, name: parseName(name) };
   }
 
   /** Makes all `changes` or, on failure, none. The requests are complete before this returns: the page may close at once. */

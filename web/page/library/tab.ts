@@ -3,6 +3,7 @@ import { signal, type Signal } from "@preact/signals-core";
 import { differenceOf } from "../document/difference.js";
 import type { KeptText } from "../document/kept-text.js";
 import type { Surface } from "../document/surface.js";
+import { phrase } from "../language/texts.js";
 import type { DeviceModel } from "../state/page-state.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
@@ -10,7 +11,7 @@ import { storeSoon } from "./store-soon.js";
 import { path, readStored, writeStored } from "../state/storage.js";
 import { takeTextInPage, textForPage } from "./text-in-page.js";
 import { parseName, TextStore, type TextToStore } from "./store.js";
-import { needText, patienceMs, readText, takeText, textIn, type FoundText, type TakenText } from "./take.js";
+import { patienceMs, readText, takeText, textIn, type FoundText, type TakenText } from "./take.js";
 import { keepTyped } from "./typed.js";
 
 /** A text that only this tab writes until it is released. */
@@ -41,9 +42,6 @@ export interface TabSetting {
 }
 
 const idKey = `gpt2-text-id ${path}`;
-export const prefix = `gpt2-text ${path} `;
-/** The name by which a text is claimed. */
-export const nameOf = (id: string): string => prefix + id;
 /** Prefix of an id in the names of the items that tell other tabs the new name of a text. */
 const renamePrefix = `gpt2-text-name ${path} `;
 
@@ -86,16 +84,13 @@ export class Tab {
   /** The name of the text in the library, if it has one. */
   readonly name: Signal<string | undefined> = signal<string | undefined>(undefined);
   private readonly storeSoon = storeSoon(() => {
-    if (!this.isBeingStored) this.storeNow(); // otherwise it is stored afterwards
+    // While it is being stored, a change waits. A page that was left may run this before it knows that it is shown again.
+    if (this.isChanged && !this.isBeingStored && !this.isLeft) this.storeNow();
   });
 
   constructor(setting: TabSetting) {
     this.setting = setting;
     this.firstText = setting.field.defaultValue;
-  }
-
-  private get names() {
-    return { prefix, firstText: this.firstText };
   }
 
   /** Shows that all texts are stored. If texts could not be read, only once they can be. */
@@ -119,7 +114,7 @@ export class Tab {
     const id = newId();
     const stored = { version: 0, text: this.firstText };
     const begun: OwnText = { id, version: 0, stored, changed: 0, release: () => undefined };
-    void claim(nameOf(id), 0).then((release) => (begun.release = release ?? begun.release));
+    void claim(id, 0).then((release) => (begun.release = release ?? begun.release));
     writeStored("sessionStorage", idKey, id);
     this.name.value = undefined;
     return begun;
@@ -171,12 +166,13 @@ export class Tab {
       if (isLast()) {
         this.failed.add(own);
         this.setting.showFailure(error);
-        setTimeout(() => isLast() && void this.put(own, next).catch(() => undefined), pauseMs);
+        const repeat = () => void this.put(own, next).catch(() => undefined);
+        setTimeout(() => isLast() && !(this.isLeft && own === this.own) && repeat(), pauseMs);
       }
       throw error;
     }
     own.stored = { version: next.version, text: textIn(next.content) };
-    writeLastChange(nameOf(own.id), undefined);
+    writeLastChange(own.id, undefined);
     if (!isLast()) return;
     this.giveUp(own);
     void this.showStored();
@@ -213,7 +209,7 @@ export class Tab {
 
   /** Claims a text that this tab does not show; undefined if another tab has it. */
   claim(id: string): Promise<(() => void) | undefined> {
-    return this.held(id) ? Promise.resolve(() => undefined) : claim(nameOf(id), patienceMs);
+    return this.held(id) ? Promise.resolve(() => undefined) : claim(id, patienceMs);
   }
 
   /** A text is deleted, or shown again: what waits of it is not stored. */
@@ -226,12 +222,19 @@ export class Tab {
   /** Finds the text `id` in this tab or the store, with the data stored beside it; undefined if it is deleted. */
   async find(id: string): Promise<FoundText | "damaged" | undefined> {
     const held = this.held(id);
-    if (!held) return readText(await this.openStore(), id, this.names);
+    if (!held) return readText(await this.openStore(), id, this.firstText);
     const { changed, stored, waiting } = held;
     const isShown = held === this.own || !waiting;
     const content = isShown ? this.whole : waiting.content;
     const name = isShown ? this.name.peek() : waiting.name;
     return { id, version: stored.version, changed, name, kept: content, beside: content, base: stored.text };
+  }
+
+  /** The text `id`. Rejects with the reason if it is damaged, or if another tab has deleted it. */
+  async need(id: string): Promise<FoundText> {
+    const found = await this.find(id);
+    if (typeof found === "object") return found;
+    throw new Error(phrase(found === "damaged" ? "unreadable" : "deleted"));
   }
 
   /** Stores the text, even if it is unchanged; rejects if that fails. */
@@ -267,7 +270,7 @@ export class Tab {
     const release = await this.claim(id);
     if (!release) return false;
     try {
-      const found = await needText(this, id);
+      const found = await this.need(id);
       await this.storeRest();
       this.own?.release();
       const unstored = this.forget(id);
@@ -295,7 +298,7 @@ export class Tab {
   private storeLastChange({ id, stored: { version, text } }: OwnText, whole: string): void {
     const change = differenceOf(text, whole) ?? { from: 0, to: 0, insert: "" };
     const { surface, beside } = this.setting;
-    writeLastChange(nameOf(id), { version, change, caret: surface.kept.caret, beside: beside.read() });
+    writeLastChange(id, { version, change, caret: surface.kept.caret, beside: beside.read() });
   }
 
   /** Stores the text at once, because the page may be about to close. */
@@ -356,7 +359,7 @@ export class Tab {
     try {
       const own = readStored("sessionStorage", idKey);
       const foundDamage = () => this.setting.showDamage("damagedText");
-      const taken = await (inPage ?? takeText(await this.openStore(), own, this.names, foundDamage));
+      const taken = await (inPage ?? takeText(await this.openStore(), own, this.firstText, foundDamage));
       if (isLate()) taken?.release?.();
       else if (taken) await this.show(taken);
     } catch (error) {
@@ -375,7 +378,7 @@ export class Tab {
     if (!own) return;
     this.own = undefined; // nothing is stored over what the other tab stored
     if (this.giveUp(own)) this.isChanged = true;
-    const release = await claim(nameOf(own.id), patienceMs); // a tab that was just closed may still hold it
+    const release = await claim(own.id, patienceMs); // a tab that was just closed may still hold it
     const found = release && (await this.find(own.id).catch(() => undefined));
     const stored = typeof found === "object" ? found : undefined;
     const isNewer = stored !== undefined && stored.version > own.version;

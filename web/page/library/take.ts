@@ -1,8 +1,7 @@
 // Chooses the stored text for a tab: its own, a copy if the tab was duplicated, or the newest one that no tab has.
 import type { KeptText } from "../document/kept-text.js";
-import { phrase } from "../language/texts.js";
 import { claim } from "./claims.js";
-import { afterChange, isRemoved, lastChangesOf, readLastChange, writeLastChange } from "./last-change.js";
+import { afterChange, changedIds, isRemoved, readLastChange, writeLastChange } from "./last-change.js";
 import type { StoredText, TextStore } from "./store.js";
 
 export interface FoundText extends StoredText {
@@ -17,34 +16,26 @@ export interface TakenText extends FoundText {
   release: (() => void) | undefined;
 }
 
-export interface TextNames {
-  /** Prefix of a text's id in the names of its claim and its last change. */
-  prefix: string;
-  /** The text that every page starts with. */
-  firstText: string;
-}
-
 /** A closing page releases its text while the next one starts. */
 export const patienceMs = 1000;
 
 export const textIn = ({ draft, text }: KeptText): string => draft ?? text;
 
 /** Deletes a text whose deletion a closed page has not finished. Without success, that is tried again at the next reading. */
-const finishRemoval = (store: TextStore, id: string, name: string): Promise<void> =>
+const finishRemoval = (store: TextStore, id: string): Promise<undefined> =>
   store.remove(id).then(
-    () => writeLastChange(name, undefined),
+    () => writeLastChange(id, undefined),
     () => undefined,
   );
 
-/** A text with the changes after it was stored; undefined if it is deleted. */
+/** A text with the changes after it was stored; undefined if it is deleted. Every page starts with `firstText`. */
 export async function readText(
   store: TextStore,
   id: string,
-  { prefix, firstText }: TextNames,
+  firstText: string,
 ): Promise<FoundText | "damaged" | undefined> {
-  const name = prefix + id;
-  if (isRemoved(name)) return void (await finishRemoval(store, id, name));
-  const last = readLastChange(name);
+  if (isRemoved(id)) return finishRemoval(store, id);
+  const last = readLastChange(id);
   const kept = { text: firstText, caret: 0, written: [] };
   const first = { id, version: 0, changed: 0, name: undefined, kept, beside: undefined };
   const stored = (await store.read(id)) ?? (last?.version === 0 ? first : undefined);
@@ -55,29 +46,18 @@ export async function readText(
   return { ...stored, base, kept: { ...stored.kept, draft, caret: last.caret }, beside: last.beside };
 }
 
-interface TextSource {
-  find(id: string): Promise<FoundText | "damaged" | undefined>;
-}
-
-/** The text `id`. Rejects with the reason if it is damaged, or if another tab has deleted it. */
-export async function needText(source: TextSource, id: string): Promise<FoundText> {
-  const found = await source.find(id);
-  if (typeof found === "object") return found;
-  throw new Error(phrase(found === "damaged" ? "unreadable" : "deleted"));
-}
-
 /** Takes this tab's text `own`, if it has one, or another. Calls `foundDamage` for each that cannot be read. */
 export async function takeText(
   store: TextStore,
   own: string | undefined,
-  names: TextNames,
+  firstText: string,
   foundDamage: () => void,
 ): Promise<TakenText | undefined> {
-  const ids = new Set([...(await store.ids()), ...lastChangesOf(names.prefix)]);
+  const ids = new Set([...(await store.ids()), ...changedIds()]);
   for (const id of own === undefined ? ids : new Set([own, ...ids])) {
-    const release = await claim(names.prefix + id, id === own ? patienceMs : 0);
+    const release = await claim(id, id === own ? patienceMs : 0);
     const isCopy = !release && id === own;
-    const found = release || isCopy ? await readText(store, id, names) : undefined;
+    const found = release || isCopy ? await readText(store, id, firstText) : undefined;
     if (typeof found === "object") return { ...found, release };
     if (found === "damaged") foundDamage();
     release?.();

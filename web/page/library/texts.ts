@@ -3,11 +3,11 @@ import type { KeptText } from "../document/kept-text.js";
 import { parseFields } from "../document/parse-fields.js";
 import { parseTree } from "../document/tree.js";
 import { claimedOf } from "./claims.js";
-import { lastChangesOf, noteRemoval, writeLastChange } from "./last-change.js";
+import { changedIds, noteRemoval, writeLastChange } from "./last-change.js";
 import { parseOptions } from "./parse-options.js";
 import { parseName, type TextToStore } from "./store.js";
-import { nameOf, newId, prefix, tellName, type Tab } from "./tab.js";
-import { needText, textIn, type FoundText } from "./take.js";
+import { newId, tellName, type Tab } from "./tab.js";
+import { textIn, type FoundText } from "./take.js";
 import { settled, toFile, type FiledText } from "./text-file.js";
 
 export interface ListedText {
@@ -24,7 +24,7 @@ export interface ListedText {
 /** The requesting tab and its text. */
 export type OwnTab = Pick<
   Tab,
-  "id" | "text" | "name" | "openStore" | "find" | "storeWhole" | "open" | "held" | "claim" | "forget"
+  "id" | "text" | "name" | "openStore" | "find" | "need" | "storeWhole" | "open" | "held" | "claim" | "forget"
 >;
 
 /** A text that was removed from the library. */
@@ -72,11 +72,7 @@ export class Texts {
   private async ids(): Promise<string[]> {
     const { id } = this.tab;
     const store = await this.tab.openStore();
-    const ids = new Set([
-      ...(id === undefined ? [] : [id]),
-      ...(await store.ids()),
-      ...lastChangesOf(prefix),
-    ]);
+    const ids = new Set([...(id === undefined ? [] : [id]), ...(await store.ids()), ...changedIds()]);
     return [...ids].filter((each) => !this.removed.has(each));
   }
 
@@ -93,10 +89,10 @@ export class Texts {
   /** Lists the texts, the last changed one first. Rejects if the store cannot be used. */
   async list(): Promise<ListedText[]> {
     const all = await this.findAll();
-    const claimed = await claimedOf(all.map(({ id }) => nameOf(id)));
+    const claimed = await claimedOf(all.map(({ id }) => id));
     const whereOf = (id: string) => {
       if (id === this.tab.id) return "here";
-      return claimed.has(nameOf(id)) && !this.tab.held(id) ? "elsewhere" : "nowhere";
+      return claimed.includes(id) && !this.tab.held(id) ? "elsewhere" : "nowhere";
     };
     return all
       .map(
@@ -122,7 +118,7 @@ export class Texts {
   /** Adds a copy named `name`. */
   async duplicate(id: string, name: string): Promise<void> {
     const store = await this.tab.openStore();
-    const found = await needText(this.tab, id);
+    const found = await this.tab.need(id);
     const content = contentOf(found.kept, found.beside);
     await store.put({
       id: newId(),
@@ -157,10 +153,10 @@ export class Texts {
       finish: async () => {
         const unstored = tab.forget(id);
         try {
-          noteRemoval(nameOf(id)); // a browser may drop the request of a page that closes
+          noteRemoval(id); // a browser may drop the request of a page that closes
           await store.remove(id);
         } finally {
-          writeLastChange(nameOf(id), undefined);
+          writeLastChange(id, undefined);
           unstored?.release();
           end();
         }
