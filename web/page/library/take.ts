@@ -21,20 +21,20 @@ export const patienceMs = 1000;
 
 export const textIn = ({ draft, text }: KeptText): string => draft ?? text;
 
-/** Deletes a text whose deletion a closed page has not finished. Without success, that is tried again at the next reading. */
-const finishRemoval = (store: TextStore, id: string): Promise<undefined> =>
-  store.remove(id).then(
-    () => writeLastChange(id, undefined),
-    () => undefined,
-  );
-
 /** A text with the changes after it was stored; undefined if it is deleted. Every page starts with `firstText`. */
 export async function readText(
   store: TextStore,
   id: string,
   firstText: string,
 ): Promise<FoundText | "damaged" | undefined> {
-  if (isRemoved(id)) return finishRemoval(store, id);
+  if (isRemoved(id)) {
+    // A closed page has not finished the deletion. Without success, that is tried again at the next reading.
+    await store.remove(id).then(
+      () => writeLastChange(id, undefined),
+      () => undefined,
+    );
+    return undefined;
+  }
   const last = readLastChange(id);
   const kept = { text: firstText, caret: 0, written: [] };
   const first = { id, version: 0, changed: 0, name: undefined, kept, beside: undefined };
