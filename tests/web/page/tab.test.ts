@@ -88,19 +88,6 @@ it("a replaced text that could not be stored opens again whole", async () => {
   expect(locks).toContain(lockOf(id));
 });
 
-it("no other tab can take a replaced text before it is stored", async () => {
-  const { tab, type } = await openTab();
-  let finish = () => {};
-  vi.spyOn(TextStore.prototype, "put").mockReturnValue(new Promise<void>((stored) => (finish = stored)));
-  const name = lockOf(tab.id ?? "");
-  type("A whale.");
-  tab.setAside();
-  await soon();
-  expect(locks).toContain(name);
-  finish();
-  await vi.waitFor(() => expect(locks).not.toContain(name));
-});
-
 it("a tab shows and stores the name of its text, also after another tab renamed it, and a new text has none", async () => {
   const { tab, id, fire } = await openWith("A whale.");
   document.title = "";

@@ -90,6 +90,15 @@ it("a deleted text stays in the store until the deletion is finished", async () 
   expect(localStorage.length).toBe(0);
 });
 
+it("a new text replaces a deleted one that is open, and Undo opens that again", async () => {
+  const { library, tab } = await begin();
+  const { id = "" } = tab;
+  const removal = await library.remove(id);
+  expect([tab.id === id, tab.text]).toEqual([false, ""]);
+  await removal?.restore();
+  expect([tab.id === id, tab.text]).toEqual([true, "The own."]);
+});
+
 it("a deletion that the browser drops because the page closes is finished by the next page", async () => {
   const { library, store, tab } = await begin("one");
   writeLastChange("t0", { version: 0, change: { from: 0, to: 0, insert: "Old." }, caret: 4 });
