@@ -87,6 +87,8 @@ it.each([[{ name: 3 }], [{}], [{ name: " " }]])("a damaged name %j is none", asy
   await storeAll(store, "a", 1, "one");
   await putRows({ slot: 2, ...name });
   expect(await store.read("a")).toMatchObject({ name: undefined, kept: content("one") });
+  await putRows({ id: "deleted", slot: 2, ...name });
+  expect(await store.read("deleted")).toBeUndefined();
 });
 
 it("a new tab loads the last changed text that no other open tab uses", async () => {

@@ -56,11 +56,11 @@ async function openDatabase(terminated: () => void, release?: number): Promise<I
 /** The slowest disks need less time. */
 const patienceMs = 15_000;
 
-/** Waits for a write; rejects if the database does not answer in time. */
-const patiently = <T>(write: Promise<T>): Promise<T> =>
+/** Waits for `work`; rejects if the database does not answer in time. */
+const patiently = <T>(work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     setTimeout(() => reject(new DOMException("", "TimeoutError")), patienceMs);
-    write.then(resolve, reject);
+    work.then(resolve, reject);
   });
 
 /** A version above this is damaged: it could not be increased with each change. */
@@ -106,7 +106,7 @@ export class TextStore {
 
   /** The texts of the page at `path`. Calls `closed` when the store becomes unusable. */
   static async open(path: string, closed: () => void): Promise<TextStore> {
-    return new TextStore(await openDatabase(closed), path);
+    return new TextStore(await patiently(openDatabase(closed)), path);
   }
 
   /** The ids of all texts, the last changed one first, and those without a time last. */
@@ -144,7 +144,7 @@ export class TextStore {
     const [newest] = rows
       .flatMap((row) => textsIn(id, row))
       .sort((one, other) => other.version - one.version);
-    if (!newest) return keys.length > 0 ? "damaged" : undefined;
+    if (!newest) return rows.some(({ slot }) => slot !== nameSlot) ? "damaged" : undefined;
     const { name } = rows.find(({ slot }) => slot === nameSlot) ?? newest;
     return { ...newest, name: parseName(name) };
   }

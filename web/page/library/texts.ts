@@ -21,12 +21,6 @@ export interface ListedText {
   where: "here" | "elsewhere" | "nowhere";
 }
 
-/** The requesting tab and its text. */
-export type OwnTab = Pick<
-  Tab,
-  "id" | "text" | "name" | "openStore" | "find" | "need" | "storeWhole" | "open" | "held" | "claim" | "forget"
->;
-
 /** A text that was removed from the library. */
 export interface Removal {
   restore: () => Promise<void>;
@@ -55,11 +49,11 @@ function keyOf({ text, written, tree }: KeptText, beside: unknown): string {
 }
 
 export class Texts {
-  private readonly tab: OwnTab;
+  private readonly tab: Tab;
   /** Removed texts that may be restored. */
   private readonly removed = new Set<string>();
 
-  constructor(tab: OwnTab) {
+  constructor(tab: Tab) {
     this.tab = tab;
   }
 
