@@ -126,6 +126,8 @@ it("a replaced text that could not be stored is listed as it was, and can be del
   tab.setAside();
   await soon();
   expect((await listed(library)).sort()).toEqual(["The own. here", "The own. nowhere"]);
+  await (await library.remove(id))?.restore();
+  expect(locks).toContain(lockOf(id)); // it still waits to be stored
   await (await library.remove(id))?.finish();
   expect(await listed(library)).toEqual(["The own. here"]);
   expect(locks).not.toContain(lockOf(id));

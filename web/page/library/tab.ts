@@ -207,16 +207,33 @@ export class Tab {
     return [this.own, ...this.failed].find((each) => each?.id === id);
   }
 
-  /** Claims a text that this tab does not show; undefined if another tab has it. */
-  claim(id: string): Promise<(() => void) | undefined> {
-    return this.held(id) ? Promise.resolve(() => undefined) : claim(id, patienceMs);
+  private unstoredText(id: string): OwnText | undefined {
+    return [...this.failed].find((each) => each.id === id);
   }
 
-  /** A text is deleted, or shown again: what waits of it is not stored. */
-  forget(id: string): OwnText | undefined {
-    const held = [...this.failed].find((each) => each.id === id);
-    if (held && this.giveUp(held)) void this.showStored();
-    return held;
+  /** Claims a text that this tab does not show, also one that it could not store; undefined if another tab has it. */
+  async claim(id: string): Promise<(() => void) | undefined> {
+    const unstored = this.unstoredText(id);
+    if (!unstored) return claim(id, patienceMs);
+    const { release } = unstored;
+    unstored.release = () => undefined;
+    return release;
+  }
+
+  /** Gives up a claim, but not that of a text that still waits to be stored. */
+  unclaim(id: string, release: () => void): void {
+    const unstored = this.unstoredText(id);
+    if (unstored) unstored.release = release;
+    else release();
+  }
+
+  /** A text is deleted, or shown again: what waits of it is not stored. Returns whether something has waited. */
+  forget(id: string): boolean {
+    const unstored = this.unstoredText(id);
+    if (!unstored) return false;
+    this.giveUp(unstored);
+    void this.showStored();
+    return true;
   }
 
   /** Finds the text `id` in this tab or the store, with the data stored beside it; undefined if it is deleted. */
@@ -267,18 +284,19 @@ export class Tab {
       await surface.restore({ text: "", caret: 0, written: [] });
       return true;
     }
+    if (id === this.id) return true;
     const release = await this.claim(id);
     if (!release) return false;
     try {
       const found = await this.need(id);
       await this.storeRest();
       this.own?.release();
-      const unstored = this.forget(id);
-      await this.show({ ...found, release: unstored?.release ?? release });
-      if (unstored) this.noteChange();
+      const wasUnstored = this.forget(id);
+      await this.show({ ...found, release });
+      if (wasUnstored) this.noteChange();
       return true;
     } catch (error) {
-      release();
+      this.unclaim(id, release);
       throw error;
     }
   }

@@ -137,7 +137,7 @@ export class Texts {
     removed.add(id);
     const end = () => {
       removed.delete(id);
-      release();
+      tab.unclaim(id, release);
     };
     return {
       restore: async () => {
@@ -145,13 +145,12 @@ export class Texts {
         if (wasHere) await tab.open(id);
       },
       finish: async () => {
-        const unstored = tab.forget(id);
+        tab.forget(id);
         try {
           noteRemoval(id); // a browser may drop the request of a page that closes
           await store.remove(id);
         } finally {
           writeLastChange(id, undefined);
-          unstored?.release();
           end();
         }
       },
