@@ -2,6 +2,8 @@
 // Tabs and their texts in one store: what each shows, stores and leaves to the others.
 import { signal } from "@preact/signals-core";
 import { beforeEach, expect, it, vi } from "vitest";
+import { Editor } from "../../../web/page/document/editor.js";
+import type { KeptText } from "../../../web/page/document/kept-text.js";
 import { Surface } from "../../../web/page/document/surface.js";
 import { readTyped } from "../../../web/page/library/typed.js";
 import { TextStore } from "../../../web/page/library/store.js";
@@ -147,14 +149,25 @@ it("text that is typed while the stored texts cannot be read is left to the next
   expect(readTyped()).toBe("A whale.");
 });
 
-it("what you type before the stored text is read is inserted at its caret, as a change after it was stored", async () => {
+it("what you type before the stored text is read is inserted at its caret, and Undo removes it", async () => {
   const field = Object.assign(document.createElement("textarea"), { defaultValue: firstText });
-  const bring = () => new Promise<never>(() => undefined);
-  const surface = new Surface({ field, parent: field, bring, onChange: () => undefined });
+  const nothing = () => undefined;
+  const bring = () =>
+    Promise.resolve((kept: KeptText) => {
+      const edges = { tabs: field, dock: field };
+      const told = { modelsLanguage: () => "" as const, onUpdate: nothing, onBegin: nothing };
+      const editor = new Editor(kept, { parent: field, edges, fields: signal(), ...told });
+      editor.type(kept);
+      return editor;
+    });
+  const surface = new Surface({ field, parent: field, bring, onChange: nothing });
   field.value += " It purred.";
   await surface.restore(content("A cat."));
   expect(field.value).toBe("A cat. It purred.");
-  expect(surface.keptWithHistory).toMatchObject({ text: "A cat.", draft: "A cat. It purred.", caret: 17 });
+  const editor = await surface.need();
+  expect(editor.kept).toMatchObject({ text: "A cat. It purred.", caret: 17 });
+  editor.undo();
+  expect(editor.text).toBe("A cat.");
 });
 
 it("a page that is hidden stores its text at once, and the next page has it even if the database drops it", async () => {
