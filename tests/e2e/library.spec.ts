@@ -1,5 +1,5 @@
 // The library: all texts of the page by their names, and the actions on them.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { expect, test, type Locator, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import {
@@ -15,7 +15,6 @@ import {
   startLongText,
   textOf,
 } from "./page.js";
-import { storedTexts } from "./stored-texts.js";
 
 const panel = (page: Page) => page.locator("#library-panel");
 const status = (page: Page) => panel(page).getByRole("status");
@@ -84,39 +83,6 @@ test("the button near the title shows the list; a text that is opened comes back
   await page.locator("#redo").click();
   await page.locator("#redo").click();
   expect(await textOf(page)).toBe(first);
-});
-
-test("Undo restores a deleted text, and any other action deletes it permanently", async ({ page }) => {
-  await openWithoutModel(page);
-  await write(page, "The first.", "The second.");
-  await choose(page, "The first.", "Delete");
-  await expect(status(page)).toHaveText("Deleted: The first.");
-  await expect(panel(page).getByRole("button", { name: "Undo" })).toBeFocused();
-  await expect.poll(() => names(page)).toEqual(["The second."]);
-  await page.keyboard.press("Enter");
-  await expect(status(page)).toHaveText("Restored: The first.");
-  await expect.poll(async () => (await names(page)).sort()).toEqual(["The first.", "The second."]);
-
-  // A new text replaces a deleted text that is open, and Undo opens that again.
-  await choose(page, "The second.", "Delete");
-  await expect.poll(() => textOf(page)).toBe("");
-  await press(page, "Undo");
-  await expect.poll(() => textOf(page)).toBe("The second.");
-
-  await choose(page, "The first.", "Delete");
-  await expect(status(page)).toHaveText("Deleted: The first.");
-  const stored = async () => (await storedTexts(page)).map(({ text }) => text);
-  expect(await stored()).toContain("The first.");
-  await choose(page, "The second.", "Duplicate");
-  await expect(row(page, "The second. (copy)")).toBeVisible();
-  await expect.poll(stored).not.toContain("The first.");
-
-  await choose(page, "The second. (copy)", "Delete");
-  await expect(status(page)).toHaveText("Deleted: The second. (copy)");
-  await page.reload(); // after leaving the page, Undo is no longer possible
-  await expectEditor(page);
-  await openSection(page, "library");
-  await expect.poll(() => names(page)).toEqual(["The second."]);
 });
 
 test("each text has its own options, branches and seed; the model stops before another one is opened", async ({
@@ -225,15 +191,6 @@ test("all texts are exported into one file, and imported from it as new texts, e
   await showView(fresh, "Sees");
   await expect(fresh.getByLabel("Note", { exact: true })).toHaveValue("It is dark.");
   await context.close();
-
-  const damaged = testInfo.outputPath("damaged.json");
-  const texts = exported.texts.map((each) => ({ ...each, fields: { remember: 1 } }));
-  writeFileSync(damaged, JSON.stringify({ ...exported, texts }));
-  await panel(page).locator("input[type=file]").setInputFiles(damaged);
-  await expect(status(page)).toHaveText(
-    "Nothing was changed: damaged.json: texts[0].fields: expected two texts of at most 4000 UTF-16 code units, " +
-      'found {"remember":1}.',
-  );
 });
 
 test("the library is accessible on a phone and on a desktop, and its targets suit a finger", async ({

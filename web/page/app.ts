@@ -9,7 +9,7 @@ import { phrase } from "./language/start.js";
 import { translatePage } from "./language/translate-page.js";
 import { currentLanguage, loadTranslation } from "./language/translation.js";
 import type { Tab } from "./library/tab.js";
-import { keepTyped, takeTyped } from "./library/typed.js";
+import { keepTyped, readTyped } from "./library/typed.js";
 import { bringFirstModel } from "./models/host.js";
 import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
@@ -38,10 +38,11 @@ function begin(first: ChosenModel): void {
     },
     onChange: () => (state.text.value += 1),
   });
-  surface.typeInField(takeTyped());
-  // Until the code that stores the text has arrived.
-  for (const leaving of ["visibilitychange", "pagehide"])
-    addEventListener(leaving, () => tab ?? keepTyped(surface.typedInField, leaving === "pagehide"));
+  surface.typeInField(readTyped());
+  addEventListener("pagehide", () => {
+    const { typedInField } = surface;
+    if (!tab && typedInField !== undefined) keepTyped(typedInField); // the code that stores the text has not arrived
+  });
   const loading = new Loading(state, () => surface.kept.text.slice(0, surface.kept.caret));
   const writing = new Writing({
     state,

@@ -8,6 +8,7 @@ import {
   type ChangeSpec,
   type Extension,
   type StateCommand,
+  type StateField,
   type Transaction,
   type TransactionSpec,
 } from "@codemirror/state";
@@ -17,7 +18,6 @@ import {
   keepList,
   parseAlternatives,
   setAlternatives,
-  type Alternatives,
   type KeptAlternatives,
 } from "./alternatives.js";
 import { fieldsField, fieldSteps, setFields } from "./fields.js";
@@ -27,22 +27,8 @@ import { isOffset, parseParts } from "./parse-kept.js";
 import { asLines } from "./pieces.js";
 import { runField, runs, setRun, type Run } from "./run.js";
 import { branchSteps, changeTree, goToBranch, treeField } from "./steps.js";
-import {
-  parseChange as parseTreeChange,
-  parseMove,
-  parseTree,
-  type Move,
-  type Tree,
-  type TreeStep,
-} from "./tree.js";
-import {
-  addWritten,
-  partsOfAll,
-  rangesOfParts,
-  writtenField,
-  writtenTracking,
-  type Written,
-} from "./written.js";
+import { parseChange as parseTreeChange, parseMove, parseTree, type Move, type TreeStep } from "./tree.js";
+import { addWritten, partsOfAll, rangesOfParts, writtenField, writtenTracking } from "./written.js";
 
 interface KeptStep {
   /** Offsets in the text before the step. */
@@ -161,32 +147,24 @@ const parseSteps = (value: unknown) =>
     .map((step) => (before: EditorState) => parseStep(step, before));
 
 /** The parts of a text besides its words that Undo and Redo restore. */
-interface RestoredParts {
-  written: RangeSet<Written>;
-  tree: Tree | undefined;
-  fields: ContextFields | undefined;
-  run: Run | null;
-  alternatives: Alternatives;
-}
-
-const tracking = ({ written, tree, fields, run, alternatives }: RestoredParts): Extension => [
-  history(),
-  writtenTracking,
-  writtenField.init(() => written),
-  branchSteps(tree),
-  fieldSteps(fields),
-  runs,
-  runField.init(() => run),
-  alternativesField.init(() => alternatives),
+const parts: readonly StateField<unknown>[] = [
+  writtenField,
+  treeField,
+  fieldsField,
+  runField,
+  alternativesField,
 ];
 
-const restoredPartsIn = (state: EditorState): RestoredParts => ({
-  written: state.field(writtenField),
-  tree: state.field(treeField),
-  fields: state.field(fieldsField),
-  run: state.field(runField),
-  alternatives: state.field(alternativesField),
-});
+/** What makes a history; `values` are those that the parts begin with. */
+const tracking = (values: readonly Extension[]): Extension => [
+  values, // the first value of a part counts
+  history(),
+  writtenTracking,
+  branchSteps(undefined),
+  fieldSteps(undefined),
+  runs,
+  alternativesField,
+];
 
 /** Another page of the host may have stored anything. */
 type StoredHistory = Partial<Record<keyof KeptHistory, unknown>>;
@@ -197,7 +175,7 @@ function withHistory(text: EditorState, kept: StoredHistory): EditorState {
   const begin = EditorState.create({
     doc: first.doc,
     selection: first.selection,
-    extensions: tracking(restoredPartsIn(first)),
+    extensions: tracking(parts.map((part) => part.init(() => first.field(part)))),
   });
   const steps = takeAll(first, undo).map(({ changes, newSelection: selection, effects }) => () => ({
     changes,
@@ -221,13 +199,13 @@ export function openKept(
   const doc = asLines(kept.text);
   const written = rangesOfParts(kept.written.filter(([, to]) => to <= doc.length));
   const selection = { anchor: Math.min(kept.caret, doc.length) };
-  const all = tracking({
-    written: RangeSet.of(written, true),
-    tree: parseTree(kept.tree),
-    fields,
-    run: parseRun(kept.run, doc.length),
-    alternatives: parseAlternatives(kept.alternatives),
-  });
+  const all = tracking([
+    writtenField.init(() => RangeSet.of(written, true)),
+    treeField.init(() => parseTree(kept.tree)),
+    fieldsField.init(() => fields),
+    runField.init(() => parseRun(kept.run, doc.length)),
+    alternativesField.init(() => parseAlternatives(kept.alternatives)),
+  ]);
   const open = (more: Extension) => EditorState.create({ doc, selection, extensions: [all, more] });
   try {
     const steps = withHistory(open([]), Object(kept.history) as StoredHistory).field(historyField);

@@ -164,6 +164,8 @@ export const causes: Translated<Sections["causes"]> = {
 export const texts: Translated<Sections["texts"]> = {
   damagedFile:
     "Diese HTML-Datei ist beschädigt: Kopiere oder sichere sie noch einmal von der Seite, von der du sie hast",
+  damagedText:
+    "Ein gespeicherter Text ist beschädigt: Er bleibt gespeichert, aber diese Seite kann ihn nicht zeigen",
   unstored: "Dein Text wird nicht gespeichert: {why}. Sichere ihn als Datei, bevor du diesen Tab schließt.",
   refused: "Der Browser erlaubt es nicht, zumindest nicht in diesem Fenster",
   full: "Es ist kein Speicherplatz mehr frei",

@@ -184,6 +184,7 @@ export const causes = {
 /** Why texts are not stored. */
 export const texts = {
   damagedFile: "This HTML file is damaged: copy it again, or save it again from the page where you got it",
+  damagedText: "A stored text is damaged: it stays stored, but this page cannot show it",
   unstored: "Your text is not stored: {why}. Save it as a file before you close this tab.",
   refused: "this browser, or this window, does not allow it",
   full: "there is no room left",

@@ -1,6 +1,10 @@
 // Each text belongs to at most one open tab. A tab that is closed, killed or left releases its text.
 
 import { once } from "../state/once.js";
+import { path } from "../state/storage.js";
+
+/** Prefix of an id in the name of a text's lock, and of what the local storage has of it. */
+export const prefix = `gpt2-text ${path} `;
 
 type Release = () => void;
 
@@ -53,15 +57,16 @@ async function claimByAsking(name: string): Promise<Release | undefined> {
 }
 
 /**
- * Claims `name` for this tab. Returns a function that releases it; undefined if another tab still holds it after
+ * Claims the text `id` for this tab. Returns a function that releases it; undefined if another tab still holds it after
  * `patienceMs`.
  */
-export const claim = (name: string, patienceMs: number): Promise<Release | undefined> =>
-  hasLocks() ? claimLock(name, patienceMs) : claimByAsking(name);
+export const claim = (id: string, patienceMs: number): Promise<Release | undefined> =>
+  hasLocks() ? claimLock(prefix + id, patienceMs) : claimByAsking(prefix + id);
 
-/** Which of `names` are claimed; without locks, by other tabs. */
-export async function claimedOf(names: readonly string[]): Promise<ReadonlySet<string | undefined>> {
-  if (!hasLocks()) return askOthers(names);
-  const { held = [] } = await navigator.locks.query();
-  return new Set(held.map(({ name }) => name));
+/** Which of the texts `ids` are claimed; without locks, by other tabs. */
+export async function claimedOf(ids: readonly string[]): Promise<readonly string[]> {
+  const claimed = hasLocks()
+    ? new Set((await navigator.locks.query()).held?.map(({ name }) => name))
+    : await askOthers(ids.map((id) => prefix + id));
+  return ids.filter((id) => claimed.has(prefix + id));
 }

@@ -3,6 +3,7 @@
 import type { Change } from "../document/difference.js";
 import { isOffset } from "../document/parse-kept.js";
 import { readStored, writeStored } from "../state/storage.js";
+import { prefix } from "./claims.js";
 
 export interface LastChange {
   /** Version of the stored text that was changed; 0: the text that every page starts with. */
@@ -25,33 +26,32 @@ export function parseLastChange(json: string): LastChange | undefined {
   return { version, change: { from, to, insert }, caret, beside };
 }
 
-export function readLastChange(name: string): LastChange | undefined {
-  const json = readStored("localStorage", name);
+export function readLastChange(id: string): LastChange | undefined {
   try {
-    return json === undefined ? undefined : parseLastChange(json);
+    return parseLastChange(readStored("localStorage", prefix + id) ?? "null");
   } catch {
     return undefined; // another page has written there
   }
 }
 
 /** undefined removes the entry: everything is stored. */
-export function writeLastChange(name: string, last: LastChange | undefined): void {
+export function writeLastChange(id: string, last: LastChange | undefined): void {
   const isKept = last !== undefined && last.change.insert.length <= mostUnits;
-  writeStored("localStorage", name, isKept ? JSON.stringify(last) : undefined);
+  writeStored("localStorage", prefix + id, isKept ? JSON.stringify(last) : undefined);
 }
 
 const removed = "removed";
 
 /** Notes, in place of a last change, that the text is to be deleted. A page that closes may not live to delete it. */
-export function noteRemoval(name: string): void {
-  writeLastChange(name, undefined); // would bring the text back if there is no room for the note
-  writeStored("localStorage", name, removed);
+export function noteRemoval(id: string): void {
+  writeLastChange(id, undefined); // would bring the text back if there is no room for the note
+  writeStored("localStorage", prefix + id, removed);
 }
 
-export const isRemoved = (name: string): boolean => readStored("localStorage", name) === removed;
+export const isRemoved = (id: string): boolean => readStored("localStorage", prefix + id) === removed;
 
-/** The rest of the names of all last changes that begin with `prefix`. */
-export function lastChangesOf(prefix: string): string[] {
+/** The ids of all texts that have a last change or a note. */
+export function changedIds(): string[] {
   try {
     const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix));
     return names.map((name) => name.slice(prefix.length));

@@ -1,81 +1,67 @@
-// The texts of this page in the browser's database. Each has two records, written in turn, so that a record that is damaged
-// or half written leaves the one before it. A text with a name has a third record. Pages of older releases neither read
-// nor change that, and a tab may rename a text while another tab writes it.
-import { openDB, type DBSchema, type IDBPDatabase } from "idb";
+// The texts of this page in the browser's database. Each is one record, which one transaction replaces, so that a browser
+// that is killed leaves the old or the new one. Earlier releases wrote two records in turn: the newest that is readable
+// counts, and the next write leaves one. They also wrote names as this release writes those of texts that other tabs have.
+import { openDB, type IDBPDatabase, type IDBPObjectStore } from "idb";
+import type { KeptText } from "../document/kept-text.js";
+import { parseKept } from "../document/parse-kept.js";
 import { withRoom } from "./with-room.js";
 
 const databaseName = "gpt2-texts";
-const release = 1;
 
-interface RecordKey {
-  /** The page's path: all pages of a host share one database, and so do files on disk. */
-  path: string;
+interface Facts {
   id: string;
-  /** 0 or 1; 2 for the name. */
-  slot: number;
-}
-
-interface TextRecord extends RecordKey {
-  /** Increases with each record of the same text. */
+  /** Increases with each write of the same text; 0: not stored yet. */
   version: number;
-  /** When the text was last changed, in milliseconds since 1970. */
+  /** When the text was last changed, in milliseconds since 1970; 0 if unknown. */
   changed: number;
-  content: unknown;
+  name: string | undefined;
 }
 
-/** It has no time of change, so the index does not list it. */
-interface NameRecord extends RecordKey {
-  name: string;
+/** A text as it is written: its KeptText, with options, seed, fields and model. */
+export interface TextToStore extends Facts {
+  content: object;
 }
 
+/** A text as it was read. Another page of the origin may have written `beside`. */
+export interface StoredText extends Facts {
+  kept: KeptText;
+  beside: unknown;
+}
+
+/** The slot of a new name, until the text is written again. The text is in 0, and in earlier releases also in 1. */
 const nameSlot = 2;
 
-interface Schema extends DBSchema {
-  texts: {
-    key: [path: string, id: string, slot: number];
-    value: TextRecord | NameRecord;
-    indexes: { changed: [path: string, changed: number] };
-  };
-}
+type Rows = IDBPObjectStore<unknown, ["texts"], "texts", "readwrite">;
 
-/** One record of a text. Another page of the origin may have written `content`. */
-export interface StoredVersion {
-  version: number;
-  changed: number;
-  content: unknown;
-}
-
-/** Opens the database, even if a later release of the page has upgraded it. */
-function openDatabase(terminated: () => void): Promise<IDBPDatabase<Schema>> {
-  const callbacks = {
-    upgrade(database: IDBPDatabase<Schema>) {
-      const texts = database.createObjectStore("texts", { keyPath: ["path", "id", "slot"] });
+/** Opens the database in any release, and adds what is missing in that of another program. */
+async function openDatabase(terminated: () => void, release?: number): Promise<IDBPDatabase> {
+  const database = await openDB(databaseName, release, {
+    upgrade(created) {
+      if (created.objectStoreNames.contains("texts")) return;
+      const texts = created.createObjectStore("texts", { keyPath: ["path", "id", "slot"] });
       texts.createIndex("changed", ["path", "changed"]);
     },
     // A later release wants to upgrade the database, or it is being deleted.
-    blocking: (_current: number, _next: number | null, event: IDBVersionChangeEvent) => {
+    blocking: (_current, _next, event) => {
       (event.target as IDBDatabase).close();
       terminated();
     },
     terminated,
-  };
-  return openDB<Schema>(databaseName, release, callbacks).catch((error: unknown) => {
-    if (!(error instanceof DOMException) || error.name !== "VersionError") throw error;
-    return openDB<Schema>(databaseName, undefined, callbacks);
   });
+  if (database.objectStoreNames.contains("texts")) return database;
+  database.close();
+  return openDatabase(terminated, database.version + 1);
 }
 
 /** The slowest disks need less time. */
 const patienceMs = 15_000;
 
-/** Waits for a write; rejects if the database does not answer in time. */
-async function patiently<T>(write: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DOMException("", "TimeoutError")), patienceMs);
+/** Waits for `work`; rejects if the database does not answer in time. */
+const patiently = <T>(work: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    setTimeout(() => reject(new DOMException("", "TimeoutError")), patienceMs);
+    work.then(resolve, reject);
   });
-  return Promise.race([write, late]).finally(() => clearTimeout(timer));
-}
 
 /** A version above this is damaged: it could not be increased with each change. */
 const mostVersion = 2 ** 52;
@@ -85,57 +71,58 @@ const mostTime = 8.64e15;
 const isWithin = (value: unknown, least: number, most: number): value is number =>
   typeof value === "number" && value >= least && value <= most;
 
-/** A text that is not in the store yet. */
-export interface NewText {
-  id: string;
-  changed: number;
-  content: unknown;
-  name: string | undefined;
-}
-
-function parseVersion(value: unknown): StoredVersion | undefined {
-  const { version, changed, content } = (value ?? {}) as Record<string, unknown>;
-  if (!Number.isInteger(version) || !isWithin(version, 1, mostVersion)) return undefined;
-  return { version, changed: isWithin(changed, 0, mostTime) ? changed : 0, content };
-}
-
 /** The most characters of a name. */
 const mostName = 200;
 
 /** A name as one line, trimmed; undefined if there is none. */
-export function parseName({ name }: { readonly name?: unknown }): string | undefined {
+export function parseName(name: unknown): string | undefined {
   const words = typeof name === "string" ? name.replace(/\s+/gu, " ").trim() : "";
   return words === "" ? undefined : Array.from(words).slice(0, mostName).join("");
 }
 
+/** What any program may have stored. */
+type Row = Readonly<Record<string, unknown>>;
+
+/** The text in a row; none without a readable one. A damaged version or time is replaced. */
+function textsIn(id: string, { version, changed, name, content }: Row): StoredText[] {
+  const kept = parseKept(content);
+  if (!kept) return [];
+  const isVersion = Number.isInteger(version) && isWithin(version, 1, mostVersion);
+  const facts = { version: isVersion ? version : 1, changed: isWithin(changed, 0, mostTime) ? changed : 0 };
+  return [{ id, ...facts, name: parseName(name), kept, beside: content }];
+}
+
 export class TextStore {
-  private readonly database: IDBPDatabase<Schema>;
+  private readonly database: IDBPDatabase;
+  /** All pages of a host share one database, and so do files on disk. */
   private readonly path: string;
   /** The latest known time of a change of any text. */
   private latest = 0;
 
-  private constructor(database: IDBPDatabase<Schema>, path: string) {
+  private constructor(database: IDBPDatabase, path: string) {
     this.database = database;
     this.path = path;
   }
 
   /** The texts of the page at `path`. Calls `closed` when the store becomes unusable. */
   static async open(path: string, closed: () => void): Promise<TextStore> {
-    return new TextStore(await openDatabase(closed), path);
+    return new TextStore(await patiently(openDatabase(closed)), path);
   }
 
-  /** The ids of all texts, the last changed one first. */
+  /** The ids of all texts, the last changed one first, and those without a time last. */
   async ids(): Promise<string[]> {
     const range = IDBKeyRange.bound([this.path], [this.path, []]);
-    const index = this.database.transaction("texts").store.index("changed");
-    const [keys, newest]: [readonly unknown[], { key: unknown } | null] = await Promise.all([
+    const { store } = this.database.transaction("texts");
+    const index = store.index("changed");
+    const [all, byTime, newest]: [unknown[], unknown[], { key: unknown } | null] = await Promise.all([
+      store.getAllKeys(range),
       index.getAllKeys(range),
       index.openKeyCursor(range, "prev"),
     ]);
-    const [, latest] = Array.isArray(newest?.key) ? (newest.key as unknown[]) : [];
+    const [, latest]: unknown[] = [newest?.key].flat();
     if (isWithin(latest, 0, mostTime)) this.latest = Math.max(this.latest, latest);
-    const ids = keys.map((key) => (Array.isArray(key) ? (key[1] as unknown) : undefined));
-    return [...new Set(ids.reverse())].filter((id) => typeof id === "string");
+    const ids = [...byTime.reverse(), ...all].map((key) => (key as unknown[])[1]);
+    return [...new Set(ids)].filter((id) => typeof id === "string");
   }
 
   /** A time for a change: later than those of all stored changes, even if the clock was set back. */
@@ -144,78 +131,59 @@ export class TextStore {
     return this.latest;
   }
 
-  /** The stored versions of a text, the newest first; an unreadable one is undefined. */
-  async versions(id: string): Promise<(StoredVersion | undefined)[]> {
-    const isThere = await Promise.all(
-      [0, 1].map((slot) => this.database.count("texts", [this.path, id, slot])),
+  private rowsOf(id: string): IDBKeyRange {
+    return IDBKeyRange.bound([this.path, id], [this.path, id, []]);
+  }
+
+  /** Reads a text; undefined if there is none. */
+  async read(id: string): Promise<StoredText | "damaged" | undefined> {
+    const keys = await this.database.getAllKeys("texts", this.rowsOf(id));
+    const rowAt = async (key: IDBValidKey) =>
+      Object(await this.database.get("texts", key).catch(() => undefined)) as Row; // the browser cannot read it
+    const rows = await Promise.all(keys.map(rowAt));
+    const [newest] = rows
+      .flatMap((row) => textsIn(id, row))
+      .sort((one, other) => other.version - one.version);
+    if (!newest) return rows.some(({ slot }) => slot !== nameSlot) ? "damaged" : undefined;
+    const { name } = rows.find(({ slot }) => slot === nameSlot) ?? newest;
+    return { ...newest, name: parseName(name) };
+  }
+
+  /** Makes all `changes` or, on failure, none. The requests are complete before this returns: the page may close at once. */
+  private write(...changes: ((rows: Rows) => Promise<unknown>)[]): Promise<void> {
+    const writeOnce = async () => {
+      const transaction = this.database.transaction("texts", "readwrite");
+      try {
+        for (const change of changes) change(transaction.store).catch(() => undefined); // the transaction reports the error
+      } catch (error) {
+        transaction.done.catch(() => undefined);
+        transaction.abort(); // a record that is too large is refused at once: those before it would stay
+        throw error;
+      }
+      transaction.commit();
+      await transaction.done;
+    };
+    return withRoom(() => patiently(writeOnce()));
+  }
+
+  /** Stores `texts` in place of what is stored of them. */
+  put(...texts: readonly TextToStore[]): Promise<void> {
+    const { path } = this;
+    return this.write(
+      ...texts.flatMap((text) => [
+        (rows: Rows) => rows.delete(this.rowsOf(text.id)),
+        (rows: Rows) => rows.put({ ...text, path, slot: 0 }),
+      ]),
     );
-    const slots = [0, 1].filter((slot) => isThere[slot]);
-    const read = (slot: number) => this.database.get("texts", [this.path, id, slot]).catch(() => undefined);
-    const versions = (await Promise.all(slots.map(read))).map(parseVersion);
-    return versions.sort((one, other) => (other?.version ?? -1) - (one?.version ?? -1));
   }
 
-  /**
-   * Stores `content` as a version of the text, replacing the last but one. The request is complete before this returns,
-   * so the page may close at once.
-   */
-  put(id: string, version: StoredVersion): Promise<void> {
-    return withRoom(() => patiently(this.putOnce(id, version)));
-  }
-
-  private async putOnce(id: string, { version, changed, content }: StoredVersion): Promise<void> {
-    const transaction = this.database.transaction("texts", "readwrite");
+  /** Names a text that another tab may write; "" removes the name. */
+  rename(id: string, name: string): Promise<void> {
     const { path } = this;
-    const put = transaction.store.put({ path, id, slot: version % 2, version, changed, content });
-    put.catch(() => undefined); // the transaction reports the error
-    transaction.commit();
-    await transaction.done;
+    return this.write((rows) => rows.put({ path, id, slot: nameSlot, name }));
   }
 
-  /** Stores new texts: all of them, or none on failure. */
-  add(texts: readonly NewText[]): Promise<void> {
-    return withRoom(() => patiently(this.addOnce(texts)));
-  }
-
-  private async addOnce(texts: readonly NewText[]): Promise<void> {
-    const transaction = this.database.transaction("texts", "readwrite");
-    const { path } = this;
-    const records = texts.flatMap(({ id, changed, content, name }): (TextRecord | NameRecord)[] => [
-      { path, id, slot: 1, version: 1, changed, content },
-      ...(name === undefined ? [] : [{ path, id, slot: nameSlot, name }]),
-    ]);
-    try {
-      for (const record of records) transaction.store.put(record).catch(() => undefined); // the transaction reports the error
-    } catch (error) {
-      transaction.done.catch(() => undefined);
-      transaction.abort(); // a record that is too large is refused at once: those before it would stay
-      throw error;
-    }
-    transaction.commit();
-    await transaction.done;
-  }
-
-  /** The text's own name; undefined if it has none. */
-  async name(id: string): Promise<string | undefined> {
-    const record: unknown = await this.database
-      .get("texts", [this.path, id, nameSlot])
-      .catch(() => undefined);
-    return parseName(Object(record) as Record<string, unknown>);
-  }
-
-  /** Names the text; "" removes the name. */
-  async rename(id: string, name: string): Promise<void> {
-    const { path } = this;
-    await withRoom(() => patiently(this.database.put("texts", { path, id, slot: nameSlot, name })));
-  }
-
-  /** Deletes the text and its name. The request is complete before this returns, so the page may close at once. */
-  async remove(id: string): Promise<void> {
-    const transaction = this.database.transaction("texts", "readwrite");
-    const { path } = this;
-    const range = IDBKeyRange.bound([path, id], [path, id, []]);
-    transaction.store.delete(range).catch(() => undefined); // the transaction reports the error
-    transaction.commit();
-    await transaction.done;
+  remove(id: string): Promise<void> {
+    return this.write((rows) => rows.delete(this.rowsOf(id)));
   }
 }

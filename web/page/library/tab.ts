@@ -1,19 +1,20 @@
 // The text of this tab: restored when the page is opened, and stored as it changes. Each tab has its own text.
 import { signal, type Signal } from "@preact/signals-core";
 import { differenceOf } from "../document/difference.js";
-import { parseKept } from "../document/parse-kept.js";
+import type { KeptText } from "../document/kept-text.js";
 import type { Surface } from "../document/surface.js";
-import { Attempts } from "./attempts.js";
+import { phrase } from "../language/texts.js";
 import type { DeviceModel } from "../state/page-state.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
 import { storeSoon } from "./store-soon.js";
 import { path, readStored, writeStored } from "../state/storage.js";
 import { takeTextInPage, textForPage } from "./text-in-page.js";
-import { TextStore, type StoredVersion } from "./store.js";
-import { needText, patienceMs, readText, takeText, type FoundText, type TakenText } from "./take.js";
+import { parseName, TextStore, type TextToStore } from "./store.js";
+import { patienceMs, readText, takeText, textIn, type FoundText, type TakenText } from "./take.js";
 import { keepTyped } from "./typed.js";
 
+/** A text that only this tab writes until it is released. */
 interface OwnText {
   readonly id: string;
   /** Version of the last attempt to store it; 0: none. */
@@ -22,6 +23,8 @@ interface OwnText {
   stored: { version: number; text: string };
   /** When it was last changed. */
   changed: number;
+  /** What is to be stored, until it is. */
+  waiting?: TextToStore & { content: KeptText };
   release: () => void;
 }
 
@@ -34,14 +37,19 @@ export interface TabSetting {
   /** Shows why the text is not stored, until it is. */
   showFailure: (error: unknown) => void;
   showStored: () => void;
-  /** Reports that the text in a page in one file cannot be read. */
-  showDamage: () => void;
+  /** Reports that a stored text, or the one in a page in one file, cannot be read. */
+  showDamage: (what: "damagedText" | "damagedFile") => void;
 }
 
 const idKey = `gpt2-text-id ${path}`;
-export const prefix = `gpt2-text ${path} `;
-/** The name by which a text is claimed. */
-export const nameOf = (id: string): string => prefix + id;
+/** Prefix of an id in the names of the items that tell other tabs the new name of a text. */
+const renamePrefix = `gpt2-text-name ${path} `;
+
+/** Tells the tab that writes the text its new name. */
+export function tellName(id: string, name: string): void {
+  writeStored("localStorage", renamePrefix + id, name);
+  writeStored("localStorage", renamePrefix + id);
+}
 
 export const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (each) => each.toString(16)).join("-");
@@ -50,6 +58,8 @@ export const newId = (): string =>
 const manyUnits = 50_000;
 /** The longest time that the editor waits for the store. */
 const mostMs = 4000;
+/** The pause after a failed attempt to store a text. */
+const pauseMs = 5000;
 
 export class Tab {
   private readonly setting: TabSetting;
@@ -58,6 +68,8 @@ export class Tab {
   private store: TextStore | undefined;
   /** undefined until the stored text is read: until then nothing may be stored. */
   private own: OwnText | undefined;
+  /** The texts that could not be stored, also replaced ones. */
+  private readonly failed = new Set<OwnText>();
   private isChanged = false;
   /** Whether options are being restored, which does not count as a change of the text. */
   private isShowing = false;
@@ -71,37 +83,23 @@ export class Tab {
   readonly wanted: Signal<DeviceModel | undefined> = signal<DeviceModel | undefined>(undefined);
   /** The name of the text in the library, if it has one. */
   readonly name: Signal<string | undefined> = signal<string | undefined>(undefined);
-  private readonly attempts: Attempts;
   private readonly storeSoon = storeSoon(() => {
-    if (!this.isBeingStored) this.storeNow(); // otherwise it is stored afterwards
+    // While it is being stored, a change waits. A page that was left may run this before it knows that it is shown again.
+    if (this.isChanged && !this.isBeingStored && !this.isLeft) this.storeNow();
   });
 
   constructor(setting: TabSetting) {
     this.setting = setting;
     this.firstText = setting.field.defaultValue;
-    const { showFailure, showStored } = setting;
-    this.attempts = new Attempts({
-      // At once if the store is open, because the page may be about to close.
-      put: async (id, next) => (this.store ?? (await this.openStore())).put(id, next),
-      putShown: (id) => {
-        if (id !== this.own?.id) return false;
-        this.isChanged = true;
-        this.storeSoon();
-        return true;
-      },
-      claim: (id) => claim(nameOf(id), 0),
-      versions: async (id) => (await this.openStore()).versions(id),
-      showFailure,
-      showStored: () => void this.showStored(showStored),
-    });
   }
 
   /** Shows that all texts are stored. If texts could not be read, only once they can be. */
-  private async showStored(show: () => void): Promise<void> {
+  private async showStored(): Promise<void> {
+    if (this.failed.size > 0) return;
     try {
       if (this.hasFailedToRead) await (await this.openStore()).ids();
       this.hasFailedToRead = false;
-      show();
+      this.setting.showStored();
     } catch {
       // The failure stays shown.
     }
@@ -116,7 +114,7 @@ export class Tab {
     const id = newId();
     const stored = { version: 0, text: this.firstText };
     const begun: OwnText = { id, version: 0, stored, changed: 0, release: () => undefined };
-    void claim(nameOf(id), 0).then((release) => (begun.release = release ?? begun.release));
+    void claim(id, 0).then((release) => (begun.release = release ?? begun.release));
     writeStored("sessionStorage", idKey, id);
     this.name.value = undefined;
     return begun;
@@ -132,28 +130,59 @@ export class Tab {
     else this.storeNow();
   }
 
+  /** The text with its history and what is stored beside it. */
+  private get whole(): KeptText {
+    const { surface, beside } = this.setting;
+    return { ...surface.keptWithHistory, ...beside.read() };
+  }
+
   /** Stores the text and returns it, unless it equals the text that every page starts with and `always` is not set. */
   private storeNow(always = false): string | undefined {
-    const { own, setting } = this;
+    const { own } = this;
     if (!own || (!always && !this.isChanged && own.version === 0)) return undefined;
-    const kept = setting.surface.keptWithHistory;
-    const content = { ...kept, ...setting.beside.read() };
-    const next = { version: (own.version += 1), changed: own.changed, content };
+    const content = this.whole;
+    own.version += 1;
+    const { id, version, changed } = own;
     this.isChanged = false;
     this.isBeingStored = true;
-    const whole = kept.draft ?? kept.text;
-    const stored = () => {
-      own.stored = { version: next.version, text: whole };
-      writeLastChange(nameOf(own.id), undefined);
-    };
-    this.storing = this.attempts.put({ id: own.id, next, base: () => own.stored.version, stored });
+    this.storing = this.put(own, { id, version, changed, name: this.name.peek(), content });
     this.storing
-      .catch(() => undefined) // `attempts` shows the failure and tries again
+      .catch(() => undefined) // `put` shows the failure and tries again
       .finally(() => {
         this.isBeingStored = false;
         if (this.isChanged) this.storeSoon();
       });
-    return whole;
+    return textIn(content);
+  }
+
+  /** Stores a version; rejects if that fails, and tries again until it succeeds or a later one is to be stored. */
+  private async put(own: OwnText, next: NonNullable<OwnText["waiting"]>): Promise<void> {
+    own.waiting = next;
+    const isLast = () => own.waiting === next;
+    try {
+      // At once if the store is open, because the page may be about to close.
+      await (this.store ?? (await this.openStore())).put(next);
+    } catch (error) {
+      if (isLast()) {
+        this.failed.add(own);
+        this.setting.showFailure(error);
+        const repeat = () => void this.put(own, next).catch(() => undefined);
+        setTimeout(() => isLast() && !(this.isLeft && own === this.own) && repeat(), pauseMs);
+      }
+      throw error;
+    }
+    own.stored = { version: next.version, text: textIn(next.content) };
+    writeLastChange(own.id, undefined);
+    if (!isLast()) return;
+    this.giveUp(own);
+    void this.showStored();
+    if (own !== this.own) own.release(); // it was replaced meanwhile
+  }
+
+  /** A text no longer waits to be stored. Returns whether it could not be stored. */
+  private giveUp(own: OwnText): boolean {
+    delete own.waiting;
+    return this.failed.delete(own);
   }
 
   /** The id of this tab's text; undefined until it is known. */
@@ -168,34 +197,68 @@ export class Tab {
 
   /** The texts that are not stored; this tab's if none is known. */
   get unstoredTexts(): string[] {
-    const { waiting } = this.attempts;
-    const aside = waiting.filter(({ id }) => id !== this.id).map(({ next }) => this.textIn(next));
-    return aside.length > 0 && aside.length === waiting.length ? aside : [this.text, ...aside];
+    const replaced = [...this.failed].filter((each) => each !== this.own);
+    const texts = replaced.flatMap(({ waiting }) => (waiting ? [textIn(waiting.content)] : []));
+    return texts.length > 0 && texts.length === this.failed.size ? texts : [this.text, ...texts];
   }
 
-  /** A text is deleted: it is not stored again. */
-  forget(id: string): void {
-    this.attempts.giveUp(id);
+  /** The text `id` if this tab shows it, or could not store it before it was replaced. */
+  held(id: string): OwnText | undefined {
+    return [this.own, ...this.failed].find((each) => each?.id === id);
   }
 
-  /** Finds the text `id` in this tab or the store, with the data stored beside it; undefined if it cannot be read. */
-  async find(id: string): Promise<FoundText | undefined> {
-    const { own, setting } = this;
-    const names = { prefix, firstText: this.firstText };
-    if (own?.id !== id) return readText(await this.openStore(), id, names);
-    const content = { ...setting.surface.keptWithHistory, ...setting.beside.read() };
-    return {
-      kept: content,
-      beside: content,
-      stored: { version: own.version, changed: own.changed, content },
-    };
+  private unstoredText(id: string): OwnText | undefined {
+    return [...this.failed].find((each) => each.id === id);
+  }
+
+  /** Claims a text that this tab does not show, also one that it could not store; undefined if another tab has it. */
+  async claim(id: string): Promise<(() => void) | undefined> {
+    const unstored = this.unstoredText(id);
+    if (!unstored) return claim(id, patienceMs);
+    const { release } = unstored;
+    unstored.release = () => undefined;
+    return release;
+  }
+
+  /** Gives up a claim, but not that of a text that still waits to be stored. */
+  unclaim(id: string, release: () => void): void {
+    const unstored = this.unstoredText(id);
+    if (unstored) unstored.release = release;
+    else release();
+  }
+
+  /** A text is deleted, or shown again: what waits of it is not stored. Returns whether something has waited. */
+  forget(id: string): boolean {
+    const unstored = this.unstoredText(id);
+    if (!unstored) return false;
+    this.giveUp(unstored);
+    void this.showStored();
+    return true;
+  }
+
+  /** Finds the text `id` in this tab or the store, with the data stored beside it; undefined if it is deleted. */
+  async find(id: string): Promise<FoundText | "damaged" | undefined> {
+    const held = this.held(id);
+    if (!held) return readText(await this.openStore(), id, this.firstText);
+    const { changed, stored, waiting } = held;
+    const isShown = held === this.own || !waiting;
+    const content = isShown ? this.whole : waiting.content;
+    const name = isShown ? this.name.peek() : waiting.name;
+    return { id, version: stored.version, changed, name, kept: content, beside: content, base: stored.text };
+  }
+
+  /** The text `id`. Rejects with the reason if it is damaged, or if another tab has deleted it. */
+  async need(id: string): Promise<FoundText> {
+    const found = await this.find(id);
+    if (typeof found === "object") return found;
+    throw new Error(phrase(found === "damaged" ? "unreadable" : "deleted"));
   }
 
   /** Stores the text, even if it is unchanged; rejects if that fails. */
   async storeWhole(): Promise<void> {
     this.storeNow(true);
     await this.storing;
-    if (this.isChanged) await this.storeWhole();
+    if (this.own && this.isChanged) await this.storeWhole();
   }
 
   /** Stores unstored changes; a new text without words is not kept. */
@@ -221,16 +284,19 @@ export class Tab {
       await surface.restore({ text: "", caret: 0, written: [] });
       return true;
     }
-    const release = await claim(nameOf(id), patienceMs);
+    if (id === this.id) return true;
+    const release = await this.claim(id);
     if (!release) return false;
     try {
-      const found = await needText(this, id);
+      const found = await this.need(id);
       await this.storeRest();
       this.own?.release();
-      await this.show({ ...found, id, release });
+      const wasUnstored = this.forget(id);
+      await this.show({ ...found, release });
+      if (wasUnstored) this.noteChange();
       return true;
     } catch (error) {
-      release();
+      this.unclaim(id, release);
       throw error;
     }
   }
@@ -243,16 +309,14 @@ export class Tab {
     this.wanted.value = undefined;
     if (whole === undefined) return; // it is the text that every page starts with
     this.storeLastChange(own, whole); // restores the text until it is stored
-    const release = () => own.release(); // read late, because a new text may not have its claim yet
-    this.storing.then(release, release); // a tab that opened it earlier would miss this version
-    this.own = this.beginText();
+    this.own = this.beginText(); // no other tab gets the old one until it is stored
   }
 
   /** Saves changes that the database may not store in time. */
   private storeLastChange({ id, stored: { version, text } }: OwnText, whole: string): void {
     const change = differenceOf(text, whole) ?? { from: 0, to: 0, insert: "" };
     const { surface, beside } = this.setting;
-    writeLastChange(nameOf(id), { version, change, caret: surface.kept.caret, beside: beside.read() });
+    writeLastChange(id, { version, change, caret: surface.kept.caret, beside: beside.read() });
   }
 
   /** Stores the text at once, because the page may be about to close. */
@@ -260,9 +324,9 @@ export class Tab {
     if (this.isLeft) return;
     const { own } = this;
     const whole = this.storeNow();
-    const isStored = own !== undefined && whole !== undefined;
-    if (isStored) this.storeLastChange(own, whole);
-    keepTyped(isStored ? undefined : this.unstored, isClosed);
+    const { unstored } = this;
+    if (own && whole !== undefined) this.storeLastChange(own, whole);
+    else if (isClosed && unstored !== undefined) keepTyped(unstored);
   }
 
   /** Text that is not in the store: it was typed before the stored text was read. Until then, nothing is stored. */
@@ -271,65 +335,50 @@ export class Tab {
     return surface.typedInField ?? (!this.own && this.isChanged ? surface.kept.text : undefined);
   }
 
-  /** The text of a stored version. */
-  private textIn({ content }: StoredVersion): string {
-    const kept = parseKept(content);
-    return kept?.draft ?? kept?.text ?? this.firstText;
-  }
-
   private showBeside(stored: unknown): void {
     this.isShowing = true;
     this.setting.beside.show(stored);
     this.isShowing = false;
   }
 
-  private async show({ id, kept, beside, stored, release }: TakenText): Promise<void> {
-    const { version, changed } = stored;
-    this.own =
-      id === undefined
-        ? this.beginText()
-        : { id, version, changed, release, stored: { version, text: this.textIn(stored) } };
+  private async show({ release, ...found }: TakenText): Promise<void> {
+    const { id, version, changed, name, kept, beside, base } = found;
+    this.own = release
+      ? { id, version, changed, release, stored: { version, text: base } }
+      : this.beginText();
     writeStored("sessionStorage", idKey, this.own.id);
-    if (id !== undefined) void this.readName(id);
+    if (release) this.name.value = name;
     this.showBeside(beside);
     await this.setting.surface.restore(kept);
-    if (id === undefined || kept.draft !== undefined) this.noteChange(); // not stored yet
-  }
-
-  /** Reads the name, which any tab may have changed. */
-  private async readName(id: string): Promise<void> {
-    const stored = this.openStore().then((store) => store.name(id));
-    const name = await stored.catch(() => undefined); // the list of texts reports why
-    if (id === this.id) this.name.value = name;
+    if (!release || kept.draft !== undefined) this.noteChange(); // not stored yet
   }
 
   /** The text that a page in one file was saved with, as an unstored text. */
   private readTextInPage(): TakenText | undefined {
     try {
       const found = takeTextInPage();
-      const stored = { version: 0, changed: 0, content: undefined };
-      return found && { ...found, id: undefined, stored, release: () => undefined };
+      const unstored = { id: "", version: 0, changed: 0, name: undefined, base: "", release: undefined };
+      return found && { ...unstored, ...found };
     } catch {
-      this.setting.showDamage();
+      this.setting.showDamage("damagedFile");
       return undefined;
     }
   }
 
   /** This tab's text in the form that a page in one file starts with, without the undo history. */
   textToSave(): string | undefined {
-    const { surface, beside } = this.setting;
-    const { history: _, ...kept } = surface.keptWithHistory;
-    return (kept.draft ?? kept.text) === "" ? undefined : textForPage({ ...kept, ...beside.read() });
+    const { history: _, ...kept } = this.whole;
+    return textIn(kept) === "" ? undefined : textForPage(kept);
   }
 
   /** Restores this tab's text, unless `isLate()`: the visitor has started to work by then. */
   private async restore(isLate: () => boolean): Promise<void> {
     const inPage = this.readTextInPage();
     try {
-      const names = { prefix, firstText: this.firstText };
-      const taken = await (inPage ??
-        takeText(await this.openStore(), readStored("sessionStorage", idKey), names));
-      if (isLate()) taken?.release();
+      const own = readStored("sessionStorage", idKey);
+      const foundDamage = () => this.setting.showDamage("damagedText");
+      const taken = await (inPage ?? takeText(await this.openStore(), own, this.firstText, foundDamage));
+      if (isLate()) taken?.release?.();
       else if (taken) await this.show(taken);
     } catch (error) {
       this.hasFailedToRead = true;
@@ -343,26 +392,24 @@ export class Tab {
   private async comeBack(): Promise<void> {
     const { own } = this;
     this.isLeft = false;
+    keepTyped(); // the page still has it
     if (!own) return;
     this.own = undefined; // nothing is stored over what the other tab stored
-    if (this.attempts.giveUp(own.id)) this.isChanged = true;
-    const release = await claim(nameOf(own.id), patienceMs); // a tab that was just closed may still hold it
-    const newer = release && (await this.findNewer(own).catch(() => undefined));
-    if (newer && !this.isChanged) return this.show({ ...newer, id: own.id, release });
-    if (release && !newer) {
+    if (this.giveUp(own)) this.isChanged = true;
+    const release = await claim(own.id, patienceMs); // a tab that was just closed may still hold it
+    const found = release && (await this.find(own.id).catch(() => undefined));
+    const stored = typeof found === "object" ? found : undefined;
+    const isNewer = stored !== undefined && stored.version > own.version;
+    if (release && isNewer && !this.isChanged) return this.show({ ...stored, release });
+    if (release && !isNewer) {
       this.own = Object.assign(own, { release });
+      if (stored) this.name.value = stored.name;
       if (this.isChanged) this.noteChange();
       return;
     }
     release?.();
     this.own = this.beginText();
     this.noteChange();
-  }
-
-  /** What another tab has stored of this text meanwhile; undefined if it has not. */
-  private async findNewer({ id, version }: OwnText): Promise<FoundText | undefined> {
-    const found = await readText(await this.openStore(), id, { prefix, firstText: this.firstText });
-    return found && found.stored.version > version ? found : undefined;
   }
 
   /** Restores the text, and stores it from now on. Resolves when the text is restored or will not be. */
@@ -373,7 +420,6 @@ export class Tab {
     field.addEventListener("input", () => this.noteChange());
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden") this.leave(false);
-      else if (this.own) void this.readName(this.own.id);
     });
     addEventListener("pagehide", () => {
       this.leave(true);
@@ -381,6 +427,12 @@ export class Tab {
       this.own?.release();
     });
     addEventListener("pageshow", ({ persisted }) => void (persisted && this.comeBack()));
+    addEventListener("storage", ({ key, newValue }) => {
+      if (this.id === undefined || key !== renamePrefix + this.id || newValue === null) return;
+      this.name.value = parseName(newValue);
+      this.isChanged = true;
+      this.storeSoon();
+    });
     let isLate = false;
     const late = new Promise<void>((resolve) => {
       setTimeout(() => {

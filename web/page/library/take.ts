@@ -1,104 +1,65 @@
 // Chooses the stored text for a tab: its own, a copy if the tab was duplicated, or the newest one that no tab has.
 import type { KeptText } from "../document/kept-text.js";
-import { parseKept } from "../document/parse-kept.js";
-import { phrase } from "../language/texts.js";
 import { claim } from "./claims.js";
-import {
-  afterChange,
-  isRemoved,
-  lastChangesOf,
-  readLastChange,
-  writeLastChange,
-  type LastChange,
-} from "./last-change.js";
-import type { StoredVersion, TextStore } from "./store.js";
+import { afterChange, changedIds, isRemoved, readLastChange, writeLastChange } from "./last-change.js";
+import type { StoredText, TextStore } from "./store.js";
 
-export interface FoundText {
+export interface FoundText extends StoredText {
   /** With the changes since it was stored as its draft. */
   kept: KeptText;
-  /** What was stored beside the text. */
-  beside: unknown;
-  stored: StoredVersion;
+  /** The text as it was stored. */
+  base: string;
 }
 
 export interface TakenText extends FoundText {
-  /** undefined if it is a copy of another tab's. */
-  id: string | undefined;
-  release: () => void;
-}
-
-export interface TextNames {
-  /** Prefix of a text's id in the names of its claim and its last change. */
-  prefix: string;
-  /** The text that every page starts with. */
-  firstText: string;
+  /** Gives up the text; undefined if it is a copy of another tab's. */
+  release: (() => void) | undefined;
 }
 
 /** A closing page releases its text while the next one starts. */
 export const patienceMs = 1000;
 
-/** Deletes a text whose deletion a closed page has not finished. Without success, that is tried again at the next reading. */
-const finishRemoval = (store: TextStore, id: string, name: string): Promise<void> =>
-  store.remove(id).then(
-    () => writeLastChange(name, undefined),
-    () => undefined,
-  );
+export const textIn = ({ draft, text }: KeptText): string => draft ?? text;
 
-/** The newest readable version of a text, with the changes after it; undefined if it is deleted, or none is readable. */
+/** A text with the changes after it was stored; undefined if it is deleted. Every page starts with `firstText`. */
 export async function readText(
   store: TextStore,
   id: string,
-  { prefix, firstText }: TextNames,
-): Promise<FoundText | undefined> {
-  const name = prefix + id;
-  if (isRemoved(name)) {
-    await finishRemoval(store, id, name);
+  firstText: string,
+): Promise<FoundText | "damaged" | undefined> {
+  if (isRemoved(id)) {
+    // A closed page has not finished the deletion. Without success, that is tried again at the next reading.
+    await store.remove(id).then(
+      () => writeLastChange(id, undefined),
+      () => undefined,
+    );
     return undefined;
   }
-  const last = readLastChange(name);
-  const versions = await store.versions(id);
-  const withLast = (kept: KeptText, { change, caret }: LastChange) => ({
-    ...kept,
-    draft: afterChange(kept.draft ?? kept.text, change),
-    caret,
-  });
-  for (const stored of versions) {
-    const kept = parseKept(stored?.content);
-    if (!stored || !kept) continue;
-    if (last?.version !== stored.version) return { stored, kept, beside: stored.content };
-    return { stored, kept: withLast(kept, last), beside: last.beside };
-  }
-  if (last?.version !== 0 || versions.length > 0) return undefined;
-  const kept = withLast({ text: firstText, caret: 0, written: [] }, last);
-  return { kept, beside: last.beside, stored: { version: 0, changed: 0, content: undefined } };
+  const last = readLastChange(id);
+  const kept = { text: firstText, caret: 0, written: [] };
+  const first = { id, version: 0, changed: 0, name: undefined, kept, beside: undefined };
+  const stored = (await store.read(id)) ?? (last?.version === 0 ? first : undefined);
+  if (typeof stored !== "object") return stored;
+  const base = textIn(stored.kept);
+  if (last?.version !== stored.version) return { ...stored, base };
+  const draft = afterChange(base, last.change);
+  return { ...stored, base, kept: { ...stored.kept, draft, caret: last.caret }, beside: last.beside };
 }
 
-interface TextSource {
-  find(id: string): Promise<FoundText | undefined>;
-  openStore(): Promise<TextStore>;
-}
-
-/** The text `id`. Rejects with the reason if it cannot be read, or if another tab has deleted it. */
-export async function needText(source: TextSource, id: string): Promise<FoundText> {
-  const found = await source.find(id);
-  if (found) return found;
-  const store = await source.openStore();
-  const isStored = (await store.ids()).includes(id);
-  throw new Error(phrase(isStored ? "unreadable" : "deleted"));
-}
-
-/** Takes this tab's text `own`, if it has one, or another. */
+/** Takes this tab's text `own`, if it has one, or another. Calls `foundDamage` for each that cannot be read. */
 export async function takeText(
   store: TextStore,
   own: string | undefined,
-  names: TextNames,
+  firstText: string,
+  foundDamage: () => void,
 ): Promise<TakenText | undefined> {
-  const ids = new Set([...(await store.ids()), ...lastChangesOf(names.prefix)]);
+  const ids = new Set([...(await store.ids()), ...changedIds()]);
   for (const id of own === undefined ? ids : new Set([own, ...ids])) {
-    const release = await claim(names.prefix + id, id === own ? patienceMs : 0);
+    const release = await claim(id, id === own ? patienceMs : 0);
     const isCopy = !release && id === own;
-    const found = release || isCopy ? await readText(store, id, names) : undefined;
-    if (found) return { ...found, id: isCopy ? undefined : id, release: release ?? (() => undefined) };
+    const found = release || isCopy ? await readText(store, id, firstText) : undefined;
+    if (typeof found === "object") return { ...found, release };
+    if (found === "damaged") foundDamage();
     release?.();
     if (isCopy) return undefined;
   }

@@ -2,12 +2,12 @@
 import type { KeptText } from "../document/kept-text.js";
 import { parseFields } from "../document/parse-fields.js";
 import { parseTree } from "../document/tree.js";
-import { claim, claimedOf } from "./claims.js";
-import { lastChangesOf, noteRemoval, writeLastChange } from "./last-change.js";
+import { claimedOf } from "./claims.js";
+import { changedIds, noteRemoval, writeLastChange } from "./last-change.js";
 import { parseOptions } from "./parse-options.js";
-import { parseName, type NewText } from "./store.js";
-import { nameOf, newId, prefix, type Tab } from "./tab.js";
-import { needText, patienceMs, type FoundText } from "./take.js";
+import { parseName, type TextToStore } from "./store.js";
+import { newId, tellName, type Tab } from "./tab.js";
+import { textIn, type FoundText } from "./take.js";
 import { settled, toFile, type FiledText } from "./text-file.js";
 
 export interface ListedText {
@@ -20,12 +20,6 @@ export interface ListedText {
   /** Which tab shows it. */
   where: "here" | "elsewhere" | "nowhere";
 }
-
-/** The requesting tab and its text. */
-export type OwnTab = Pick<
-  Tab,
-  "id" | "text" | "name" | "openStore" | "find" | "storeWhole" | "open" | "forget"
->;
 
 /** A text that was removed from the library. */
 export interface Removal {
@@ -55,11 +49,11 @@ function keyOf({ text, written, tree }: KeptText, beside: unknown): string {
 }
 
 export class Texts {
-  private readonly tab: OwnTab;
+  private readonly tab: Tab;
   /** Removed texts that may be restored. */
   private readonly removed = new Set<string>();
 
-  constructor(tab: OwnTab) {
+  constructor(tab: Tab) {
     this.tab = tab;
   }
 
@@ -72,20 +66,16 @@ export class Texts {
   private async ids(): Promise<string[]> {
     const { id } = this.tab;
     const store = await this.tab.openStore();
-    const ids = new Set([
-      ...(id === undefined ? [] : [id]),
-      ...(await store.ids()),
-      ...lastChangesOf(prefix),
-    ]);
+    const ids = new Set([...(id === undefined ? [] : [id]), ...(await store.ids()), ...changedIds()]);
     return [...ids].filter((each) => !this.removed.has(each));
   }
 
-  private async findAll(): Promise<(FoundText & { id: string; name: string | undefined })[]> {
-    const store = await this.tab.openStore();
-    const all = [];
+  /** All texts that can be read. */
+  private async findAll(): Promise<FoundText[]> {
+    const all: FoundText[] = [];
     for (const id of await this.ids()) {
       const found = await this.tab.find(id);
-      if (found) all.push({ ...found, id, name: await store.name(id) });
+      if (typeof found === "object") all.push(found);
     }
     return all;
   }
@@ -93,40 +83,44 @@ export class Texts {
   /** Lists the texts, the last changed one first. Rejects if the store cannot be used. */
   async list(): Promise<ListedText[]> {
     const all = await this.findAll();
-    const claimed = await claimedOf(all.map(({ id }) => nameOf(id)));
+    const claimed = await claimedOf(all.map(({ id }) => id));
     const whereOf = (id: string) => {
       if (id === this.tab.id) return "here";
-      return claimed.has(nameOf(id)) ? "elsewhere" : "nowhere";
+      return claimed.includes(id) && !this.tab.held(id) ? "elsewhere" : "nowhere";
     };
     return all
       .map(
-        ({ id, name, kept, stored: { changed } }) =>
-          ({
-            id,
-            name,
-            text: kept.draft ?? kept.text,
-            changed,
-            where: whereOf(id),
-          }) as const,
+        ({ id, name, kept, changed }) =>
+          ({ id, name, text: textIn(kept), changed, where: whereOf(id) }) as const,
       )
       .sort((one, other) => (other.changed || Infinity) - (one.changed || Infinity));
   }
 
   /** Names a text; "" removes the name. */
   async rename(id: string, name: string): Promise<void> {
-    const store = await this.tab.openStore();
-    if (id === this.tab.id) await this.tab.storeWhole(); // a name without a text would not be listed
-    const parsed = parseName({ name });
+    const { tab } = this;
+    const store = await tab.openStore();
+    const parsed = parseName(name);
+    if (id === tab.id) {
+      tab.name.value = parsed;
+      return tab.storeWhole();
+    }
     await store.rename(id, parsed ?? "");
-    if (id === this.tab.id) this.tab.name.value = parsed;
+    tellName(id, parsed ?? "");
   }
 
   /** Adds a copy named `name`. */
   async duplicate(id: string, name: string): Promise<void> {
     const store = await this.tab.openStore();
-    const found = await needText(this.tab, id);
+    const found = await this.tab.need(id);
     const content = contentOf(found.kept, found.beside);
-    await store.add([{ id: newId(), changed: store.timeOfChange(), content, name: parseName({ name }) }]);
+    await store.put({
+      id: newId(),
+      version: 1,
+      changed: store.timeOfChange(),
+      name: parseName(name),
+      content,
+    });
   }
 
   /** Removes a text from the list. If this tab shows it, the tab gets a new text. undefined: another tab has it. */
@@ -138,12 +132,12 @@ export class Texts {
       await tab.storeWhole();
       await tab.open();
     }
-    const release = await claim(nameOf(id), patienceMs);
+    const release = await tab.claim(id);
     if (!release) return undefined;
     removed.add(id);
     const end = () => {
       removed.delete(id);
-      release();
+      tab.unclaim(id, release);
     };
     return {
       restore: async () => {
@@ -151,12 +145,12 @@ export class Texts {
         if (wasHere) await tab.open(id);
       },
       finish: async () => {
+        tab.forget(id);
         try {
-          tab.forget(id);
-          noteRemoval(nameOf(id)); // a browser may drop the request of a page that closes
+          noteRemoval(id); // a browser may drop the request of a page that closes
           await store.remove(id);
         } finally {
-          writeLastChange(nameOf(id), undefined);
+          writeLastChange(id, undefined);
           end();
         }
       },
@@ -168,7 +162,7 @@ export class Texts {
     const all = await this.findAll();
     return toFile(
       all
-        .map(({ name, kept, beside, stored: { changed } }) => ({
+        .map(({ name, kept, beside, changed }) => ({
           name,
           changed: changed || Date.now(),
           content: contentOf(settled(kept), beside),
@@ -188,21 +182,17 @@ export class Texts {
     const known = new Map(
       (await this.findAll()).map(({ id, kept, beside }) => [keyOf(settled(kept), beside), id]),
     );
-    const named = new Map<string, NewText>();
+    const named = new Map<string, TextToStore>();
     const ids = filed.map(({ name, changed, content }) => {
       const key = keyOf(content, content);
       const id = known.get(key) ?? named.get(`${key} ${name}`)?.id;
       if (id !== undefined) return id;
-      const fresh = {
-        id: newId(),
-        changed: Math.min(changed, Date.now()),
-        content,
-        name: parseName({ name }),
-      };
+      const time = Math.min(changed, Date.now());
+      const fresh = { id: newId(), version: 1, changed: time, name: parseName(name), content };
       named.set(`${key} ${name}`, fresh);
       return fresh.id;
     });
-    await store.add([...named.values()]);
+    await store.put(...named.values());
     return { added: named.size, known: filed.length - named.size, ids };
   }
 }

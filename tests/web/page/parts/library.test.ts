@@ -117,6 +117,27 @@ it("a second press of Delete or of a row does nothing, and Undo still restores t
   expect(open).toHaveBeenCalledOnce();
 });
 
+it("Undo restores the last deleted text; any other action, and leaving the page, deletes it permanently", async () => {
+  const { library, removal, texts } = await mount();
+  const deleted = async () => {
+    button("Delete", 1)?.click();
+    await vi.waitFor(() => expect(status()).toBe("Deleted: Cats"));
+    return part(".text-said button");
+  };
+  (await deleted()).click();
+  await vi.waitFor(() => expect(status()).toBe("Restored: Cats"));
+  expect([removal.restore, removal.finish].map((end) => end.mock.calls.length)).toEqual([1, 0]);
+  const undo = await deleted();
+  expect(document.activeElement).toBe(undo);
+  button("Duplicate", 3)?.click();
+  await vi.waitFor(() => expect(texts.duplicate).toHaveBeenCalledOnce());
+  expect([removal.finish.mock.calls.length, undo.hidden]).toEqual([1, true]);
+  await vi.waitFor(() => expect(status()).toBe("Copied."));
+  await deleted();
+  library.finish();
+  expect(removal.finish).toHaveBeenCalledTimes(2);
+});
+
 it("the list follows the text of this tab, is read again for another text, and keeps the focus", async () => {
   const { library, texts } = await mount();
   const second = part("li:nth-child(2) button");

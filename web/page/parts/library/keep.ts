@@ -45,7 +45,7 @@ export function keepTexts(
     },
     showFailure: (error) => showUnstored(ui, error, () => tab.unstoredTexts),
     showStored: () => hideUnstored(ui),
-    showDamage: () => state.showError(() => `${phrase("damagedFile")}.`),
+    showDamage: (what) => state.showError(() => `${phrase(what)}.`),
   });
   onChange(state.chosen, (chosen) => {
     if (!tab.wanted.peek() && !deviceModelOf(chosen)) return;
