@@ -41,7 +41,7 @@ export function describe({ help, default: initial }) {
 }
 
 /** A member of an interface. @param {string} name @param {string} comment @param {string} type */
-const member = (name, comment, type) => `  /** ${comment} */\n  ${name}?: ${type};\n`;
+const member = (name, comment, type) => `  /** ${comment} */ ${name}?: ${type};\n`;
 
 /** Their names as an array, or with " | " as a union. @param {Option[]} some */
 const namesOf = (some, between = ", ") => some.map(({ name }) => `"${name}"`).join(between);

@@ -2,16 +2,8 @@
 import { select } from "d3-selection";
 import type { ModelConfig } from "../client/index.js";
 import { add } from "./add.js";
-import {
-  addFigure,
-  label,
-  writeTable,
-  type Figure,
-  type FigureKind,
-  type FigureSite,
-  type FigureView,
-  type HeadLook,
-} from "./figure.js";
+import { addFigure, label, writeTable } from "./figure.js";
+import type { Figure, FigureKind, FigureSite, HeadLook } from "./figure.js";
 import { topWeights, type WeighedToken } from "./attention-weights.js";
 import { links } from "./parts.js";
 import type { HeadPlace } from "./types.js";
@@ -116,17 +108,12 @@ const style = `
   font-weight: 700;
 }
 @media (forced-colors: active) {
-  .arcs .arc {
-    stroke: Highlight;
-  }
-  .arcs .end {
-    fill: CanvasText !important;
-    forced-color-adjust: none;
-  }
+  .arcs .arc { stroke: Highlight; }
+  .arcs .end { fill: CanvasText !important; forced-color-adjust: none; }
 }
 `;
 
-class Arcs implements FigureView {
+class Arcs {
   private readonly layers: HTMLSelectElement;
   private readonly heads: HTMLSelectElement;
   private readonly text: InsideText;

@@ -2,16 +2,8 @@
 import { select } from "d3-selection";
 import type { TokenLogprob } from "../client/index.js";
 import { lettersOf } from "../shared/letters-of.js";
-import {
-  addFigure,
-  label,
-  writeTable,
-  type Answer,
-  type Figure,
-  type FigureKind,
-  type FigureSite,
-  type FigureView,
-} from "./figure.js";
+import { addFigure, label, writeTable } from "./figure.js";
+import type { Answer, Figure, FigureKind, FigureSite } from "./figure.js";
 import { settledStage } from "./attention-weights.js";
 import { links } from "./parts.js";
 import type { InsideText } from "./words.js";
@@ -83,14 +75,11 @@ const style = `
   font-weight: 700;
 }
 @media (forced-colors: active) {
-  .lens rect {
-    fill: CanvasText !important;
-    forced-color-adjust: none;
-  }
+  .lens rect { fill: CanvasText !important; forced-color-adjust: none; }
 }
 `;
 
-class Lens implements FigureView {
+class Lens {
   private readonly text: InsideText;
   private readonly figure: Figure;
   private rows: readonly Row[] = [];

@@ -3,15 +3,8 @@ import { select } from "d3-selection";
 import { symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle, type SymbolType } from "d3-shape";
 import type { ModelConfig } from "../client/index.js";
 import { add } from "./add.js";
-import {
-  addFigure,
-  writeTable,
-  type Answer,
-  type Figure,
-  type FigureKind,
-  type FigureSite,
-  type FigureView,
-} from "./figure.js";
+import { addFigure, writeTable } from "./figure.js";
+import type { Answer, Figure, FigureKind, FigureSite } from "./figure.js";
 import { mainTargetOf, mainTargets, rowOf, type MainTarget } from "./attention-weights.js";
 import { links } from "./parts.js";
 import type { InsideText } from "./words.js";
@@ -118,14 +111,11 @@ const style = `
   stroke-width: 3px;
 }
 @media (forced-colors: active) {
-  .sign {
-    fill: CanvasText !important;
-    forced-color-adjust: none;
-  }
+  .sign { fill: CanvasText !important; forced-color-adjust: none; }
 }
 `;
 
-class Overview implements FigureView {
+class Overview {
   private readonly text: InsideText;
   private readonly figure: Figure;
   private readonly onChoose: (place: HeadPlace) => void;

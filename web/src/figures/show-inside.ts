@@ -123,19 +123,12 @@ class Inside implements InsideView {
 
   private showHead(): void {
     const { seen, head: place } = this;
-    if (!place) return;
+    if (!place || !seen) return;
+    const { ids, texts, first } = seen;
     const attention = this.attention[place.layer];
-    const look =
-      seen && attention
-        ? {
-            ...place,
-            weights: rowOf(attention, place.head, seen.ids.length),
-            texts: seen.texts,
-            first: seen.first,
-          }
-        : undefined;
+    const look = attention && { ...place, weights: rowOf(attention, place.head, ids.length), texts, first };
     for (const figure of this.figures) figure.choose?.(place, look);
-    if (look) this.onHead({ ...place, first: look.first, weights: look.weights });
+    if (look) this.onHead({ ...place, first, weights: look.weights });
   }
 
   clear(): void {

@@ -252,11 +252,8 @@ table {
   white-space: nowrap;
 }
 @media (forced-colors: active) {
-  .diagram line.shown {
-    stroke: Highlight;
-  }
+  .diagram line.shown { stroke: Highlight; }
 }
 `;
 
-/** The style of all figures. */
 export const insideStyle = [base, ...figures.map(({ style }) => style)].join("");
