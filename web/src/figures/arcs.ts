@@ -123,11 +123,7 @@ class Arcs {
   constructor(site: FigureSite) {
     const { text, onChoose } = site;
     this.text = text;
-    this.figure = addFigure(site, {
-      title: text.phrase("attention"),
-      sentence: text.phrase("attention.help", links),
-      summary: text.phrase("asList"),
-    });
+    this.figure = addFigure(site, text.phrase("attention"), text.phrase("attention.help", links), "asList");
     const controls = add(this.figure.element, "div", { className: "controls" });
     const legend = add(this.figure.element, "slot", { name: legendSlot });
     this.figure.picture.before(controls, legend);

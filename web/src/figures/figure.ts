@@ -80,9 +80,12 @@ export interface Figure {
   details: HTMLDetailsElement;
 }
 
+/** `title` and `sentence` stand before the picture, and `summary` names its text form. */
 export function addFigure(
   { parent, diagram, text }: FigureSite,
-  { title, sentence, summary }: { title: string; sentence: string; summary: string },
+  title: string,
+  sentence: string,
+  summary: "asTable" | "asList",
 ): Figure {
   const element = add(parent, "figure");
   const caption = add(element, "figcaption");
@@ -91,7 +94,7 @@ export function addFigure(
   const finding = add(caption, "p", { className: "finding" });
   const picture = add(element, "div", { className: "picture" });
   const details = add(element, "details");
-  add(details, "summary", { textContent: summary });
+  add(details, "summary", { textContent: text.phrase(summary) });
   const words = add(details, "div", { className: "words" });
   const light = () => diagram.highlight(shown);
   const rest = () => {

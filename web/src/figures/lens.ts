@@ -87,11 +87,7 @@ class Lens {
   constructor(site: FigureSite) {
     const { text } = site;
     this.text = text;
-    this.figure = addFigure(site, {
-      title: text.phrase("lens"),
-      sentence: text.phrase("lens.help", links),
-      summary: text.phrase("asTable"),
-    });
+    this.figure = addFigure(site, text.phrase("lens"), text.phrase("lens.help", links), "asTable");
   }
 
   show({ guesses, tokens: { next } }: Answer): void {

@@ -128,11 +128,7 @@ class Overview {
     const { text } = site;
     this.text = text;
     this.onChoose = site.onChoose;
-    this.figure = addFigure(site, {
-      title: text.phrase("overview"),
-      sentence: text.phrase("overview.help", links),
-      summary: text.phrase("asTable"),
-    });
+    this.figure = addFigure(site, text.phrase("overview"), text.phrase("overview.help", links), "asTable");
     const { element, picture, details } = this.figure;
     const legend = add(element, "ul", { className: "signs" });
     picture.before(legend);
