@@ -22,12 +22,7 @@ export interface GenerateOptions {
 }
 
 /** The values that a generation uses for options that a call leaves out. */
-export type GenerationDefaults = Readonly<
-  Record<
-    "maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "typicalP" | "noRepeatNgramSize" | "repetitionPenalty",
-    number
-  >
->;
+export type GenerationDefaults = Readonly<Record<"maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "typicalP" | "noRepeatNgramSize" | "repetitionPenalty", number>>;
 
 /** Those that change a distribution without regard to the text. */
 export type FilterName = "temperature" | "topK" | "topP" | "minP" | "typicalP";
