@@ -41,10 +41,12 @@ export function describe({ help, default: initial }) {
 }
 
 /** A member of an interface. @param {string} name @param {string} comment @param {string} type */
-const member = (name, comment, type) => `  /** ${comment} */\n  ${name}?: ${type};\n`;
+const member = (name, comment, type) => `  /** ${comment} */ ${name}?: ${type};\n`;
 
-/** Their names as an array, or with " | " as a union. @param {Option[]} some */
+/** Their names in quotes. @param {Option[]} some */
 const namesOf = (some, between = ", ") => some.map(({ name }) => `"${name}"`).join(between);
+const ofHub = options.filter(({ hub }) => hub);
+const filters = ofHub.filter(({ ofText }) => !ofText);
 
 const typescript = () => `// Written by engine/generate/options.mjs: edit options.json beside it.
 
@@ -59,21 +61,10 @@ ${options
   .join("")}}
 
 /** The values that a generation uses for options that a call leaves out. */
-export type GenerationDefaults = Readonly<
-  Record<
-    ${namesOf(
-      options.filter(({ hub }) => hub),
-      " | ",
-    )},
-    number
-  >
->;
+export type GenerationDefaults = Readonly<Record<${namesOf(ofHub, " | ")}, number>>;
 
 /** Those that change a distribution without regard to the text. */
-export type FilterName = ${namesOf(
-  options.filter(({ hub, ofText }) => hub && !ofText),
-  " | ",
-)};
+export type FilterName = ${namesOf(filters, " | ")};
 
 /** The numbers of a completion request that control how to sample. */
 export interface CompletionNumbers {

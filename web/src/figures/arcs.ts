@@ -1,10 +1,12 @@
 // The attention of one head, as arcs from the chosen token back over the text.
 import { select } from "d3-selection";
+import type { ModelConfig } from "../client/index.js";
 import { add } from "./add.js";
-import type { Diagram } from "./diagram.js";
-import { addFigure, label, writeTable, type Figure } from "./figure.js";
+import { addFigure, label, writeTable } from "./figure.js";
+import type { Figure, FigureKind, FigureSite, HeadLook } from "./figure.js";
 import { topWeights, type WeighedToken } from "./attention-weights.js";
 import { links } from "./parts.js";
+import type { HeadPlace } from "./types.js";
 import type { InsideText } from "./words.js";
 
 /** In pixels. */
@@ -24,18 +26,6 @@ const mostMarked = 240;
 /** The slot for the site's own legend. */
 export const legendSlot = "legend";
 
-/** The attention of one head, with the texts of the tokens. */
-export interface HeadLook {
-  layer: number;
-  head: number;
-  /** [tokens]; the last one is the query. */
-  weights: Float32Array;
-  /** The tokens' texts. */
-  texts: readonly string[];
-  /** Number of tokens in the text before the first one here. */
-  first: number;
-}
-
 /** The places of `tokens` on a line of `width`, bent so that the last ones have room. */
 export function placeOn(width: number, tokens: number): (index: number) => number {
   const length = width - 2 * margin;
@@ -54,27 +44,114 @@ export function withoutOverlap<T extends { x: number; width: number }>(labels: r
   return placed;
 }
 
-export class Arcs {
-  /** Contains the controls for layer and head. */
-  readonly controls: HTMLElement;
+const words = {
+  attention: "What a head looks at",
+  "attention.help":
+    "One head divides its {attention} over the text, from the chosen token at the right. A thicker arc means more attention.",
+  looksAt: "Layer {layer}, head {head}, looks at {list}.",
+  bent: "Nearby tokens are drawn further apart than they are.",
+  rest: { one: "{count} other, {share}", other: "{count} others, {share} together" },
+  place: "Token",
+  text: "Text",
+  weight: "Attention",
+} as const;
+
+const style = `
+.controls {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0.5em 1.25em;
+}
+.controls label {
+  font-weight: 600;
+}
+.controls select {
+  max-width: 100%;
+  min-height: 2.4em;
+  padding: 0 0.5em;
+  border: 1px solid var(--line);
+  border-radius: 0.4em;
+  background: var(--gpt2-field, transparent);
+  color: inherit;
+  font: inherit;
+}
+/* The open list has the browser's own background. */
+.controls option {
+  background: Canvas;
+  color: CanvasText;
+}
+.arcs .axis {
+  stroke: var(--line);
+}
+.arcs .mark {
+  fill: var(--quiet);
+}
+.arcs .arc {
+  fill: none;
+  stroke: var(--mark);
+  stroke-linecap: round;
+  opacity: 0.55;
+}
+.arcs .end {
+  fill: var(--mark);
+}
+.arcs .end.itself {
+  fill: var(--surface);
+  stroke: var(--mark);
+  stroke-width: 2px;
+}
+.arcs .name {
+  font-family: var(--gpt2-token-font, inherit);
+  text-anchor: middle;
+}
+.arcs .looking-one {
+  font-weight: 700;
+}
+@media (forced-colors: active) {
+  .arcs .arc { stroke: Highlight; }
+  .arcs .end { fill: CanvasText !important; forced-color-adjust: none; }
+}
+`;
+
+class Arcs {
+  private readonly layers: HTMLSelectElement;
+  private readonly heads: HTMLSelectElement;
   private readonly text: InsideText;
   private readonly figure: Figure;
   private looking: HeadLook | undefined;
 
-  constructor(parent: HTMLElement, diagram: Diagram, text: InsideText) {
+  constructor(site: FigureSite) {
+    const { text, onChoose } = site;
     this.text = text;
-    this.figure = addFigure(parent, diagram, text, {
-      title: text.phrase("attention"),
-      sentence: text.phrase("attention.help", links),
-      summary: text.phrase("asList"),
-    });
-    this.controls = add(this.figure.element, "div", { className: "controls" });
+    this.figure = addFigure(site, text.phrase("attention"), text.phrase("attention.help", links), "asList");
+    const controls = add(this.figure.element, "div", { className: "controls" });
     const legend = add(this.figure.element, "slot", { name: legendSlot });
-    this.figure.picture.before(this.controls, legend);
+    this.figure.picture.before(controls, legend);
+    const choiceOf = (name: string) => {
+      const choice = add(add(controls, "label", { textContent: `${name} ` }), "select");
+      choice.addEventListener("change", () =>
+        onChoose({ layer: this.layers.selectedIndex, head: this.heads.selectedIndex }),
+      );
+      return choice;
+    };
+    this.layers = choiceOf(text.phrase("layer"));
+    this.heads = choiceOf(text.phrase("head"));
   }
 
-  /** undefined while unknown. */
-  show(looking: HeadLook | undefined): void {
+  begin({ nLayer, nHead }: ModelConfig): void {
+    for (const [choice, count] of [
+      [this.layers, nLayer],
+      [this.heads, nHead],
+    ] as const) {
+      if (choice.length === count) continue;
+      choice.replaceChildren();
+      for (let number = 1; number <= count; ++number) add(choice, "option", { text: String(number) });
+    }
+  }
+
+  choose(place: HeadPlace, looking: HeadLook | undefined): void {
+    this.layers.selectedIndex = place.layer;
+    this.heads.selectedIndex = place.head;
     this.looking = looking;
     this.figure.picture.classList.toggle("waiting", !looking);
     if (!looking) {
@@ -178,3 +255,5 @@ export class Arcs {
       .text(({ text }) => text);
   }
 }
+
+export const arcs = { words, style, make: (site) => new Arcs(site) } satisfies FigureKind;

@@ -1,10 +1,13 @@
 // A picture with its sentence, the parts of the model that it shows, and its text form.
+import type { Inspection, ModelConfig } from "../client/index.js";
 import { add } from "./add.js";
 import { lettersOf } from "../shared/visible.js";
 import { visible } from "../shared/visible.js";
 import type { Diagram } from "./diagram.js";
 import { nameOf, piecesOf, type Part } from "./parts.js";
-import type { InsideText } from "./words.js";
+import type { InspectedTokens } from "./read-token.js";
+import type { HeadPlace } from "./types.js";
+import type { InsideText, PhraseForms } from "./words.js";
 
 /** Writes `sentence` into `parent`, its links as buttons that show a part in the diagram; returns those parts. */
 function writeLinked(parent: HTMLElement, sentence: string, diagram: Diagram, text: InsideText): Part[] {
@@ -21,6 +24,52 @@ function writeLinked(parent: HTMLElement, sentence: string, diagram: Diagram, te
   return linked;
 }
 
+/** What the model answered about a token. */
+export interface Answer {
+  tokens: InspectedTokens;
+  /** The most probable tokens after each layer. */
+  guesses: Inspection["guesses"];
+  /** The attention of each layer, [nHead, tokens]. */
+  layers: readonly Float32Array[];
+}
+
+/** The attention of one head, with the texts of the tokens. */
+export interface HeadLook extends HeadPlace {
+  /** [tokens]; the last one is the query. */
+  weights: Float32Array;
+  /** The tokens' texts. */
+  texts: readonly string[];
+  /** Number of tokens in the text before the first one here. */
+  first: number;
+}
+
+/** A figure on a page. */
+export interface FigureView {
+  /** Prepares for another token or model, without values so far. */
+  begin?: (config: ModelConfig) => void;
+  show?: (answer: Answer) => void;
+  /** Shows the chosen head; follows `begin` and `show`. `look` is undefined until the model has answered. */
+  choose?: (place: HeadPlace, look: HeadLook | undefined) => void;
+  /** Fills the available width, which has changed. */
+  draw?: () => void;
+}
+
+/** Where a figure is drawn. */
+export interface FigureSite {
+  parent: HTMLElement;
+  diagram: Diagram;
+  text: InsideText;
+  /** Chooses another head. */
+  onChoose: (place: HeadPlace) => void;
+}
+
+/** A figure: its English words, its style, and how it is made. */
+export interface FigureKind {
+  words: Readonly<Record<string, string | PhraseForms>>;
+  style: string;
+  make: (site: FigureSite) => FigureView;
+}
+
 export interface Figure {
   element: HTMLElement;
   /** The part that changes with the token, after the sentence. */
@@ -31,11 +80,12 @@ export interface Figure {
   details: HTMLDetailsElement;
 }
 
+/** `title` and `sentence` stand before the picture, and `summary` names its text form. */
 export function addFigure(
-  parent: HTMLElement,
-  diagram: Diagram,
-  text: InsideText,
-  { title, sentence, summary }: { title: string; sentence: string; summary: string },
+  { parent, diagram, text }: FigureSite,
+  title: string,
+  sentence: string,
+  summary: "asTable" | "asList",
 ): Figure {
   const element = add(parent, "figure");
   const caption = add(element, "figcaption");
@@ -44,7 +94,7 @@ export function addFigure(
   const finding = add(caption, "p", { className: "finding" });
   const picture = add(element, "div", { className: "picture" });
   const details = add(element, "details");
-  add(details, "summary", { textContent: summary });
+  add(details, "summary", { textContent: text.phrase(summary) });
   const words = add(details, "div", { className: "words" });
   const light = () => diagram.highlight(shown);
   const rest = () => {

@@ -2,16 +2,14 @@
 import { select } from "d3-selection";
 import type { TokenLogprob } from "../client/index.js";
 import { lettersOf } from "../shared/visible.js";
-import type { Diagram } from "./diagram.js";
-import { addFigure, label, writeTable, type Figure } from "./figure.js";
+import { addFigure, label, writeTable } from "./figure.js";
+import type { Answer, Figure, FigureKind, FigureSite } from "./figure.js";
 import { settledStage } from "./attention-weights.js";
 import { links } from "./parts.js";
 import type { InsideText } from "./words.js";
 
 /** Number of guesses after each layer. */
 export const guessesShown = 5;
-
-export type Guesses = readonly (readonly TokenLogprob[])[];
 
 /** In pixels: the height of a row; the widths of stages, guesses, the shortest full bar, and percentages. */
 const rowHeight = 22;
@@ -40,22 +38,59 @@ function fit(text: SVGTextElement, name: string, most: number): void {
   while (letters.pop() && text.getComputedTextLength() > most) text.textContent = `${letters.join("")}…`;
 }
 
-export class Lens {
+const words = {
+  lens: "The model's guess after each layer",
+  "lens.help":
+    "Here the {unembedding} reads the {residual} after each layer, as if that layer were the last. You see the top guess of the next token, and its probability. Before any layer, the stream is {embedding} plus {positions}.",
+  settledAtOnce: "From the embedding on, the guess is “{guess}”.",
+  settled: "From layer {layer} on, the guess is “{guess}”.",
+  settledLast: "The guess becomes “{guess}” only in the last layer.",
+  follows: "In the text, “{token}” comes next.",
+  stageOfEmbedding: "Embedding",
+  stageOfLayer: "Layer {layer}",
+  guess: "Guess",
+  probability: "Probability",
+  others: "Other guesses",
+} as const;
+
+const style = `
+.lens .stage,
+.lens .share {
+  fill: var(--quiet);
+  font-variant-numeric: tabular-nums;
+}
+.lens .guess {
+  font-family: var(--gpt2-token-font, inherit);
+  font-size: 15px;
+}
+.lens rect {
+  fill: var(--quiet);
+  opacity: 0.5;
+}
+.lens .last rect {
+  fill: var(--mark);
+  opacity: 1;
+}
+.lens .last .guess {
+  font-weight: 700;
+}
+@media (forced-colors: active) {
+  .lens rect { fill: CanvasText !important; forced-color-adjust: none; }
+}
+`;
+
+class Lens {
   private readonly text: InsideText;
   private readonly figure: Figure;
   private rows: readonly Row[] = [];
 
-  constructor(parent: HTMLElement, diagram: Diagram, text: InsideText) {
+  constructor(site: FigureSite) {
+    const { text } = site;
     this.text = text;
-    this.figure = addFigure(parent, diagram, text, {
-      title: text.phrase("lens"),
-      sentence: text.phrase("lens.help", links),
-      summary: text.phrase("asTable"),
-    });
+    this.figure = addFigure(site, text.phrase("lens"), text.phrase("lens.help", links), "asTable");
   }
 
-  /** `next` is the next token in the text, if any. */
-  show(guesses: Guesses, next: string | undefined): void {
+  show({ guesses, tokens: { next } }: Answer): void {
     const { text } = this;
     const { phrase } = text;
     const last = guesses.at(-1)?.[0];
@@ -141,3 +176,5 @@ export class Lens {
       .text(({ share }) => text.percent(share));
   }
 }
+
+export const lens = { words, style, make: (site) => new Lens(site) } satisfies FigureKind;

@@ -1,9 +1,10 @@
 // All heads of all layers at a glance: a grid that the arrow keys move through.
 import { select } from "d3-selection";
 import { symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle, type SymbolType } from "d3-shape";
+import type { ModelConfig } from "../client/index.js";
 import { add } from "./add.js";
-import type { Diagram } from "./diagram.js";
-import { addFigure, writeTable, type Figure } from "./figure.js";
+import { addFigure, writeTable } from "./figure.js";
+import type { Answer, Figure, FigureKind, FigureSite } from "./figure.js";
 import { mainTargetOf, mainTargets, rowOf, type MainTarget } from "./attention-weights.js";
 import { links } from "./parts.js";
 import type { InsideText } from "./words.js";
@@ -29,7 +30,92 @@ interface Seen {
   share: number;
 }
 
-export class Overview {
+const words = {
+  overview: "All heads of all layers",
+  "overview.help":
+    "Each symbol is a head of {attention}. Its shape shows where most of the attention goes, and its size shows how much. Press one, or use the arrow keys, to see it above.",
+  "glance.first": "the first token",
+  "glance.before": "the token before",
+  "glance.self": "the token itself",
+  "glance.elsewhere": "another token",
+  headSees: "Layer {layer}, head {head}: {share} to {name}",
+  headAwaited: "Layer {layer}, head {head}: not computed yet",
+} as const;
+
+const style = `
+.signs {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0.25em 1em;
+  margin: 0;
+  padding: 0;
+  list-style: none;
+  font-size: 0.9333em;
+}
+.signs li {
+  display: flex;
+  align-items: center;
+  gap: 0.4em;
+}
+.signs svg {
+  width: 1.25em;
+}
+/* Shapes distinguish them, too. */
+.sign {
+  fill: currentColor;
+}
+.sign.first {
+  fill: var(--quiet);
+}
+.sign.before {
+  fill: color-mix(in srgb, #c05c0a 75%, currentColor);
+}
+.sign.self {
+  fill: color-mix(in srgb, #1f6f86 65%, currentColor);
+}
+.sign.elsewhere {
+  fill: color-mix(in srgb, #94307f 65%, currentColor);
+}
+.heads {
+  width: 100%;
+}
+.heads text {
+  fill: var(--quiet);
+  font-size: 11px;
+  text-anchor: middle;
+  dominant-baseline: middle;
+}
+.heads rect {
+  fill: transparent;
+}
+.heads .cell {
+  cursor: pointer;
+}
+.heads .cell:hover rect {
+  fill: var(--line);
+}
+.heads [aria-selected="true"] rect {
+  stroke: currentColor;
+  stroke-width: 2px;
+}
+.heads:focus {
+  outline: none;
+}
+.heads:focus-visible {
+  outline: 3px solid var(--accent);
+  outline-offset: -3px;
+}
+.heads:focus-visible [aria-selected="true"] rect {
+  fill: var(--line);
+  stroke: var(--accent);
+  stroke-width: 3px;
+}
+@media (forced-colors: active) {
+  .sign { fill: CanvasText !important; forced-color-adjust: none; }
+}
+`;
+
+class Overview {
   private readonly text: InsideText;
   private readonly figure: Figure;
   private readonly onChoose: (place: HeadPlace) => void;
@@ -38,14 +124,11 @@ export class Overview {
   private heads = 0;
   private chosen: HeadPlace = { layer: 0, head: 0 };
 
-  constructor(parent: HTMLElement, diagram: Diagram, text: InsideText, onChoose: (place: HeadPlace) => void) {
+  constructor(site: FigureSite) {
+    const { text } = site;
     this.text = text;
-    this.onChoose = onChoose;
-    this.figure = addFigure(parent, diagram, text, {
-      title: text.phrase("overview"),
-      sentence: text.phrase("overview.help", links),
-      summary: text.phrase("asTable"),
-    });
+    this.onChoose = site.onChoose;
+    this.figure = addFigure(site, text.phrase("overview"), text.phrase("overview.help", links), "asTable");
     const { element, picture, details } = this.figure;
     const legend = add(element, "ul", { className: "signs" });
     picture.before(legend);
@@ -58,25 +141,21 @@ export class Overview {
     details.addEventListener("toggle", () => this.write());
   }
 
-  /** Starts another token or model, without values so far. */
-  begin(layers: number, heads: number): void {
-    this.seen = Array.from({ length: layers }, () => []);
-    this.heads = heads;
-    this.draw();
+  begin({ nLayer, nHead }: ModelConfig): void {
+    this.seen = Array.from({ length: nLayer }, () => []);
+    this.heads = nHead;
   }
 
-  /** Shows `layers`, each of which is [nHead, tokens]. */
-  show(layers: readonly Float32Array[], tokens: number): void {
+  show({ layers, tokens: { ids } }: Answer): void {
     this.seen = layers.map((attention) =>
-      Array.from({ length: this.heads }, (_, head) => mainTargetOf(rowOf(attention, head, tokens))),
+      Array.from({ length: this.heads }, (_, head) => mainTargetOf(rowOf(attention, head, ids.length))),
     );
-    this.draw();
     this.write();
   }
 
   choose(place: HeadPlace): void {
     this.chosen = place;
-    this.draw();
+    this.render();
   }
 
   private nameOf(layer: number, head: number): string {
@@ -111,7 +190,7 @@ export class Overview {
     if (isThere) this.onChoose(next);
   }
 
-  private draw(): void {
+  private render(): void {
     const { picture } = this.figure;
     const { chosen } = this;
     const width = nameWidth + this.heads * cell;
@@ -188,3 +267,5 @@ export class Overview {
     writeTable(this.figure.words, phrase("overview"), heads, rows);
   }
 }
+
+export const overview = { words, style, make: (site) => new Overview(site) } satisfies FigureKind;

@@ -1,12 +1,12 @@
 // Draws how a model computes the next token. Updates the pictures, and keeps the selected head.
 import { followingController } from "../shared/unless-aborted.js";
 import { add } from "./add.js";
-import { Arcs, legendSlot } from "./arcs.js";
+import { legendSlot } from "./arcs.js";
 import { rowOf } from "./attention-weights.js";
 import { Diagram } from "./diagram.js";
-import { label } from "./figure.js";
-import { guessesShown, Lens } from "./lens.js";
-import { Overview } from "./overview.js";
+import { label, type FigureView } from "./figure.js";
+import { figures } from "./figures.js";
+import { guessesShown } from "./lens.js";
 import { checkHead, readElement, readInsideOptions, readToken, type ReadToken } from "./read-arguments.js";
 import { readTokens, type InspectedTokens } from "./read-token.js";
 import { insideStyle } from "./style.js";
@@ -20,11 +20,7 @@ class Inside implements InsideView {
   private readonly resizing: ResizeObserver;
   private readonly pictures: HTMLElement;
   private readonly diagram: Diagram;
-  private readonly lens: Lens;
-  private readonly arcs: Arcs;
-  private readonly overview: Overview;
-  private readonly layers: HTMLSelectElement;
-  private readonly heads: HTMLSelectElement;
+  private readonly figures: readonly FigureView[];
   /** Whether the reader or an update has chosen `head`; before, it is that of the caller. */
   private isHeadKnown = false;
   private running: AbortController | undefined;
@@ -49,32 +45,21 @@ class Inside implements InsideView {
     this.diagram = new Diagram(root, text);
     this.pictures = add(root, "div", { className: "pictures", hidden: true });
     this.pictures.setAttribute("part", "pictures");
-    this.lens = new Lens(this.pictures, this.diagram, text);
-    this.arcs = new Arcs(this.pictures, this.diagram, text);
-    this.overview = new Overview(this.pictures, this.diagram, text, (place) => this.choose(place));
-    this.layers = this.addChoice(text.phrase("layer"), (layer, { head: same }) => ({ layer, head: same }));
-    this.heads = this.addChoice(text.phrase("head"), (other, { layer }) => ({ layer, head: other }));
+    const site = {
+      parent: this.pictures,
+      diagram: this.diagram,
+      text,
+      onChoose: (place: HeadPlace) => this.choose(place),
+    };
+    this.figures = figures.map(({ make }) => make(site));
     if (legend) {
       legend.slot = legendSlot;
       this.host.append(legend);
     }
     this.resizing = new ResizeObserver(() => {
-      this.lens.draw();
-      this.arcs.draw();
+      for (const figure of this.figures) figure.draw?.();
     });
     this.resizing.observe(root);
-  }
-
-  /** A list to select a layer or a head. */
-  private addChoice(
-    name: string,
-    placeOf: (index: number, place: HeadPlace) => HeadPlace,
-  ): HTMLSelectElement {
-    const choice = add(add(this.arcs.controls, "label", { textContent: `${name} ` }), "select");
-    choice.addEventListener("change", () => {
-      if (this.head) this.choose(placeOf(choice.selectedIndex, this.head));
-    });
-    return choice;
   }
 
   async update(token: InsideToken): Promise<void> {
@@ -111,9 +96,8 @@ class Inside implements InsideView {
     signal.throwIfAborted();
     this.pictures.hidden = false;
     this.pictures.classList.remove("stale", "cleared");
-    this.lens.show(guesses, seen.next);
     this.attention = layers;
-    this.overview.show(layers, seen.ids.length);
+    for (const figure of this.figures) figure.show?.({ tokens: seen, guesses, layers });
     this.showHead();
     onProgress({ stage: "layers", done: layers.length, total: layers.length });
   }
@@ -126,36 +110,25 @@ class Inside implements InsideView {
     this.attention = [];
     const token = label(texts.at(-1) ?? "");
     this.diagram.describe({ ...config, token, id: ids.at(-1) ?? 0, place: ids.length });
-    for (const [choice, count] of [
-      [this.layers, nLayer],
-      [this.heads, nHead],
-    ] as const) {
-      if (choice.length === count) continue;
-      choice.replaceChildren();
-      for (let number = 1; number <= count; ++number) add(choice, "option", { text: String(number) });
-    }
     const { layer, head } = this.head ?? { layer: nLayer >> 1, head: 0 };
-    this.overview.begin(nLayer, nHead);
+    for (const figure of this.figures) figure.begin?.(config);
     this.choose({ layer: Math.min(layer, nLayer - 1), head: Math.min(head, nHead - 1) });
   }
 
   private choose(place: HeadPlace): void {
     this.head = place;
     this.isHeadKnown = true;
-    this.layers.selectedIndex = place.layer;
-    this.heads.selectedIndex = place.head;
-    this.overview.choose(place);
     this.showHead();
   }
 
   private showHead(): void {
     const { seen, head: place } = this;
-    const attention = place && this.attention[place.layer];
-    if (!attention || !seen) return this.arcs.show(undefined);
-    const { ids, first, texts } = seen;
-    const weights = rowOf(attention, place.head, ids.length);
-    this.arcs.show({ ...place, weights, texts, first });
-    this.onHead({ ...place, first, weights });
+    if (!place || !seen) return;
+    const { ids, texts, first } = seen;
+    const attention = this.attention[place.layer];
+    const look = attention && { ...place, weights: rowOf(attention, place.head, ids.length), texts, first };
+    for (const figure of this.figures) figure.choose?.(place, look);
+    if (look) this.onHead({ ...place, first, weights: look.weights });
   }
 
   clear(): void {

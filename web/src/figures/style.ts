@@ -1,7 +1,9 @@
-// The style of the figures. Colours derive from the site's own, so that they fit light and dark pages. Chrome and Edge
+// The style that all figures share. Colours derive from the site's own, so that they fit light and dark pages. Chrome and Edge
 // before 111 lack color-mix(): with var(), or in a custom property, it would make each declaration that uses it invalid.
 
-export const insideStyle = `
+import { figures } from "./figures.js";
+
+const base = `
 :host {
   display: block;
   --quiet: var(--gpt2-quiet, currentColor);
@@ -216,143 +218,6 @@ figcaption .finding {
   fill: currentColor;
   font-size: 13px;
 }
-.lens .stage,
-.lens .share {
-  fill: var(--quiet);
-  font-variant-numeric: tabular-nums;
-}
-.lens .guess {
-  font-family: var(--gpt2-token-font, inherit);
-  font-size: 15px;
-}
-.lens rect {
-  fill: var(--quiet);
-  opacity: 0.5;
-}
-.lens .last rect {
-  fill: var(--mark);
-  opacity: 1;
-}
-.lens .last .guess {
-  font-weight: 700;
-}
-.controls {
-  display: flex;
-  flex-wrap: wrap;
-  gap: 0.5em 1.25em;
-}
-.controls label {
-  font-weight: 600;
-}
-.controls select {
-  max-width: 100%;
-  min-height: 2.4em;
-  padding: 0 0.5em;
-  border: 1px solid var(--line);
-  border-radius: 0.4em;
-  background: var(--gpt2-field, transparent);
-  color: inherit;
-  font: inherit;
-}
-/* The open list has the browser's own background. */
-.controls option {
-  background: Canvas;
-  color: CanvasText;
-}
-.arcs .axis {
-  stroke: var(--line);
-}
-.arcs .mark {
-  fill: var(--quiet);
-}
-.arcs .arc {
-  fill: none;
-  stroke: var(--mark);
-  stroke-linecap: round;
-  opacity: 0.55;
-}
-.arcs .end {
-  fill: var(--mark);
-}
-.arcs .end.itself {
-  fill: var(--surface);
-  stroke: var(--mark);
-  stroke-width: 2px;
-}
-.arcs .name {
-  font-family: var(--gpt2-token-font, inherit);
-  text-anchor: middle;
-}
-.arcs .looking-one {
-  font-weight: 700;
-}
-.signs {
-  display: flex;
-  flex-wrap: wrap;
-  gap: 0.25em 1em;
-  margin: 0;
-  padding: 0;
-  list-style: none;
-  font-size: 0.9333em;
-}
-.signs li {
-  display: flex;
-  align-items: center;
-  gap: 0.4em;
-}
-.signs svg {
-  width: 1.25em;
-}
-/* Shapes distinguish them, too. */
-.sign {
-  fill: currentColor;
-}
-.sign.first {
-  fill: var(--quiet);
-}
-.sign.before {
-  fill: color-mix(in srgb, #c05c0a 75%, currentColor);
-}
-.sign.self {
-  fill: color-mix(in srgb, #1f6f86 65%, currentColor);
-}
-.sign.elsewhere {
-  fill: color-mix(in srgb, #94307f 65%, currentColor);
-}
-.heads {
-  width: 100%;
-}
-.heads text {
-  fill: var(--quiet);
-  font-size: 11px;
-  text-anchor: middle;
-  dominant-baseline: middle;
-}
-.heads rect {
-  fill: transparent;
-}
-.heads .cell {
-  cursor: pointer;
-}
-.heads .cell:hover rect {
-  fill: var(--line);
-}
-.heads [aria-selected="true"] rect {
-  stroke: currentColor;
-  stroke-width: 2px;
-}
-.heads:focus {
-  outline: none;
-}
-.heads:focus-visible {
-  outline: 3px solid var(--accent);
-  outline-offset: -3px;
-}
-.heads:focus-visible [aria-selected="true"] rect {
-  fill: var(--line);
-  stroke: var(--accent);
-  stroke-width: 3px;
-}
 summary {
   padding: 0.25em 0;
   cursor: pointer;
@@ -387,13 +252,8 @@ table {
   white-space: nowrap;
 }
 @media (forced-colors: active) {
-  .diagram line.shown,
-  .arcs .arc {
-    stroke: Highlight;
-  }
-  :is(.arcs .end, .lens rect, .sign) {
-    fill: CanvasText !important;
-    forced-color-adjust: none;
-  }
+  .diagram line.shown { stroke: Highlight; }
 }
 `;
+
+export const insideStyle = [base, ...figures.map(({ style }) => style)].join("");

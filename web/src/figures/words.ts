@@ -1,4 +1,5 @@
 // The words of the figures: English is built in, and others can be given.
+import { figureWords } from "./figures.js";
 import { formatIn } from "../shared/numbers.js";
 import { percentIn } from "../shared/numbers.js";
 import { fillPhrase, type PhraseOf } from "../shared/phrases.js";
@@ -33,44 +34,13 @@ export const insideWords = {
   "part.unembedding.tied":
     "It compares the normalised numbers with the embedding's row of each of the {vocabSize} tokens. The more similar the row, the more probable is its token.",
 
-  lens: "The model's guess after each layer",
-  "lens.help":
-    "Here the {unembedding} reads the {residual} after each layer, as if that layer were the last. You see the top guess of the next token, and its probability. Before any layer, the stream is {embedding} plus {positions}.",
-  settledAtOnce: "From the embedding on, the guess is “{guess}”.",
-  settled: "From layer {layer} on, the guess is “{guess}”.",
-  settledLast: "The guess becomes “{guess}” only in the last layer.",
-  follows: "In the text, “{token}” comes next.",
-  stageOfEmbedding: "Embedding",
-  stageOfLayer: "Layer {layer}",
-  guess: "Guess",
-  probability: "Probability",
-  others: "Other guesses",
-
-  attention: "What a head looks at",
-  "attention.help":
-    "One head divides its {attention} over the text, from the chosen token at the right. A thicker arc means more attention.",
   layer: "Layer",
   head: "Head",
-  looksAt: "Layer {layer}, head {head}, looks at {list}.",
-  bent: "Nearby tokens are drawn further apart than they are.",
   share: "“{token}” {share}",
-  rest: { one: "{count} other, {share}", other: "{count} others, {share} together" },
-  place: "Token",
-  text: "Text",
-  weight: "Attention",
-
-  overview: "All heads of all layers",
-  "overview.help":
-    "Each symbol is a head of {attention}. Its shape shows where most of the attention goes, and its size shows how much. Press one, or use the arrow keys, to see it above.",
-  "glance.first": "the first token",
-  "glance.before": "the token before",
-  "glance.self": "the token itself",
-  "glance.elsewhere": "another token",
-  headSees: "Layer {layer}, head {head}: {share} to {name}",
-  headAwaited: "Layer {layer}, head {head}: not computed yet",
 
   asTable: "As a table",
   asList: "As a list",
+  ...figureWords,
 } as const;
 
 /** A phrase whose form a number chooses: one for each category of `Intl.PluralRules`, at least `other`. */

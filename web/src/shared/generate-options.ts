@@ -2,73 +2,42 @@
 
 /** Options of a generation. A value in the model's generation_config.json replaces the default that is stated here. */
 export interface GenerateOptions {
-  /** Maximum number of tokens to write; default 64. A model's `max_length` counts the prompt, too, unless it is 20. */
-  maxNewTokens?: number | undefined;
-  /** Randomness: 0 takes the most probable token, 1 samples as the model predicts; default 0.8. Logits are divided by it. */
-  temperature?: number | undefined;
-  /** Keep this many of the most probable tokens; 0 keeps all; default 40. Top-k sampling (Fan et al. 2018). */
-  topK?: number | undefined;
-  /** Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95. Nucleus sampling (Holtzman et al. 2020). */
-  topP?: number | undefined;
-  /** Keep tokens with at least this share of the top token's probability; 0 keeps all; default 0. Min-p sampling (Nguyen et al. 2024). */
-  minP?: number | undefined;
-  /** Keep the tokens closest to the expected surprise, with this much probability together; 1 keeps all; default 1. The expected surprise is the entropy: locally typical sampling (Meister et al. 2022). */
-  typicalP?: number | undefined;
-  /** Never write the same sequence of this many tokens twice; 0 allows repetition; default 0. Sequences in the part of the prompt that the context holds count, too. */
-  noRepeatNgramSize?: number | undefined;
-  /** Above 1, tokens of the text so far become less likely; default 1. Their positive logits are divided by it, and negative ones multiplied (Keskar et al. 2019). */
-  repetitionPenalty?: number | undefined;
-  /** Number of continuations to write at once, 1 to 16; default 1. Continuation i uses seed + i, and its tokens have `index` i. Together they take less time than one after another. */
-  n?: number | undefined;
-  /** The same seed gives the same text on every machine; by default a random one. The summary reports it. */
-  seed?: number | undefined;
-  /** Number of alternatives to report with each token; default 0. Log-probabilities and `rank` are the model's own, before any filter. */
-  logprobs?: number | undefined;
-  /** Draft tokens from the text so far, and verify them together; default true. The output is the same, and comes sooner where the text repeats itself. */
-  lookup?: boolean | undefined;
-  /** Continue the word or space at the end of the prompt: write its last tokens again; default false. Tokens that only rewrite that end have no text, and do not count. */
-  heal?: boolean | undefined;
-  /** Continue after the end-of-text token; default false. */
-  ignoreEos?: boolean | undefined;
-  /** Refuse a text that does not fit the context instead of cutting it; default false. */
-  strict?: boolean | undefined;
-  /** Read `<|endoftext|>` in the prompt as the token, not as text; default false. */
-  allowSpecial?: boolean | undefined;
-  /** End the text before the first of these strings. No part of them is returned. The one that is complete first counts; of those that end together, the one that begins first. */
-  stop?: string | readonly string[] | undefined;
+  /** Maximum number of tokens to write; default 64. A model's `max_length` counts the prompt, too, unless it is 20. */ maxNewTokens?: number | undefined;
+  /** Randomness: 0 takes the most probable token, 1 samples as the model predicts; default 0.8. Logits are divided by it. */ temperature?: number | undefined;
+  /** Keep this many of the most probable tokens; 0 keeps all; default 40. Top-k sampling (Fan et al. 2018). */ topK?: number | undefined;
+  /** Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95. Nucleus sampling (Holtzman et al. 2020). */ topP?: number | undefined;
+  /** Keep tokens with at least this share of the top token's probability; 0 keeps all; default 0. Min-p sampling (Nguyen et al. 2024). */ minP?: number | undefined;
+  /** Keep the tokens closest to the expected surprise, with this much probability together; 1 keeps all; default 1. The expected surprise is the entropy: locally typical sampling (Meister et al. 2022). */ typicalP?: number | undefined;
+  /** Never write the same sequence of this many tokens twice; 0 allows repetition; default 0. Sequences in the part of the prompt that the context holds count, too. */ noRepeatNgramSize?: number | undefined;
+  /** Above 1, tokens of the text so far become less likely; default 1. Their positive logits are divided by it, and negative ones multiplied (Keskar et al. 2019). */ repetitionPenalty?: number | undefined;
+  /** Number of continuations to write at once, 1 to 16; default 1. Continuation i uses seed + i, and its tokens have `index` i. Together they take less time than one after another. */ n?: number | undefined;
+  /** The same seed gives the same text on every machine; by default a random one. The summary reports it. */ seed?: number | undefined;
+  /** Number of alternatives to report with each token; default 0. Log-probabilities and `rank` are the model's own, before any filter. */ logprobs?: number | undefined;
+  /** Draft tokens from the text so far, and verify them together; default true. The output is the same, and comes sooner where the text repeats itself. */ lookup?: boolean | undefined;
+  /** Continue the word or space at the end of the prompt: write its last tokens again; default false. Tokens that only rewrite that end have no text, and do not count. */ heal?: boolean | undefined;
+  /** Continue after the end-of-text token; default false. */ ignoreEos?: boolean | undefined;
+  /** Refuse a text that does not fit the context instead of cutting it; default false. */ strict?: boolean | undefined;
+  /** Read `<|endoftext|>` in the prompt as the token, not as text; default false. */ allowSpecial?: boolean | undefined;
+  /** End the text before the first of these strings. No part of them is returned. The one that is complete first counts; of those that end together, the one that begins first. */ stop?: string | readonly string[] | undefined;
 }
 
 /** The values that a generation uses for options that a call leaves out. */
-export type GenerationDefaults = Readonly<
-  Record<
-    "maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "typicalP" | "noRepeatNgramSize" | "repetitionPenalty",
-    number
-  >
->;
+export type GenerationDefaults = Readonly<Record<"maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "typicalP" | "noRepeatNgramSize" | "repetitionPenalty", number>>;
 
 /** Those that change a distribution without regard to the text. */
 export type FilterName = "temperature" | "topK" | "topP" | "minP" | "typicalP";
 
 /** The numbers of a completion request that control how to sample. */
 export interface CompletionNumbers {
-  /** Maximum number of tokens to write; default 16. */
-  max_tokens?: number | null | undefined;
-  /** Randomness: 0 takes the most probable token, 1 samples as the model predicts; default 1. */
-  temperature?: number | null | undefined;
-  /** Keep this many of the most probable tokens; 0 keeps all; default 0. */
-  top_k?: number | null | undefined;
-  /** Keep the fewest tokens with this much probability together; 1 keeps all; default 1. */
-  top_p?: number | null | undefined;
-  /** Keep tokens with at least this share of the top token's probability; 0 keeps all; default 0. */
-  min_p?: number | null | undefined;
-  /** Keep the tokens closest to the expected surprise, with this much probability together; 1 keeps all; default 1. */
-  typical_p?: number | null | undefined;
-  /** Never write the same sequence of this many tokens twice; 0 allows repetition; default 0. */
-  no_repeat_ngram_size?: number | null | undefined;
-  /** Above 1, tokens of the text so far become less likely; default 1. */
-  repetition_penalty?: number | null | undefined;
-  /** The same seed gives the same text on every machine; by default a random one. */
-  seed?: number | null | undefined;
+  /** Maximum number of tokens to write; default 16. */ max_tokens?: number | null | undefined;
+  /** Randomness: 0 takes the most probable token, 1 samples as the model predicts; default 1. */ temperature?: number | null | undefined;
+  /** Keep this many of the most probable tokens; 0 keeps all; default 0. */ top_k?: number | null | undefined;
+  /** Keep the fewest tokens with this much probability together; 1 keeps all; default 1. */ top_p?: number | null | undefined;
+  /** Keep tokens with at least this share of the top token's probability; 0 keeps all; default 0. */ min_p?: number | null | undefined;
+  /** Keep the tokens closest to the expected surprise, with this much probability together; 1 keeps all; default 1. */ typical_p?: number | null | undefined;
+  /** Never write the same sequence of this many tokens twice; 0 allows repetition; default 0. */ no_repeat_ngram_size?: number | null | undefined;
+  /** Above 1, tokens of the text so far become less likely; default 1. */ repetition_penalty?: number | null | undefined;
+  /** The same seed gives the same text on every machine; by default a random one. */ seed?: number | null | undefined;
 }
 
 /** The names of all options. */
