@@ -46,8 +46,8 @@ std::string HashOf(const std::string& text) {
   return ToHex(hash.Finish());
 }
 
-// Why `text` differs from `piece`, as the end of a message: web/src/model/sources/read-text.ts has the
-// same rule.
+// Why `text` differs from `piece`, as the end of a message: web/src/model/sources/read-text.ts has
+// the same rule.
 std::string WhyDiffers(const std::string& text, const Piece& piece) {
   constexpr const char* kAgain =
       ". Copy it again, with the line \"* -text\" in .gitattributes, and exclude it from "

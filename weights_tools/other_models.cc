@@ -14,11 +14,12 @@
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
+#include "engine/convert/adapter.h"
 #include "engine/convert/converter.h"
 #include "engine/convert/torch_file.h"
-#include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/safetensors.h"
+#include "engine/format/stored_weights.h"
 #include "engine/text/utf8.h"
 #include "weights_tools/files.h"
 #include "weights_tools/model_folder.h"

@@ -20,9 +20,11 @@
 #include "engine/format/json_writer.h"
 #include "engine/format/number_text.h"
 #include "engine/format/safetensors.h"
+#include "engine/format/stored_weights.h"
 #include "engine/format/weight_plan.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/matrix.h"
+#include "engine/model/weight_format.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {

@@ -37,6 +37,7 @@ export async function lint({ all = false } = {}) {
   const { checkApi } = await import("../../docs/.vitepress/reference/api.mjs"); // the same
   await checkApi();
   configurePreset(preset);
+  run("cmake", ["--preset", preset], { quiet: true }); // a source may be new, or gone
   const results = await Promise.allSettled([
     npx("eslint", "--max-warnings", "0", "."),
     npx("tsc")
