@@ -39,9 +39,13 @@ function begin(first: ChosenModel): void {
     onChange: () => (state.text.value += 1),
   });
   surface.typeInField(readTyped());
-  addEventListener("pagehide", () => {
+  const keepEarly = (isClosed: boolean) => {
     const { typedInField } = surface;
-    if (!tab && typedInField !== undefined) keepTyped(typedInField); // the code that stores the text has not arrived
+    if (!tab && typedInField !== undefined) keepTyped(typedInField, isClosed); // the code that stores the text has not arrived
+  };
+  addEventListener("pagehide", () => keepEarly(true));
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") keepEarly(false);
   });
   const loading = new Loading(state, () => surface.kept.text.slice(0, surface.kept.caret));
   const writing = new Writing({

@@ -5,7 +5,8 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { Editor } from "../../../web/page/document/editor.js";
 import type { KeptText } from "../../../web/page/document/kept-text.js";
 import { Surface } from "../../../web/page/document/surface.js";
-import { readTyped } from "../../../web/page/library/typed.js";
+import { Texts } from "../../../web/page/library/texts.js";
+import { dropTyped, keepTyped, readTyped } from "../../../web/page/library/typed.js";
 import { TextStore } from "../../../web/page/library/store.js";
 import { tellName } from "../../../web/page/library/tab.js";
 import { showTitle } from "../../../web/page/parts/status/title.js";
@@ -20,6 +21,9 @@ import {
   rowsOf,
   soon,
 } from "../support/text-tabs.js";
+
+const evictOne = vi.hoisted(() => vi.fn(() => Promise.resolve(false)));
+vi.mock("../../../web/src/model/store/models.js", () => ({ evictOne }));
 
 beforeEach(beginBrowser);
 
@@ -237,4 +241,59 @@ it("a tab whose text is damaged says so, and begins another one beside it", asyn
   await tab.storeWhole();
   expect(await rowsOf(id)).toMatchObject([{ content: 1 }]);
   expect(await storedText(tab.id)).toEqual(["Anew."]);
+});
+
+it("while a full device makes room, a version that a later one has replaced is not stored", async () => {
+  const { tab, type, id } = await openWith("one");
+  let refused = 0;
+  const put = vi.spyOn(IDBObjectStore.prototype, "put").mockImplementation(function (this: IDBObjectStore) {
+    if (refused++ === 0) throw new DOMException("", "QuotaExceededError");
+    put.mockRestore();
+    return this.put({ path: "/", id: "other", slot: 0 });
+  });
+  let makeRoom = (_made: boolean) => {};
+  evictOne.mockImplementationOnce(() => new Promise((resolve) => (makeRoom = resolve)));
+  type("two");
+  const storing = tab.storeWhole();
+  await vi.waitFor(() => expect(evictOne).toHaveBeenCalled());
+  put.mockRestore();
+  type("three");
+  await tab.storeWhole();
+  makeRoom(true);
+  await storing;
+  await soon();
+  expect(await storedText(id)).toEqual(["three"]);
+});
+
+it("a page that comes back stores what failed to be stored while it was left", async () => {
+  const { fire, type, id } = await openWith("one");
+  let fail = () => {};
+  const put = vi.spyOn(TextStore.prototype, "put");
+  put.mockImplementationOnce(() => new Promise((_, reject) => (fail = () => reject(new Error("closed")))));
+  type("two");
+  fire("pagehide");
+  fire("pageshow", { persisted: true });
+  fail();
+  await vi.waitFor(async () => expect(await storedText(id)).toEqual(["two"]));
+  put.mockRestore();
+});
+
+it("words that a hidden page has kept are read by the same tab, and what another page has left stays", () => {
+  localStorage.setItem("gpt2-typed /", "of another page");
+  keepTyped("hidden", false);
+  expect(readTyped()).toBe("hidden");
+  dropTyped();
+  expect(readTyped()).toBe("of another page");
+  localStorage.setItem("gpt2-typed /", "of a third page");
+  dropTyped();
+  expect(readTyped()).toBe("of a third page");
+  dropTyped();
+  expect(readTyped()).toBeUndefined();
+});
+
+it("a text that waits to be stored keeps the name that the library gives it", async () => {
+  const { tab, id, makeRoom } = await replaceUnstored();
+  await new Texts(tab).rename(id, "Whales").catch(() => undefined); // the device is full
+  makeRoom();
+  await vi.waitFor(async () => expect(await rowsOf(id)).toMatchObject([{ name: "Whales" }]), 20_000);
 });

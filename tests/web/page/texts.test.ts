@@ -24,7 +24,7 @@ async function begin(...texts: string[]) {
   await tab.storeWhole();
   const store = await tab.openStore();
   const put = (id: string, version: number, text: object) =>
-    store.put({ id, version, changed: Number(id.slice(1)) + 1, name: undefined, content: text });
+    store.put([{ id, version, changed: Number(id.slice(1)) + 1, name: undefined, content: text }]);
   for (const [place, text] of texts.entries()) await put(`t${place}`, 1, content(text));
   return { store, tab, put, library: new Texts(tab) };
 }

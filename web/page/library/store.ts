@@ -1,6 +1,7 @@
 // The texts of this page in the browser's database. Each is one record, which one transaction replaces, so that a browser
 // that is killed leaves the old or the new one. Earlier releases wrote two records in turn: the newest that is readable
-// counts, and the next write leaves one. They also wrote names as this release writes those of texts that other tabs have.
+// counts, and the next write leaves one. They stored each name as a record of its own. This release does so only for a text that
+// another tab may have.
 import { openDB, type IDBPDatabase, type IDBPObjectStore } from "idb";
 import type { KeptText } from "../document/kept-text.js";
 import { parseKept } from "../document/parse-kept.js";
@@ -20,6 +21,8 @@ interface Facts {
 /** A text as it is written: its KeptText, with options, seed, fields and model. */
 export interface TextToStore extends Facts {
   content: object;
+  /** Whether `name` replaces one that `rename` has stored. Otherwise that one stays, because this tab may not know it. */
+  isNamed?: boolean;
 }
 
 /** A text as it was read. Another page of the origin may have written `beside`. */
@@ -59,8 +62,8 @@ const patienceMs = 15_000;
 /** Waits for `work`; rejects if the database does not answer in time. */
 const patiently = <T>(work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    setTimeout(() => reject(new DOMException("", "TimeoutError")), patienceMs);
-    work.then(resolve, reject);
+    const timer = setTimeout(() => reject(new DOMException("", "TimeoutError")), patienceMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 
 /** A version above this is damaged: it could not be increased with each change. */
@@ -138,9 +141,11 @@ export class TextStore {
   /** Reads a text; undefined if there is none. */
   async read(id: string): Promise<StoredText | "damaged" | undefined> {
     const keys = await this.database.getAllKeys("texts", this.rowsOf(id));
-    const rowAt = async (key: IDBValidKey) =>
-      Object(await this.database.get("texts", key).catch(() => undefined)) as Row; // the browser cannot read it
-    const rows = await Promise.all(keys.map(rowAt));
+    const rowAt = (key: IDBValidKey): Promise<Row | undefined> =>
+      this.database.get("texts", key).catch(() => ({})); // the browser cannot read it
+    const found = await Promise.all(keys.map(rowAt));
+    if (found.includes(undefined)) return this.read(id); // another tab has just replaced or deleted it
+    const rows = found.map((row) => Object(row) as Row);
     const [newest] = rows
       .flatMap((row) => textsIn(id, row))
       .sort((one, other) => other.version - one.version);
@@ -149,8 +154,14 @@ export class TextStore {
     return { ...newest, name: parseName(name) };
   }
 
-  /** Makes all `changes` or, on failure, none. The requests are complete before this returns: the page may close at once. */
-  private write(...changes: ((rows: Rows) => Promise<unknown>)[]): Promise<void> {
+  /**
+   * Makes all `changes` or, on failure, none. The requests are complete before this returns: the page may close at once. On a
+   * full device it tries again while `isWanted()`. Resolves to whether the changes were made.
+   */
+  private write(
+    changes: readonly ((rows: Rows) => Promise<unknown>)[],
+    isWanted = () => true,
+  ): Promise<boolean> {
     const writeOnce = async () => {
       const transaction = this.database.transaction("texts", "readwrite");
       try {
@@ -163,27 +174,26 @@ export class TextStore {
       transaction.commit();
       await transaction.done;
     };
-    return withRoom(() => patiently(writeOnce()));
+    return withRoom(async () => isWanted() && patiently(writeOnce()).then(() => true));
   }
 
-  /** Stores `texts` in place of what is stored of them. */
-  put(...texts: readonly TextToStore[]): Promise<void> {
+  /** Stores `texts` in place of what is stored of them. Resolves to whether they were stored: not if `isWanted` says no. */
+  put(texts: readonly TextToStore[], isWanted?: () => boolean): Promise<boolean> {
     const { path } = this;
-    return this.write(
-      ...texts.flatMap((text) => [
-        (rows: Rows) => rows.delete(this.rowsOf(text.id)),
-        (rows: Rows) => rows.put({ ...text, path, slot: 0 }),
-      ]),
-    );
+    const changes = texts.flatMap(({ isNamed, ...text }) => [
+      (rows: Rows) => rows.delete(IDBKeyRange.bound([path, text.id], [path, text.id, isNamed ? [] : 1])),
+      (rows: Rows) => rows.put({ ...text, path, slot: 0 }),
+    ]);
+    return this.write(changes, isWanted);
   }
 
   /** Names a text that another tab may write; "" removes the name. */
-  rename(id: string, name: string): Promise<void> {
+  rename(id: string, name: string): Promise<boolean> {
     const { path } = this;
-    return this.write((rows) => rows.put({ path, id, slot: nameSlot, name }));
+    return this.write([(rows) => rows.put({ path, id, slot: nameSlot, name })]);
   }
 
-  remove(id: string): Promise<void> {
-    return this.write((rows) => rows.delete(this.rowsOf(id)));
+  remove(id: string): Promise<boolean> {
+    return this.write([(rows) => rows.delete(this.rowsOf(id))]);
   }
 }

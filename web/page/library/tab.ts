@@ -12,7 +12,7 @@ import { path, readStored, writeStored } from "../state/storage.js";
 import { takeTextInPage, textForPage } from "./text-in-page.js";
 import { parseName, TextStore, type TextToStore } from "./store.js";
 import { patienceMs, readText, takeText, textIn, type FoundText, type TakenText } from "./take.js";
-import { keepTyped } from "./typed.js";
+import { dropTyped, keepTyped } from "./typed.js";
 
 /** A text that only this tab writes until it is released. */
 interface OwnText {
@@ -23,6 +23,8 @@ interface OwnText {
   stored: { version: number; text: string };
   /** When it was last changed. */
   changed: number;
+  /** Whether this tab knows a name that is not stored in the text's own record yet. */
+  isNamed: boolean;
   /** What is to be stored, until it is. */
   waiting?: TextToStore & { content: KeptText };
   release: () => void;
@@ -113,7 +115,14 @@ export class Tab {
   private beginText(): OwnText {
     const id = newId();
     const stored = { version: 0, text: this.firstText };
-    const begun: OwnText = { id, version: 0, stored, changed: 0, release: () => undefined };
+    const begun: OwnText = {
+      id,
+      version: 0,
+      stored,
+      changed: 0,
+      isNamed: false,
+      release: () => undefined,
+    };
     void claim(id, 0).then((release) => (begun.release = release ?? begun.release));
     writeStored("sessionStorage", idKey, id);
     this.name.value = undefined;
@@ -142,10 +151,10 @@ export class Tab {
     if (!own || (!always && !this.isChanged && own.version === 0)) return undefined;
     const content = this.whole;
     own.version += 1;
-    const { id, version, changed } = own;
+    const { id, version, changed, isNamed } = own;
     this.isChanged = false;
     this.isBeingStored = true;
-    this.storing = this.put(own, { id, version, changed, name: this.name.peek(), content });
+    this.storing = this.put(own, { id, version, changed, name: this.name.peek(), isNamed, content });
     this.storing
       .catch(() => undefined) // `put` shows the failure and tries again
       .finally(() => {
@@ -161,7 +170,7 @@ export class Tab {
     const isLast = () => own.waiting === next;
     try {
       // At once if the store is open, because the page may be about to close.
-      await (this.store ?? (await this.openStore())).put(next);
+      if (!(await (this.store ?? (await this.openStore())).put([next], isLast))) return;
     } catch (error) {
       if (isLast()) {
         this.failed.add(own);
@@ -174,6 +183,7 @@ export class Tab {
     own.stored = { version: next.version, text: textIn(next.content) };
     writeLastChange(own.id, undefined);
     if (!isLast()) return;
+    own.isNamed = false;
     this.giveUp(own);
     void this.showStored();
     if (own !== this.own) own.release(); // it was replaced meanwhile
@@ -188,6 +198,12 @@ export class Tab {
   /** The id of this tab's text; undefined until it is known. */
   get id(): string | undefined {
     return this.own?.id;
+  }
+
+  /** Names the text; it is stored with the next change. */
+  setName(name: string | undefined): void {
+    this.name.value = name;
+    if (this.own) this.own.isNamed = true;
   }
 
   /** The current text. */
@@ -326,7 +342,7 @@ export class Tab {
     const whole = this.storeNow();
     const { unstored } = this;
     if (own && whole !== undefined) this.storeLastChange(own, whole);
-    else if (isClosed && unstored !== undefined) keepTyped(unstored);
+    else if (unstored !== undefined) keepTyped(unstored, isClosed);
   }
 
   /** Text that is not in the store: it was typed before the stored text was read. Until then, nothing is stored. */
@@ -344,7 +360,7 @@ export class Tab {
   private async show({ release, ...found }: TakenText): Promise<void> {
     const { id, version, changed, name, kept, beside, base } = found;
     this.own = release
-      ? { id, version, changed, release, stored: { version, text: base } }
+      ? { id, version, changed, release, isNamed: true, stored: { version, text: base } }
       : this.beginText();
     writeStored("sessionStorage", idKey, this.own.id);
     if (release) this.name.value = name;
@@ -392,10 +408,11 @@ export class Tab {
   private async comeBack(): Promise<void> {
     const { own } = this;
     this.isLeft = false;
-    keepTyped(); // the page still has it
+    dropTyped(); // the page still has it
     if (!own) return;
     this.own = undefined; // nothing is stored over what the other tab stored
-    if (this.giveUp(own)) this.isChanged = true;
+    await this.storing.catch(() => undefined);
+    if (this.giveUp(own) || own.version !== own.stored.version) this.isChanged = true;
     const release = await claim(own.id, patienceMs); // a tab that was just closed may still hold it
     const found = release && (await this.find(own.id).catch(() => undefined));
     const stored = typeof found === "object" ? found : undefined;
@@ -415,7 +432,7 @@ export class Tab {
   /** Restores the text, and stores it from now on. Resolves when the text is restored or will not be. */
   async keep(): Promise<void> {
     const { field, surface, showFailure } = this.setting;
-    keepTyped(); // the page has put it into the field
+    dropTyped(); // the page has put it into the field
     this.isChanged = surface.typedInField !== undefined;
     field.addEventListener("input", () => this.noteChange());
     document.addEventListener("visibilitychange", () => {
@@ -429,7 +446,7 @@ export class Tab {
     addEventListener("pageshow", ({ persisted }) => void (persisted && this.comeBack()));
     addEventListener("storage", ({ key, newValue }) => {
       if (this.id === undefined || key !== renamePrefix + this.id || newValue === null) return;
-      this.name.value = parseName(newValue);
+      this.setName(parseName(newValue));
       this.isChanged = true;
       this.storeSoon();
     });

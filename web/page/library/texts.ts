@@ -102,9 +102,11 @@ export class Texts {
     const store = await tab.openStore();
     const parsed = parseName(name);
     if (id === tab.id) {
-      tab.name.value = parsed;
+      tab.setName(parsed);
       return tab.storeWhole();
     }
+    const waiting = tab.held(id)?.waiting;
+    if (waiting) waiting.name = parsed;
     await store.rename(id, parsed ?? "");
     tellName(id, parsed ?? "");
   }
@@ -114,13 +116,9 @@ export class Texts {
     const store = await this.tab.openStore();
     const found = await this.tab.need(id);
     const content = contentOf(found.kept, found.beside);
-    await store.put({
-      id: newId(),
-      version: 1,
-      changed: store.timeOfChange(),
-      name: parseName(name),
-      content,
-    });
+    await store.put([
+      { id: newId(), version: 1, changed: store.timeOfChange(), name: parseName(name), content },
+    ]);
   }
 
   /** Removes a text from the list. If this tab shows it, the tab gets a new text. undefined: another tab has it. */
@@ -192,7 +190,7 @@ export class Texts {
       named.set(`${key} ${name}`, fresh);
       return fresh.id;
     });
-    await store.put(...named.values());
+    await store.put([...named.values()]);
     return { added: named.size, known: filed.length - named.size, ids };
   }
 }

@@ -1,5 +1,5 @@
 // The tokenizers of other languages, for a module in one file. That file does not contain them, and loads
-// gpt2-languages.js from its own folder. Replaces languages/index.js (web/scripts/one-file.mjs).
+// gpt2-languages.js from its own folder. Replaces model/convert/languages.ts (web/scripts/one-file.mjs).
 import { LoadError } from "../shared/errors.js";
 import { importAsItIs } from "./import-as-it-is.js";
 
