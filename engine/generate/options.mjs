@@ -120,10 +120,12 @@ const rows = () =>
 /** The files that follow from options.json, and their text. */
 export function written() {
   const document = join(root, "docs/reference/api.md");
+  const text = readFileSync(document, "utf8");
   const marked = /(?<=<!-- options: [^>]*-->\n\n\|.*\n\|.*\n)(?:\|.*\n)*/;
+  if (!marked.test(text)) throw new Error(`${document} has no table of the options`);
   return /** @type {const} */ ([
     [join(root, "web/src/shared/generate-options.ts"), typescript()],
-    [document, readFileSync(document, "utf8").replace(marked, () => `${rows().join("\n")}\n`)],
+    [document, text.replace(marked, () => `${rows().join("\n")}\n`)],
   ]);
 }
 

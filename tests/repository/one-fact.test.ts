@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { documentedCodes, errorCodes } from "../../docs/.vitepress/reference/errors.mjs";
 import { written } from "../../engine/generate/options.mjs";
+import { numberOptions } from "../../web/page/parts/options/option-list.js";
+import { numberOptions as limits } from "../../web/src/shared/generate-options.js";
 import { allFound, files, found, read, root } from "./files.js";
 
 describe("numbers that are written in two languages", () => {
@@ -17,6 +19,11 @@ describe("numbers that are written in two languages", () => {
 
 it("engine/generate/options.mjs has written the files that follow from options.json", () => {
   for (const [file, text] of written()) expect(readFileSync(file, "utf8"), "run it").toBe(text);
+});
+
+it.each(numberOptions)("the page accepts no value of $name that the engine refuses", (option) => {
+  expect(option.min).toBeGreaterThanOrEqual(limits[option.name].least);
+  expect(option.max).toBeLessThanOrEqual(limits[option.name].most);
 });
 
 it("the oldest supported browsers are those in README", () => {

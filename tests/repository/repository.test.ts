@@ -126,7 +126,7 @@ describe("the module and the page", () => {
     const imported = ofFigures.flatMap(importsOf).filter(({ to }) => !to.startsWith("web/src/figures/"));
     expect(imported.length).toBeGreaterThan(0);
     // Arguments, texts, numbers, refusals and aborts: nothing that reaches a worker.
-    const shared = "arguments letters-of numbers phrases refuse shares unless-aborted visible".split(" ");
+    const shared = "arguments numbers phrases refuse unless-aborted visible".split(" ");
     const other = imported.filter(
       ({ to, isType }) =>
         !shared.some((name) => to === `web/src/shared/${name}.ts`) &&

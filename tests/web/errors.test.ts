@@ -34,6 +34,7 @@ it.each([
     }),
     "TypeError: fetch failed (read ECONNRESET)",
   ],
+  [new TypeError("fetch failed", { cause: new Error("bad port") }), "TypeError: fetch failed (bad port)"],
   [new TypeError("fetch failed", { cause: "x" }), "TypeError: fetch failed"],
   [undefined, "undefined"],
 ])("the reason of %s is %j", (error, reason) => {

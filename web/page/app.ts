@@ -38,10 +38,14 @@ function begin(first: ChosenModel): void {
     },
     onChange: () => (state.text.value += 1),
   });
-  surface.typeInField(readTyped());
+  /** What a page has read, or left when it was closed. */
+  let typed = readTyped();
+  surface.typeInField(typed);
   const keepEarly = (isClosed: boolean) => {
     const { typedInField } = surface;
-    if (!tab && typedInField !== undefined) keepTyped(typedInField, isClosed); // the code that stores the text has not arrived
+    if (tab || typedInField === undefined) return;
+    keepTyped(typedInField, isClosed); // the code that stores the text has not arrived
+    if (isClosed) typed = typedInField;
   };
   addEventListener("pagehide", () => keepEarly(true));
   document.addEventListener("visibilitychange", () => {
@@ -73,7 +77,7 @@ function begin(first: ChosenModel): void {
   const stored = import("./parts/library/keep.js")
     .then(({ keepTexts }) => {
       tab = keepTexts(ui, state, surface, options, writing);
-      return tab.keep();
+      return tab.keep(typed);
     })
     .catch(sayMissing);
   surface.awaitStored(stored);

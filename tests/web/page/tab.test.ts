@@ -282,12 +282,11 @@ it("words that a hidden page has kept are read by the same tab, and what another
   localStorage.setItem("gpt2-typed /", "of another page");
   keepTyped("hidden", false);
   expect(readTyped()).toBe("hidden");
-  dropTyped();
+  dropTyped("hidden");
   expect(readTyped()).toBe("of another page");
-  localStorage.setItem("gpt2-typed /", "of a third page");
-  dropTyped();
-  expect(readTyped()).toBe("of a third page");
-  dropTyped();
+  keepTyped("closed", true);
+  expect(readTyped()).toBe("closed");
+  dropTyped("closed");
   expect(readTyped()).toBeUndefined();
 });
 

@@ -78,6 +78,8 @@ export class Tab {
   private isBeingStored = false;
   /** Settles with the last attempt to store. */
   private storing: Promise<void> = Promise.resolve();
+  /** The early words that this page left to the next one. */
+  private leftWords: string | undefined;
   /** Whether this page was left. It may be shown again. */
   private isLeft = false;
   private hasFailedToRead = false;
@@ -342,7 +344,10 @@ export class Tab {
     const whole = this.storeNow();
     const { unstored } = this;
     if (own && whole !== undefined) this.storeLastChange(own, whole);
-    else if (unstored !== undefined) keepTyped(unstored, isClosed);
+    else if (unstored !== undefined) {
+      keepTyped(unstored, isClosed);
+      this.leftWords = unstored;
+    }
   }
 
   /** Text that is not in the store: it was typed before the stored text was read. Until then, nothing is stored. */
@@ -408,7 +413,7 @@ export class Tab {
   private async comeBack(): Promise<void> {
     const { own } = this;
     this.isLeft = false;
-    dropTyped(); // the page still has it
+    dropTyped(this.leftWords); // the page still has them
     if (!own) return;
     this.own = undefined; // nothing is stored over what the other tab stored
     await this.storing.catch(() => undefined);
@@ -429,10 +434,13 @@ export class Tab {
     this.noteChange();
   }
 
-  /** Restores the text, and stores it from now on. Resolves when the text is restored or will not be. */
-  async keep(): Promise<void> {
+  /**
+   * Restores the text, and stores it from now on. Resolves when the text is restored or will not be. `typed` are the early words
+   * of an earlier page, which the field has.
+   */
+  async keep(typed?: string): Promise<void> {
     const { field, surface, showFailure } = this.setting;
-    dropTyped(); // the page has put it into the field
+    dropTyped(typed);
     this.isChanged = surface.typedInField !== undefined;
     field.addEventListener("input", () => this.noteChange());
     document.addEventListener("visibilitychange", () => {

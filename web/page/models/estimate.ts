@@ -1,6 +1,4 @@
 // Estimates what a model needs on this device, before it is downloaded.
-
-/** The released sizes of GPT-2. */
 import { bytesPerWeight, type Quantized } from "../../src/shared/formats.js";
 
 export interface Release {
@@ -11,6 +9,7 @@ export interface Release {
   nEmbd: number;
 }
 
+/** The released sizes of GPT-2. */
 export const releases: readonly Release[] = [
   { name: "GPT-2", id: "openai-community/gpt2", parameters: 124_439_808, nEmbd: 768 },
   { name: "GPT-2 medium", id: "openai-community/gpt2-medium", parameters: 354_823_168, nEmbd: 1024 },

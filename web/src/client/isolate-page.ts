@@ -38,7 +38,7 @@ export async function isolatePage(script: string | URL, signal: AbortSignal | un
 
 const key = "gpt2-wasm:isolation-tried";
 
-/** Whether this tab has not been reloaded yet. Records the reload. */
+/** Whether this tab has not been reloaded yet. Records the reload: if one does not isolate the page, no further one does. */
 export function mayReload(): boolean {
   try {
     if (sessionStorage.getItem(key) !== null) return false;

@@ -32,7 +32,7 @@ const early = [...attributes.map(propertyOf), "defaultValue", "value", "readOnly
  * A text field that GPT-2 continues. In a form it is one control, whose value is the whole text. The model loads when the
  * element first becomes visible or is used. Elements with the same load options share one model. The settings of a
  * model's generation_config.json replace the defaults of the attributes. Further attributes set numeric options of a
- * generation (engine/generate/options.json), such as `max-new-tokens`.
+ * generation (docs/reference/api.md), such as `max-new-tokens`.
  *
  * @tagname gpt2-writer
  *

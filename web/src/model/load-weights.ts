@@ -96,7 +96,10 @@ export async function loadWhole(
   sink: WeightSink,
   signal: AbortSignal,
 ): Promise<void> {
-  const take = await sink.ready;
+  const take = await sink.ready.catch((error: unknown) => {
+    file.stream.cancel(error).catch(() => {}); // otherwise the download would wait forever
+    throw error;
+  });
   let loaded = 0;
   for await (const chunk of weightChunksOf(file, name, signal)) {
     take(chunk);

@@ -72,16 +72,29 @@ export interface OpenModel {
   weightBytes: number | undefined;
   /** Bytes to read for them, which differ if they are converted; undefined as above. */
   bytesToRead: number | undefined;
-  /** Verify: passes the weights to `sink`, each piece after its hash is verified. Resolves after the last byte. */
+  /**
+   * Verify: passes the weights to `sink`. Pieces of an index are verified by their hashes; a file that is converted while it is
+   * read has none. Resolves after the last byte.
+   */
   feed: (sink: WeightSink) => Promise<void>;
 }
 
-/** Opens the model of `request`. A folder of floats is converted while it is read, as a model of the Hub is. */
+function withoutIndex(error: unknown): never {
+  const words = `there is no ${indexFile}; without it, `;
+  if (!isMissing(error) || error.message.startsWith(words)) throw error;
+  throw new LoadError(error.code, words + error.message);
+}
+
+/**
+ * Opens the model of `request`. A folder of floats is converted while it is read, as a model of the Hub is. Without an
+ * index, the weights are opened only after `before`, so that its failure is reported first.
+ */
 export async function openModel(
   request: LoadRequest,
   open: (request: LoadRequest) => Promise<ModelSource>,
   signal: AbortSignal,
   opened: Opened,
+  before: Promise<unknown> = Promise.resolve(),
 ): Promise<OpenModel> {
   const source = (opened.source = await open(request));
   const reading = readOptionalText(source, indexFile, signal).then((text) => {
@@ -103,14 +116,11 @@ export async function openModel(
     const feed = (sink: WeightSink) => loadPieces(new NetworkPieces(source, sha256), index, sink, signal);
     return { source, texts, weightBytes: index.size, bytesToRead: index.size, feed };
   }
-  await texts; // a missing folder is reported by its config.json first
+  await Promise.all([texts, before]); // a missing folder is reported by its config.json first
   if (!source.weights && !request.weights) {
-    return openModel({ ...request, weights: "q8" }, open, signal, opened).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-      throw new LoadError(error.code, `there is no ${indexFile}; without it, ${error.message}`);
-    });
+    return openModel({ ...request, weights: "q8" }, open, signal, opened).catch(withoutIndex);
   }
-  const file = await source.open(weightsFile, { signal });
+  const file = await source.open(weightsFile, { signal }).catch(withoutIndex);
   const bytesToRead = file.made ? file.made.totalBytes : file.size;
   const feed = (sink: WeightSink) => loadWhole(file, weightsFile, sink, signal);
   return { source, texts, weightBytes: file.size, bytesToRead, feed };

@@ -2,8 +2,8 @@
 import type { CompletionNumbers } from "../shared/generate-options.js";
 
 /**
- * A request, with the names and defaults of OpenAI's API. Of the numbers that control how to sample, it has only
- * `max_tokens`, `temperature`, `top_p` and `seed`; other servers have the others.
+ * A request, with the names and defaults of OpenAI's API. Of the numbers that control how to sample, that API has only
+ * `max_tokens`, `temperature`, `top_p` and `seed`. The others are those of other servers.
  */
 export interface CompletionRequest extends CompletionNumbers {
   /** A name that the results repeat. It chooses nothing: the model is the one that you pass to `completions`. */

@@ -76,17 +76,12 @@ export function errorToWire({ code, message }: Gpt2Error): WireError {
   return { code, message };
 }
 
-/** Why a call of Node.js failed. */
-interface NodeCause {
-  code?: string;
-  /** "" if several attempts failed. */
-  message: string;
-}
-
 /** Describes a thrown value for the end of a sentence. */
 export function reasonOf(error: unknown): string {
   const isPlain = error instanceof Gpt2Error || (error instanceof Error && error.name === "Error");
-  const { code, message } = Object((error as { cause?: unknown } | undefined)?.cause) as NodeCause;
-  const why = code === undefined ? "" : ` (${message || code})`; // Node.js says only "fetch failed" itself
-  return isPlain ? error.message : `${String(error)}${why}`;
+  const { cause } = Object(error) as { cause?: unknown };
+  const { code } = Object(cause) as { code?: unknown };
+  // Node.js says only "fetch failed" itself. Its cause has no message if several attempts failed.
+  const why = (cause instanceof Error && cause.message) || (typeof code === "string" && code);
+  return isPlain ? error.message : `${String(error)}${why ? ` (${why})` : ""}`;
 }

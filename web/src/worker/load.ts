@@ -111,7 +111,7 @@ async function loadOnce(
   const finding = findBuild(chosen.variant, fetchOne);
   finding.catch(() => {}); // awaited below, once there is a source
   const open = (wanted: LoadRequest) => around.openSource(wanted, patience);
-  const model = await openModel(request, open, signal, seen);
+  const model = await openModel(request, open, signal, seen, finding);
   const weightBytes = model.weightBytes || unknownSize;
   report.set({ stage: "download", totalBytes: model.bytesToRead ?? 0 });
 

@@ -1,11 +1,10 @@
 // A `fetch` that survives faults: if a connection breaks or stalls, it resumes over a new one, and a busy host is asked
 // again.
-import { Gpt2Error, LoadError } from "../../shared/errors.js";
+import { Gpt2Error, LoadError, reasonOf } from "../../shared/errors.js";
 import { followingController, unlessAborted } from "../../shared/unless-aborted.js";
 import { isOffline } from "../../shared/failures.js";
 import { byteReader, type ByteReader } from "./byte-streams.js";
-import { adviceOn, retryAfter } from "./retry-after.js";
-import { untilNextAttempt } from "./retry-after.js";
+import { adviceOn, retryAfter, untilNextAttempt } from "./retry-after.js";
 
 export interface RetryOptions {
   /** Silence after which a connection counts as broken, in milliseconds. */
@@ -153,7 +152,7 @@ async function download(
     if (failures === mostRetries) throw error;
     const usualMs = firstPauseMs * 3 ** failures * (0.5 + Math.random());
     failures += 1;
-    tellRetry(error instanceof Error ? error.message : String(error));
+    tellRetry(reasonOf(error));
     // A random pause spreads out requests that a busy host has refused together, further after each refusal.
     await unlessAborted(new Promise((resolve) => setTimeout(resolve, pauseMs + usualMs)), signal);
   };

@@ -3,9 +3,8 @@ import { BoundedStore, answerOf } from "./bounded-store.js";
 import { CacheStorageStore } from "./cache-storage-store.js";
 import { OpfsStore } from "./opfs-store.js";
 import { hasRecordOf } from "./records.js";
-import { isFull } from "./store.js";
+import { isFull, writeFile, type Store } from "./store.js";
 import { reasonNotWritten } from "./room.js";
-import { writeFile, type Store } from "./store.js";
 
 /** A store, or the reason why there is none, in words. */
 export type StoreOrRefusal = { store: Store; refusal: null } | { store: undefined; refusal: string };

@@ -1,10 +1,9 @@
 // Removes models and files from the store to make room.
 import { formatBytes } from "../../shared/format-bytes.js";
-import { isFull } from "./store.js";
+import { isFull, readWhole, type Folder, type Store } from "./store.js";
 import { answerOf } from "./bounded-store.js";
 import { loadsUnderWay } from "./locks.js";
 import { digestOf, readRecords, storedBytes, type ModelRecord, type StoredRecord } from "./records.js";
-import { readWhole, type Folder, type Store } from "./store.js";
 
 /** Allows for records, marks and the file system's overhead. */
 const slack = 1.01;

@@ -1,9 +1,8 @@
 // A file without an index, such as one that is converted while it is read. It is stored in pieces of our own.
-import { byteReader } from "../sources/byte-streams.js";
+import { byteReader, streamOf } from "../sources/byte-streams.js";
 import type { OpenFile } from "../sources/model-source.js";
 import type { Piece } from "../weights-index.js";
 import { sha256 } from "../sha256.js";
-import { streamOf } from "../sources/byte-streams.js";
 import { readRight } from "./stored-piece.js";
 import { writeFile, type Store } from "./store.js";
 
