@@ -1,4 +1,4 @@
-// The texts of this page in the browser's database. Each is one record, which one transaction replaces, so that a browser
+// The texts of this page in the browser's database. Each is one record, which one request replaces, so that a browser
 // that is killed leaves the old or the new one. Earlier releases wrote two records in turn: the newest that is readable
 // counts, and the next write leaves one. They stored each name as a record of its own. This release does so only for a text that
 // another tab may have.
@@ -177,14 +177,18 @@ export class TextStore {
     return withRoom(async () => isWanted() && patiently(writeOnce()).then(() => true));
   }
 
-  /** Stores `texts` in place of what is stored of them. Resolves to whether they were stored: not if `isWanted` says no. */
-  put(texts: readonly TextToStore[], isWanted?: () => boolean): Promise<boolean> {
+  /**
+   * Stores `texts` in place of what is stored of them. Resolves to whether they were stored: not if `isWanted` says no. Removes
+   * other records only afterwards: WebKit may commit a deletion and lose the record that follows it, while a page closes.
+   */
+  async put(texts: readonly TextToStore[], isWanted?: () => boolean): Promise<boolean> {
     const { path } = this;
-    const changes = texts.flatMap(({ isNamed, ...text }) => [
-      (rows: Rows) => rows.delete(IDBKeyRange.bound([path, text.id], [path, text.id, isNamed ? [] : 1])),
-      (rows: Rows) => rows.put({ ...text, path, slot: 0 }),
-    ]);
-    return this.write(changes, isWanted);
+    const records = texts.map(({ isNamed: _, ...text }) => ({ ...text, path, slot: 0 }));
+    const puts = records.map((record) => (rows: Rows) => rows.put(record));
+    if (!(await this.write(puts, isWanted))) return false;
+    const others = ({ id, isNamed }: TextToStore) =>
+      IDBKeyRange.bound([path, id, 1], [path, id, isNamed ? [] : 1]);
+    return this.write(texts.map((text) => (rows: Rows) => rows.delete(others(text))));
   }
 
   /** Names a text that another tab may write; "" removes the name. */
