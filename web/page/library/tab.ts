@@ -222,7 +222,7 @@ export class Tab {
 
   /** The text `id` if this tab shows it, or could not store it before it was replaced. */
   held(id: string): OwnText | undefined {
-    return [this.own, ...this.failed].find((each) => each?.id === id);
+    return this.own?.id === id ? this.own : this.unstoredText(id);
   }
 
   private unstoredText(id: string): OwnText | undefined {
