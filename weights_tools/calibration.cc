@@ -6,10 +6,12 @@
 #include <span>
 #include <string>
 
+#include "engine/base/concat.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/thread_pool.h"
 #include "engine/generate/context.h"
 #include "engine/model/forward.h"
+#include "engine/model/hooks.h"
 #include "engine/model/weights.h"
 #include "weights_tools/progress.h"
 
@@ -37,6 +39,22 @@ void AddGram(ThreadPool& pool, MatView<const float> x, Gram& gram) {
   });
 }
 
+// The matrix of a block whose input is at `place`; null if there is none.
+const char* MatrixAfter(Place place) {
+  switch (place) {
+    case Place::kNormed1:
+      return "attn.c_attn.weight";
+    case Place::kZ:
+      return "attn.c_proj.weight";
+    case Place::kNormed2:
+      return "mlp.c_fc.weight";
+    case Place::kMlpPost:
+      return "mlp.c_proj.weight";
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 GramByMatrix MeasureGrams(Context& context, std::span<const std::int32_t> ids,
@@ -45,20 +63,19 @@ GramByMatrix MeasureGrams(Context& context, std::span<const std::int32_t> ids,
   for (const TensorSpec& spec : specs) {
     if (spec.is_block_matrix()) all[spec.name];
   }
-  const auto add = [&](const std::string& stage, MatView<const float> x) {
-    if (!stage.ends_with(kInputStage)) return;
-    const std::string matrix = stage.substr(0, stage.size() - kInputStage.size());
-    const auto found = all.find(matrix + ".weight");
-    if (found != all.end()) AddGram(*context.compute().pool, x, found->second);
-  };
-  const Trace trace = add;
+  Reader reader([](Place place) { return MatrixAfter(place) != nullptr; },
+                [&](const HookPoint& point, MatView<const float> x) {
+                  const auto found =
+                      all.find(Concat("h.", point.layer, ".", MatrixAfter(point.place)));
+                  if (found != all.end()) AddGram(*context.compute().pool, x, found->second);
+                });
   const std::size_t capacity = context.config().n_positions;
   Progress progress(label);
   for (std::size_t start = 0; start < ids.size(); start += capacity) {
     context.sequence().ClearCache();
     context.sequence().SetWindow(ids.subspan(start, std::min(capacity, ids.size() - start)));
     while (!context.sequence().is_current()) {
-      context.Prefill(context.sequence(), kMaxBatch, &trace);
+      context.Prefill(context.sequence(), kMaxBatch, &reader);
       progress.Update(start + context.sequence().cached(), ids.size());
     }
   }

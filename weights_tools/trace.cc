@@ -12,7 +12,7 @@
 #include "engine/generate/prompt_tokens.h"
 #include "engine/generate/sequence.h"
 #include "engine/model/config.h"
-#include "engine/model/forward.h"
+#include "engine/model/hooks.h"
 #include "engine/text/text_encoder.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/runner.h"
@@ -40,6 +40,23 @@ void AppendRows(const std::string& stage, MatView<const float> rows, FloatJson& 
   }
 }
 
+// The name of a place in the output; empty for places that it lacks.
+std::string StageOf(const HookPoint& point) {
+  const std::string block = "h." + std::to_string(point.layer);
+  switch (point.place) {
+    case Place::kResidPre:
+      return point.layer == 0 ? "embed" : "";
+    case Place::kResidMid:
+      return block + ".attn";
+    case Place::kResidPost:
+      return block + ".mlp";
+    case Place::kNormed:
+      return "ln_f";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOptions& run) {
@@ -54,14 +71,15 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
   }
   FloatJson result = {{"ids", ids}, {"trace", FloatJson::object()}, {"logits", FloatJson::array()}};
   Status is_finite = Done{};
-  const auto record = [&](const std::string& stage, MatView<const float> x) {
-    if (!stage.ends_with(kInputStage)) AppendRows(stage, x, result["trace"][stage], is_finite);
-  };
+  Reader reader([](Place place) { return !StageOf({place}).empty(); },
+                [&](const HookPoint& point, MatView<const float> x) {
+                  const std::string stage = StageOf(point);
+                  if (!stage.empty()) AppendRows(stage, x, result["trace"][stage], is_finite);
+                });
   Sequence& sequence = runner->context->sequence();
   sequence.SetWindow(ids);
   while (!sequence.is_current()) {
-    const Trace trace = record;
-    const Pass pass = runner->context->Prefill(sequence, Context::kLogitTokens, &trace);
+    const Pass pass = runner->context->Prefill(sequence, Context::kLogitTokens, &reader);
     GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(0, pass.tokens()));
     AppendRows("logits", logits, result["logits"], is_finite);
   }

@@ -35,6 +35,11 @@ const char* OutOfMemory(Gpt2Engine& engine) {
   if (engine.reader) EndLoad(engine);
   if (engine.context)
     static_cast<void>(engine.context->SetSequences(1));  // frees memory: cannot fail
+  if (engine.changed) {
+    engine.changes.reset();
+    engine.changed->SetHooks(nullptr);
+    static_cast<void>(engine.changed->SetSequences(1));
+  }
   engine.output.Clear();
   std::vector<std::int32_t>().swap(engine.ids);
   std::vector<float>().swap(engine.attention);
@@ -213,6 +218,14 @@ const char* gpt2_inspect(Gpt2Engine* engine, uint32_t top) {
 
 const float* gpt2_attention(const Gpt2Engine* engine) {
   return engine->attention.data();
+}
+
+const char* gpt2_captured(Gpt2Engine* engine) {
+  return Answer(engine, &gpt2::WriteCaptured);
+}
+
+const float* gpt2_captured_values(const Gpt2Engine* engine) {
+  return engine->changes == nullptr ? nullptr : engine->changes->captured_values().data();
 }
 
 const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,

@@ -77,6 +77,8 @@ void Unload(Gpt2Engine& engine) {
   EndWork(engine);
   engine.suspended.clear();
   engine.tuner.reset();
+  engine.changes.reset();
+  engine.changed.reset();
   engine.context.reset();
   engine.tokenizer.reset();
   engine.weights.reset();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/api/api.h"
+#include "engine/api/changes_json.h"
 #include "engine/api/engine.h"
 #include "engine/api/options_json.h"
 #include "engine/api/reply.h"
@@ -19,14 +20,18 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "engine/generate/changes.h"
+#include "engine/generate/context.h"
 #include "engine/generate/log_softmax.h"
 #include "engine/generate/options.h"
+#include "engine/generate/place_names.h"
 #include "engine/generate/prompt_tokens.h"
 #include "engine/generate/sampler.h"
 #include "engine/generate/scorer.h"
 #include "engine/generate/sequence.h"
 #include "engine/generate/session.h"
 #include "engine/model/config.h"
+#include "engine/model/hooks.h"
 #include "engine/text/text_encoder.h"
 
 namespace gpt2 {
@@ -96,7 +101,9 @@ Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view 
   GPT2_TRY(ForPromptIds(engine, prompt, options.allow_special, TextEnds::kBeginning,
                         [&](auto ids) { return tokens.Add(ids); }));
   const Tokenizer* tokenizer = engine.tokenizer ? &*engine.tokenizer : nullptr;
-  GPT2_ASSIGN(engine.session, Session::Begin(*engine.context, tokenizer, tokens, options));
+  GPT2_ASSIGN(Context* const context, ContextOf(engine, *json, tokens.size(),
+                                                /*may_capture=*/options.max_new_tokens == 0));
+  GPT2_ASSIGN(engine.session, Session::Begin(*context, tokenizer, tokens, options));
   out.Open('{').Member("promptTokens", tokens.size());
   out.Member("reusedTokens", engine.session->reused_tokens());
   out.Member("healedTokens", engine.session->healed_tokens()).Close('}');
@@ -117,39 +124,65 @@ Status Step(Gpt2Engine& engine) {
 
 Status PrefillStep(Gpt2Engine& engine) {
   if (!engine.session || !engine.session->is_done()) return Misuse("no prefill is under way");
-  Sequence& sequence = engine.context->sequence();
+  Context& context = engine.session->context();
+  Sequence& sequence = context.sequence();
   const std::size_t ahead = sequence.pending() - std::min<std::size_t>(sequence.pending(), 1);
-  if (ahead > 0) engine.context->Prefill(sequence, std::min(kAheadTokens, ahead));
+  if (ahead > 0) {
+    const Pass pass = context.Prefill(sequence, std::min(kAheadTokens, ahead));
+    if (context.hooks() != nullptr && context.hooks()->Wants(Place::kLogits, 0)) {
+      GPT2_TRY(pass.Logits(0, pass.tokens()));
+    }
+  }
   engine.output.Begin(sequence.cached(), sequence.window().size(), ahead <= kAheadTokens);
   return Done{};
 }
 
 Status Inspect(Gpt2Engine& engine, std::size_t top) {
-  const bool is_ready =
-      engine.session && engine.session->is_done() && engine.context->sequence().pending() == 1;
+  const bool is_ready = engine.session && engine.session->is_done() &&
+                        engine.session->context().sequence().pending() == 1;
   if (!is_ready) return Misuse("no text is prefilled");
-  Context& context = *engine.context;
+  Context& context = engine.session->context();
   const Config& config = context.config();
   const std::size_t tokens = context.sequence().window().size();
   const std::size_t heads = config.n_layer * config.n_head;
   engine.attention.resize(heads * tokens);
   std::vector<float> stages((config.n_layer + 1) * config.n_embd);
   const auto residuals = DenseView(stages.data(), config.n_layer + 1, config.n_embd);
-  context.Inspect(residuals, DenseView(engine.attention.data(), heads, tokens));
-  engine.output.Begin(tokens, tokens, /*is_done=*/true);
+  const Pass pass = context.Inspect(residuals, DenseView(engine.attention.data(), heads, tokens));
+  std::vector<Gpt2Token> guesses;
   std::vector<Candidate> best;
-  for (std::size_t stage = 0; stage < residuals.rows; ++stage) {
-    const MatView<float> x = DenseView(residuals.Row(stage).data(), 1, config.n_embd);
-    GPT2_ASSIGN(const MatView<const float> lens, context.Unembed(x));
-    const std::span<const float> logits = lens.Row(0);
+  const auto guess = [&](std::size_t stage, const Result<MatView<const float>>& lens) -> Status {
+    if (!lens.ok()) return lens.error();
+    const std::span<const float> logits = lens.value().Row(0);
     const LogSoftmax logprob(context.compute(), logits);
     SelectTop(logits, top, best);
     for (const Candidate& c : best) {
-      engine.output.Add(
-          {.index = static_cast<std::uint32_t>(stage), .id = c.id, .logprob = logprob(c.logit)},
-          TextOf(engine, c.id));
+      guesses.push_back(
+          {.index = static_cast<std::uint32_t>(stage), .id = c.id, .logprob = logprob(c.logit)});
     }
+    return Done{};
+  };
+  // First the logits of the pass, because Unembed overwrites what they are computed from.
+  GPT2_TRY(guess(config.n_layer, pass.Logits(0, 1)));
+  for (std::size_t stage = 0; stage < config.n_layer; ++stage) {
+    GPT2_TRY(
+        guess(stage, context.Unembed(DenseView(residuals.Row(stage).data(), 1, config.n_embd))));
   }
+  std::ranges::stable_sort(guesses, {}, &Gpt2Token::index);
+  engine.output.Begin(tokens, tokens, /*is_done=*/true);
+  for (const Gpt2Token& each : guesses) engine.output.Add(each, TextOf(engine, each.id));
+  return Done{};
+}
+
+Status WriteCaptured(const Gpt2Engine& engine, JsonWriter& out) {
+  if (engine.changes == nullptr) return Misuse("nothing is captured");
+  out.Open('[');
+  for (const Captured& captured : engine.changes->captured()) {
+    out.Open('{').Member("name", NameOf(captured.at)).Key("shape").Open('[');
+    for (const std::size_t size : captured.shape) out.Value(size);
+    out.Close(']').Close('}');
+  }
+  out.Close(']');
   return Done{};
 }
 
@@ -197,7 +230,7 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
   GPT2_TRY(NeedModel(engine));
   EndWork(engine);
   GPT2_ASSIGN(const ParsedJson options, ReadOptions(options_json));
-  GPT2_TRY(CheckNames(*options, "options", {"stride", "start"}));
+  GPT2_TRY(CheckNames(*options, "options", {"stride", "start", "change"}));
   const std::size_t capacity = engine.context->config().n_positions;
   GPT2_ASSIGN(const std::size_t stride, ReadCount(*options, "stride", 1, capacity - 1,
                                                   std::max<std::size_t>(1, capacity / 2)));
@@ -208,7 +241,9 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
         return Done{};
       }));
   GPT2_ASSIGN(const std::size_t start, ReadCount(*options, "start", 0, ids.size(), 0));
-  GPT2_ASSIGN(engine.scorer, Scorer::Begin(*engine.context, std::move(ids), stride, start));
+  GPT2_ASSIGN(Context* const context,
+              ContextOf(engine, *options, ids.size(), /*may_capture=*/false));
+  GPT2_ASSIGN(engine.scorer, Scorer::Begin(*context, std::move(ids), stride, start));
   constexpr TokenScore kNone = {.logprob = std::numeric_limits<float>::quiet_NaN(), .rank = 0};
   // The model predicts a token from those before it, and the first has none.
   WriteScored(engine, std::span(&kNone, engine.scorer->done() - start));

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/concat.h"
@@ -17,6 +18,7 @@
 #include "engine/generate/sequence.h"
 #include "engine/model/config.h"
 #include "engine/model/forward.h"
+#include "engine/model/hooks.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/weights.h"
 
@@ -24,21 +26,57 @@ namespace gpt2 {
 
 namespace {
 
-// q k^T / sqrt(head_dim) of one head, for the tokens up to `token`, whose `qkv` [qkv_width] in
-// `layer` is given.
-void AttentionScores(const Config& config, const BatchToken& token, std::size_t layer,
-                     std::size_t head, std::span<const float> qkv, std::span<float> scores) {
-  const std::size_t dim = config.head_dim();
-  const std::size_t query = config.ColumnsOf(head).query;
-  for (std::size_t position = 0; position < scores.size(); ++position) {
-    double sum = 0;
-    for (std::size_t d = 0; d < dim; ++d) {
-      sum += static_cast<double>(qkv[query + d]) *
-             static_cast<double>(token.cache->Key(layer, config.KvHead(head), position, d));
-    }
-    scores[position] = static_cast<float>(sum / std::sqrt(static_cast<double>(dim)));
+// Two hooks, of which the second sees what the first has changed.
+class BothHooks final : public Hooks {
+ public:
+  BothHooks(Hooks& first, Hooks& second) : first_(first), second_(second) {}
+
+  bool Wants(Place place, std::size_t layer) const override {
+    return first_.Wants(place, layer) || second_.Wants(place, layer);
   }
-}
+  bool ChangesAttention(std::size_t layer) const override {
+    return first_.ChangesAttention(layer) || second_.ChangesAttention(layer);
+  }
+  void Visit(const HookPoint& point, std::span<const BatchToken> batch, MatView<float> x) override {
+    for (Hooks* const hooks : {&first_, &second_}) {
+      if (hooks->Wants(point.place, point.layer)) hooks->Visit(point, batch, x);
+    }
+  }
+  MatView<float> Scores() override {
+    const MatView<float> scores = first_.Scores();
+    return scores.data != nullptr ? scores : second_.Scores();
+  }
+
+ private:
+  Hooks& first_;
+  Hooks& second_;
+};
+
+// Records the residual stream and the scores of one token: see Context::Inspect.
+class LastToken final : public Hooks {
+ public:
+  LastToken(const Config& config, MatView<float> residuals, MatView<float> scores)
+      : n_head_(config.n_head), room_(config.n_positions), residuals_(residuals), scores_(scores) {}
+
+  bool Wants(Place place, std::size_t layer) const override {
+    return place == Place::kScores || place == Place::kResidPost ||
+           (place == Place::kResidPre && layer == 0);
+  }
+  void Visit(const HookPoint& point, std::span<const BatchToken> /*batch*/,
+             MatView<float> x) override {
+    const bool is_scores = point.place == Place::kScores;
+    const std::size_t row = is_scores ? point.layer * n_head_ + point.head
+                                      : point.layer + (point.place == Place::kResidPost ? 1 : 0);
+    std::ranges::copy(x.Row(0), (is_scores ? scores_ : residuals_).Row(row).data());
+  }
+  MatView<float> Scores() override { return DenseView(room_.data(), 1, room_.size()); }
+
+ private:
+  std::size_t n_head_;
+  std::vector<float> room_;
+  MatView<float> residuals_;
+  MatView<float> scores_;
+};
 
 }  // namespace
 
@@ -76,16 +114,22 @@ Status Context::SetSequences(std::size_t count) {
   return Done{};
 }
 
-Pass Context::Prefill(Sequence& sequence, std::size_t most, const Trace* trace) {
+void Context::SetHooks(std::shared_ptr<Hooks> hooks) {
+  if (hooks == hooks_) return;
+  hooks_ = std::move(hooks);
+  for (Sequence& sequence : sequences_) sequence.ClearCache();
+}
+
+Pass Context::Prefill(Sequence& sequence, std::size_t most, Hooks* hooks) {
   const std::size_t count = std::min({most, kMaxBatch, sequence.pending()});
   for (std::size_t i = 0; i < count; ++i) batch_[i] = sequence.Advance();
-  return Run(count, trace);
+  return Run(count, hooks);
 }
 
 void Context::RunLayer(std::size_t layer, std::size_t first, MatView<float> x) {
   for (std::size_t i = 0; i < x.rows; ++i) batch_[i] = sequence().At(first + i);
   const std::span<const BatchToken> batch(batch_.data(), x.rows);
-  if (layer == 0) Embed(*weights_, compute_, batch, x);
+  if (layer == 0) Embed(*weights_, compute_, batch, scratch_, x);
   RunBlock(*weights_, compute_, batch, layer, scratch_, x);
 }
 
@@ -107,73 +151,70 @@ Pass Context::Verify(Sequence& sequence, std::span<const std::int32_t> draft) {
   return Run(1 + draft.size());
 }
 
-void Context::Inspect(MatView<float> residuals, MatView<float> scores) {
-  const BatchToken token = sequence().At(sequence().cached());
-  batch_[0] = token;
-  std::size_t row = 0;
-  const auto watch = [&](const std::string& stage, MatView<const float> x) {
-    if (stage.ends_with(".attn")) {  // qkv is still this layer's, and `row` - 1 its number
-      for (std::size_t head = 0; head < config().n_head; ++head) {
-        AttentionScores(config(), token, row - 1, head, scratch_.qkv.Row(0),
-                        scores.Row((row - 1) * config().n_head + head));
-      }
-    }
-    if (stage == "embed" || stage.ends_with(".mlp"))
-      std::ranges::copy(x.Row(0), residuals.Row(row++).data());
-  };
-  const Trace trace = watch;
-  Run(1, &trace);
-  // Only after the pass: it allocates the names of the stages, and ends halfway if memory runs out.
-  sequence().Advance();
-  assert(row == residuals.rows);
+Pass Context::Inspect(MatView<float> residuals, MatView<float> scores) {
+  LastToken reader(config(), residuals, scores);  // before Advance, because it needs memory
+  batch_[0] = sequence().Advance();
+  return Run(1, &reader);
 }
 
 Result<MatView<const float>> Context::Unembed(MatView<const float> x) {
   FinalLayerNorm(*weights_, compute_, x, scratch_.normed.Top(1));
-  return Logits(/*first=*/0, /*count=*/1, /*checked=*/1);
+  return Logits(/*first=*/0, /*count=*/1, /*checked=*/1, /*hooks=*/nullptr);
 }
 
 // Runs the first `count` of batch_.
-Pass Context::Run(std::size_t count, const Trace* trace) {
-  Forward(*weights_, compute_, {batch_.data(), count}, scratch_, trace);
+Pass Context::Run(std::size_t count, Hooks* hooks) {
+  const std::span<const BatchToken> batch(batch_.data(), count);
+  if (hooks_ != nullptr && hooks != nullptr) {
+    BothHooks both(*hooks_, *hooks);
+    Forward(*weights_, compute_, batch, scratch_, &both);
+  } else {
+    Forward(*weights_, compute_, batch, scratch_, hooks_ != nullptr ? hooks_.get() : hooks);
+  }
   return Pass(*this, count, ++passes_);
 }
 
 Result<MatView<const float>> Pass::Logits(std::size_t first, std::size_t count) const {
   assert(number_ == context_->passes_ && first + count <= tokens_);
-  return context_->Logits(first, count, /*checked=*/count);
+  return context_->Logits(first, count, /*checked=*/count, context_->hooks_.get());
 }
 
 Result<MatView<const float>> Pass::DraftLogits() const {
   assert(number_ == context_->passes_);
-  return context_->Logits(/*first=*/0, tokens_, /*checked=*/1);
+  return context_->Logits(/*first=*/0, tokens_, /*checked=*/1, context_->hooks_.get());
 }
 
 Result<MatView<const float>> Context::Logits(std::size_t first, std::size_t count,
-                                             std::size_t checked) {
+                                             std::size_t checked, Hooks* hooks) {
   assert(count <= kLogitTokens);
   const MatView<float> logits{logits_.data(), count, config().vocab_size, LogitsStride(config())};
   const MatView<const float> normed{scratch_.normed.Row(first).data(), count, scratch_.normed.cols,
                                     scratch_.normed.stride};
   ComputeLogits(*weights_, compute_, normed, scratch_, logits);
+  if (hooks != nullptr && hooks->Wants(Place::kLogits, 0)) {
+    hooks->Visit({.place = Place::kLogits}, std::span(batch_).subspan(first, count), logits);
+  }
   for (std::size_t i = 0; i < checked; ++i) {
     if (!AllFinite(logits.Row(i))) return NotFinite(batch_[first + i]);
   }
   return MatView<const float>(logits);
 }
 
-// Runs `bad` again, alone, to find the first stage that is not finite.
+// Runs `bad` again, alone, to find the first place that is not finite.
 Error Context::NotFinite(const BatchToken& bad) {
+  const std::string where =
+      Concat("the logits after position ", bad.position, " (token id ", bad.id, ") are not finite");
+  if (hooks_ != nullptr) return Error{ErrorCode::kInvalidArgument, where + " after the changes"};
   std::string tensor;
-  const auto watch = [&tensor](const std::string& stage, MatView<const float> x) {
-    if (tensor.empty() && !AllFinite(x.Row(0))) tensor = TensorBefore(stage);
-  };
-  const Trace trace = watch;
-  Forward(*weights_, compute_, {&bad, 1}, scratch_, &trace);
+  Reader reader([](Place place) { return place != Place::kScores && place != Place::kPattern; },
+                [&tensor](const HookPoint& point, MatView<const float> x) {
+                  if (tensor.empty() && !AllFinite(x.Row(0)))
+                    tensor = TensorBefore(point.place, point.layer);
+                });
+  Forward(*weights_, compute_, {&bad, 1}, scratch_, &reader);
   if (tensor.empty()) tensor = config().tie_word_embeddings ? "wte.weight" : "lm_head.weight";
   return Error{ErrorCode::kCorrupt,
-               Concat("the logits after position ", bad.position, " (token id ", bad.id,
-                      ") are not finite; the likely cause is tensor \"", tensor,
+               Concat(where, "; the likely cause is tensor \"", tensor,
                       "\": the first numbers that are not finite come from it")};
 }
 

@@ -4,12 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "engine/base/result.h"
 #include "engine/generate/sequence.h"
 #include "engine/model/forward.h"
+#include "engine/model/hooks.h"
 
 namespace gpt2 {
 
@@ -62,8 +64,14 @@ class Context {
   // them, it adds none.
   Status SetSequences(std::size_t count);
 
-  // Runs the next pending tokens of one sequence: at most `most`, and at most kMaxBatch.
-  Pass Prefill(Sequence& sequence, std::size_t most, const Trace* trace = nullptr);
+  // All later passes run with `hooks`, which may be null. What other hooks have computed is removed
+  // from the cache.
+  void SetHooks(std::shared_ptr<Hooks> hooks);
+  const std::shared_ptr<Hooks>& hooks() const { return hooks_; }
+
+  // Runs the next pending tokens of one sequence: at most `most`, and at most kMaxBatch. `hooks`
+  // visit after those of SetHooks.
+  Pass Prefill(Sequence& sequence, std::size_t most, Hooks* hooks = nullptr);
 
   // A part of Prefill for a model that has only some of its weights. Runs tokens [first, first +
   // x.rows), at most kMaxBatch, of the first sequence's window through `layer`; the first layer
@@ -80,13 +88,13 @@ class Context {
 
   // Runs the one pending token of the first sequence and records intermediate values. `residuals`
   // [n_layer + 1, n_embd] gets its residual stream after the embedding and after each layer.
-  // `scores` [n_layer * n_head, tokens of the sequence] gets the scores of each head: q k^T /
-  // sqrt(head_dim), with keys as the cache holds them.
-  void Inspect(MatView<float> residuals, MatView<float> scores);
+  // `scores` [n_layer * n_head, tokens of the sequence] gets the scores of each head, as the
+  // attention computes them.
+  Pass Inspect(MatView<float> residuals, MatView<float> scores);
 
   // Logits [1, vocab_size] of a residual stream x [1, n_embd] of the latest pass. They are computed
   // as if it came from the last layer ("logit lens": nostalgebraist 2020). Valid until the next
-  // call. Fails as Pass::Logits does.
+  // call. Fails as Pass::Logits does. No hook visits them.
   Result<MatView<const float>> Unembed(MatView<const float> x);
 
   // Runs the one pending token of `sequence`, and a draft of the tokens that may follow it,
@@ -100,13 +108,15 @@ class Context {
   Context(const Weights& weights, const Compute& compute, KvFormat kv_format)
       : weights_(&weights), compute_(compute), kv_format_(kv_format) {}
 
-  Pass Run(std::size_t count, const Trace* trace = nullptr);
-  Result<MatView<const float>> Logits(std::size_t first, std::size_t count, std::size_t checked);
+  Pass Run(std::size_t count, Hooks* hooks = nullptr);
+  Result<MatView<const float>> Logits(std::size_t first, std::size_t count, std::size_t checked,
+                                      Hooks* hooks);
   Error NotFinite(const BatchToken& bad);
 
   const Weights* weights_;
   Compute compute_;
   KvFormat kv_format_;
+  std::shared_ptr<Hooks> hooks_;
   std::vector<Sequence> sequences_;
   std::array<BatchToken, kMaxBatch> batch_{};  // the tokens of the latest pass
   std::size_t passes_ = 0;                     // number of passes so far

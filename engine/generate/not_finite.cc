@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 
-#include "engine/model/forward.h"
+#include "engine/base/concat.h"
+#include "engine/model/hooks.h"
 
 namespace gpt2 {
 
@@ -23,27 +23,40 @@ namespace gpt2 {
   return largest != kExponent;
 }
 
-std::string TensorBefore(std::string_view stage) {
-  using Ends = std::pair<std::string_view, std::string_view>;  // of a stage, and of its tensor
-  static constexpr Ends kInputs[] = {
-      {".attn.c_attn", ".ln_1.weight"},
-      {".attn.c_proj", ".attn.c_attn.weight"},
-      {".mlp.c_fc", ".ln_2.weight"},
-      {".mlp.c_proj", ".mlp.c_fc.weight"},
-  };
-  static constexpr Ends kOutputs[] = {
-      {".attn", ".attn.c_proj.weight"},
-      {".mlp", ".mlp.c_proj.weight"},
-      {"embed", "wte.weight"},
-      {"ln_f", "ln_f.weight"},
-  };
-  const bool is_input = stage.ends_with(kInputStage);
-  if (is_input) stage.remove_suffix(kInputStage.size());
-  for (const auto& [end, tensor] : std::span<const Ends>(is_input ? kInputs : kOutputs)) {
-    if (!stage.ends_with(end)) continue;
-    return std::string(stage.substr(0, stage.size() - end.size())) + std::string(tensor);
+std::string TensorBefore(Place place, std::size_t layer) {
+  const std::string block = Concat("h.", layer, ".");
+  switch (place) {
+    case Place::kEmbed:
+      return "wte.weight";
+    case Place::kPosEmbed:
+      return "wpe.weight";
+    case Place::kNormed1:
+      return block + "ln_1.weight";
+    case Place::kQ:
+    case Place::kK:
+    case Place::kV:
+    case Place::kScores:
+    case Place::kPattern:
+    case Place::kZ:
+      return block + "attn.c_attn.weight";
+    case Place::kAttnOut:
+    case Place::kResidPre:
+    case Place::kResidMid:
+      return block + "attn.c_proj.weight";
+    case Place::kNormed2:
+      return block + "ln_2.weight";
+    case Place::kMlpPre:
+    case Place::kMlpPost:
+      return block + "mlp.c_fc.weight";
+    case Place::kMlpOut:
+    case Place::kResidPost:
+      return block + "mlp.c_proj.weight";
+    case Place::kNormed:
+      return "ln_f.weight";
+    case Place::kLogits:
+      break;
   }
-  return std::string(stage);
+  return "lm_head.weight";
 }
 
 }  // namespace gpt2

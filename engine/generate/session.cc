@@ -174,6 +174,7 @@ void Session::Suspend() {
 
 Status Session::Resume() {
   GPT2_TRY(context_->SetSequences(continuations_.size()));
+  context_->SetHooks(hooks_);
   for (std::size_t i = 0; i < windows_.size(); ++i) context_->sequence(i).SetWindow(windows_[i]);
   windows_.clear();
   return Done{};

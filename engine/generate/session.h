@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "engine/generate/sampler.h"
 #include "engine/generate/stop_matcher.h"
 #include "engine/generate/token_healer.h"
+#include "engine/model/hooks.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
 
@@ -94,6 +96,7 @@ class Session {
   void Suspend();
   Status Resume();
 
+  Context& context() { return *context_; }
   bool is_done() const;
   std::size_t continuations() const { return continuations_.size(); }
   FinishReason finish(std::size_t continuation = 0) const {
@@ -128,7 +131,7 @@ class Session {
   };
 
   Session(Context& context, const Tokenizer* tokenizer, const GenerateOptions& options)
-      : context_(&context), tokenizer_(tokenizer), options_(options) {}
+      : context_(&context), hooks_(context.hooks()), tokenizer_(tokenizer), options_(options) {}
 
   Status Prefill(std::size_t index);
   Status PrefillHealed();
@@ -144,6 +147,7 @@ class Session {
   void Finish(Continuation& continuation, std::string_view bytes, GeneratedToken& token);
 
   Context* context_;
+  std::shared_ptr<Hooks> hooks_;  // of the context, which others may set while this is suspended
   const Tokenizer* tokenizer_;
   GenerateOptions options_;
   std::vector<Continuation> continuations_;  // of context sequence 0, 1, ...

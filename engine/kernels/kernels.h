@@ -82,6 +82,13 @@ using StoreQ8Fn = void(const float* key, const float* value, std::size_t dim, st
 using AttendQ8Fn = void(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
                         float* out);
 
+// The scores [count] of a query q [dim] with the keys of positions [first, first + count): the same
+// bits as in AttendF32 and AttendQ8. Slow, and not in the tables of kernels.
+void ScoresF32(const float* q, const KvHeadF32& kv, std::size_t dim, std::size_t first,
+               std::size_t count, float* scores);
+void ScoresQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t first,
+              std::size_t count, float* scores);
+
 // The maximum of x [n], n > 0, and the sum of exp(x - maximum) in four lanes as in LayerNorm.
 struct SoftmaxSums {
   float maximum;

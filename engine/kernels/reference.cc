@@ -203,20 +203,40 @@ void AddTo_Reference(float* x, const float* delta, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) x[i] += delta[i];
 }
 
+void ScoresF32(const float* q, const KvHeadF32& kv, std::size_t dim, std::size_t first,
+               std::size_t count, float* scores) {
+  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
+  for (std::size_t j = 0; j < count; ++j) {
+    Lanes score;
+    const float* key = kv.keys + (first + j) * kv.padded_dim;
+    for (std::size_t d = 0; d < dim; ++d) score.Add(d, q[d] * key[d]);
+    scores[j] = score.Sum() * scale;
+  }
+}
+
+void ScoresQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t first,
+              std::size_t count, float* scores) {
+  std::array<std::int8_t, kMaxHeadDim> q_codes{};
+  const float q_scale = QuantizeValues(q, dim, ActivationCodes::kSigned, q_codes.data()).scale /
+                        std::sqrt(static_cast<float>(dim));
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::size_t position = first + j;
+    std::int32_t sum = 0;
+    for (std::size_t d = 0; d < dim; ++d) {
+      sum += q_codes[d] * kv.keys[kv.VectorIndex(position, d) + position % 4 * 4 + d % 4];
+    }
+    scores[j] = static_cast<float>(sum) * (q_scale * kv.key_scales[position]);
+  }
+}
+
 void AttendF32_Reference(const float* q, const KvHeadF32& kv, std::size_t dim,
                          std::size_t positions, float* out) {
-  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
   OnlineSoftmax softmax;
   std::fill(out, out + dim, 0.0f);
   for (std::size_t start = 0; start < positions; start += kKvBlock) {
     const std::size_t count = std::min(kKvBlock, positions - start);
     std::array<float, kKvBlock> weights;
-    for (std::size_t j = 0; j < count; ++j) {
-      Lanes score;
-      const float* key = kv.keys + (start + j) * kv.padded_dim;
-      for (std::size_t d = 0; d < dim; ++d) score.Add(d, q[d] * key[d]);
-      weights[j] = score.Sum() * scale;
-    }
+    ScoresF32(q, kv, dim, start, count, weights.data());
     const float shrink = softmax.Absorb(weights.data(), count);
     for (std::size_t d = 0; d < dim; ++d) {
       float mixed = out[d] * shrink;
@@ -245,21 +265,12 @@ void StoreQ8_Reference(const float* key, const float* value, std::size_t dim, st
 
 void AttendQ8_Reference(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
                         float* out) {
-  std::array<std::int8_t, kMaxHeadDim> q_codes{};
-  const float q_scale = QuantizeValues(q, dim, ActivationCodes::kSigned, q_codes.data()).scale /
-                        std::sqrt(static_cast<float>(dim));
   OnlineSoftmax softmax;
   std::fill(out, out + dim, 0.0f);
   for (std::size_t start = 0; start < positions; start += kKvBlock) {
     const std::size_t count = std::min(kKvBlock, positions - start);
     std::array<float, kKvBlock> weights;
-    for (std::size_t j = 0; j < count; ++j) {
-      std::int32_t sum = 0;
-      for (std::size_t d = 0; d < dim; ++d) {
-        sum += q_codes[d] * kv.keys[kv.VectorIndex(start + j, d) + j % 4 * 4 + d % 4];
-      }
-      weights[j] = static_cast<float>(sum) * (q_scale * kv.key_scales[start + j]);
-    }
+    ScoresQ8(q, kv, dim, start, count, weights.data());
     const float shrink = softmax.Absorb(weights.data(), count);
     for (std::size_t j = 0; j < count; ++j) weights[j] *= kv.value_scales[start + j];
     std::array<std::int8_t, kKvBlock> codes{};

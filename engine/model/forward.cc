@@ -6,17 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "engine/base/aligned_buffer.h"
-#include "engine/base/concat.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/base/thread_pool.h"
+#include "engine/kernels/kernels.h"
 #include "engine/kernels/layout.h"
+#include "engine/kernels/scalar_math.h"
 #include "engine/model/config.h"
+#include "engine/model/hooks.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"
@@ -212,34 +212,138 @@ void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
   });
 }
 
-// Passes the stages of one layer to the trace, if there is one.
-class Tracer {
+// What the hooks of a pass see of one layer.
+class LayerHooks {
  public:
-  Tracer(const Trace* trace, std::size_t layer) : trace_(trace), layer_(layer) {}
+  LayerHooks(Hooks* hooks, const Config& config, std::size_t layer,
+             std::span<const BatchToken> batch)
+      : hooks_(hooks), config_(config), layer_(layer), batch_(batch) {}
 
-  void Show(std::string_view stage, MatView<const float> x) const {
-    if (trace_ != nullptr) Tell(stage, "", x);
+  bool Wants(Place place) const { return hooks_ != nullptr && hooks_->Wants(place, layer_); }
+
+  void Visit(Place place, MatView<float> x) const {
+    if (Wants(place)) hooks_->Visit({.place = place, .layer = layer_}, batch_, x);
   }
-  // Shows the input of `matrix`.
-  void ShowInput(std::string_view matrix, MatView<const float> x) const {
-    if (trace_ != nullptr) Tell(matrix, kInputStage, x);
+
+  // Visits the queries, keys and values of all heads.
+  void VisitQkv(MatView<float> qkv) const {
+    if (hooks_ == nullptr) return;
+    const QkvColumns first = config_.ColumnsOf(0);
+    const std::size_t stride = config_.n_head > 1 ? config_.ColumnsOf(1).query : 0;
+    VisitHeads(Place::kQ, qkv, first.query, config_.n_head, stride);
+    VisitHeads(Place::kK, qkv, first.key, config_.n_kv_head(), stride);
+    VisitHeads(Place::kV, qkv, first.value, config_.n_kv_head(), stride);
+  }
+
+  void VisitMixed(MatView<float> mixed) const {
+    if (hooks_ != nullptr)
+      VisitHeads(Place::kZ, mixed, /*first=*/0, config_.n_head, config_.head_dim());
+  }
+
+  // Visits scores and patterns, after the attention. If the hooks may change them, it computes
+  // `mixed` again.
+  void VisitAttention(const Compute& c, MatView<const float> qkv, MatView<float> mixed) const {
+    if (!Wants(Place::kScores) && !Wants(Place::kPattern)) return;
+    for (std::size_t head = 0; head < config_.n_head; ++head) VisitHead(c, head, qkv, mixed);
   }
 
  private:
-  // Not inlined: nine copies would cost a kilobyte of code.
-  [[gnu::noinline]] void Tell(std::string_view stage, std::string_view suffix,
-                              MatView<const float> x) const {
-    (*trace_)(Concat("h.", layer_, stage, suffix), x);
+  void VisitHeads(Place place, MatView<float> x, std::size_t first, std::size_t heads,
+                  std::size_t stride) const {
+    if (!Wants(place)) return;
+    const std::size_t width = (heads - 1) * stride + config_.head_dim();
+    hooks_->Visit({.place = place, .layer = layer_, .heads = heads, .head_stride = stride}, batch_,
+                  x.Columns(first, width));
   }
 
-  const Trace* trace_;
+  // Not inlined: few passes need it.
+  [[gnu::noinline]] void VisitHead(const Compute& c, std::size_t head, MatView<const float> qkv,
+                                   MatView<float> mixed) const {
+    std::size_t positions = 0;
+    for (const BatchToken& token : batch_) positions = std::max(positions, token.position + 1);
+    const MatView<float> scores = hooks_->Scores().Top(batch_.size()).Columns(0, positions);
+    const std::size_t dim = config_.head_dim();
+    const std::size_t kv_head = config_.KvHead(head);
+    const MatView<const float> queries = qkv.Columns(config_.ColumnsOf(head).query, dim);
+    const auto seen = [&](std::size_t t) { return scores.Row(t).first(batch_[t].position + 1); };
+    for (std::size_t t = 0; t < batch_.size(); ++t) {
+      std::ranges::fill(scores.Row(t), -INFINITY);
+      batch_[t].cache->Scores(layer_, kv_head, queries.Row(t), seen(t));
+    }
+    const auto visit = [&](Place place) {
+      if (Wants(place))
+        hooks_->Visit({.place = place, .layer = layer_, .head = head}, batch_, scores);
+    };
+    visit(Place::kScores);
+    for (std::size_t t = 0; t < batch_.size(); ++t) {
+      std::ranges::fill(scores.Row(t).subspan(seen(t).size()), 0.0f);
+      Softmax(c, seen(t));
+    }
+    visit(Place::kPattern);
+    if (!hooks_->ChangesAttention(layer_)) return;
+    for (std::size_t t = 0; t < batch_.size(); ++t) {
+      batch_[t].cache->AddUpValues(layer_, kv_head, seen(t), mixed.Columns(head * dim, dim).Row(t));
+    }
+  }
+
+  // A row of which every score is -infinity becomes zero, as in TransformerLens.
+  static void Softmax(const Compute& c, std::span<float> x) {
+    const SoftmaxSums sums = c.kernels->SoftmaxStats(x.data(), x.size());
+    for (float& value : x) {
+      value = value == -INFINITY ? 0.0f : Exp(value - sums.maximum) / sums.sum;
+    }
+  }
+
+  Hooks* hooks_;
+  const Config& config_;
   std::size_t layer_;
+  std::span<const BatchToken> batch_;
 };
+
+// Embed with hooks: the two embeddings one after the other. `positions` [tokens, n_embd].
+void EmbedVisited(const Weights& w, const Compute& c, std::span<const BatchToken> batch,
+                  MatView<float> positions, MatView<float> x, Hooks& hooks) {
+  const auto wpe = DenseView(w.wpe.data(), w.config.n_positions, x.cols);
+  for (std::size_t t = 0; t < x.rows; ++t) {
+    w.wte.ReadRow(static_cast<std::size_t>(batch[t].id), x.Row(t));
+    std::ranges::copy(wpe.Row(batch[t].position), positions.Row(t).data());
+  }
+  if (hooks.Wants(Place::kEmbed, 0)) hooks.Visit({.place = Place::kEmbed}, batch, x);
+  if (hooks.Wants(Place::kPosEmbed, 0)) hooks.Visit({.place = Place::kPosEmbed}, batch, positions);
+  for (std::size_t t = 0; t < x.rows; ++t) {
+    c.kernels->AddTo(x.Row(t).data(), positions.Row(t).data(), x.cols);
+  }
+}
+
+// x += Linear(in), whose result hooks visit at `place`.
+void LinearAddTo(const Compute& c, const LinearWeights& w, MatView<const float> in, Scratch& s,
+                 MatView<float> x, const LayerHooks& hooks, Place place) {
+  if (!hooks.Wants(place)) return LinearAddTo(c, w, in, s, x);
+  const MatView<float> delta = s.delta.Top(x.rows);
+  Linear(c, w, in, s, delta);
+  hooks.Visit(place, delta);
+  for (std::size_t t = 0; t < x.rows; ++t) {
+    c.kernels->AddTo(x.Row(t).data(), delta.Row(t).data(), x.cols);
+  }
+}
+
+// The MLP's hidden layer.
+void HiddenLayer(const Compute& c, const LinearWeights& w, Activation activation,
+                 MatView<const float> x, Scratch& s, MatView<float> hidden,
+                 const LayerHooks& hooks) {
+  if (!hooks.Wants(Place::kMlpPre)) return LinearThenActivation(c, w, activation, x, s, hidden);
+  Linear(c, w, x, s, hidden);
+  hooks.Visit(Place::kMlpPre, hidden);
+  for (std::size_t t = 0; t < hidden.rows; ++t) {
+    Activate(*c.kernels, activation, hidden.Row(t).data(), hidden.cols);
+  }
+}
 
 }  // namespace
 
-void Embed(const Weights& w, const Compute& c, std::span<const BatchToken> batch,
-           MatView<float> x) {
+void Embed(const Weights& w, const Compute& c, std::span<const BatchToken> batch, Scratch& s,
+           MatView<float> x, Hooks* hooks) {
+  if (hooks != nullptr) return EmbedVisited(w, c, batch, s.delta.Top(x.rows), x, *hooks);
   const auto wpe = DenseView(w.wpe.data(), w.config.n_positions, x.cols);
   ForTokens(c, x, [&](std::size_t t) {
     const std::span<float> embedding = x.Row(t);
@@ -249,30 +353,33 @@ void Embed(const Weights& w, const Compute& c, std::span<const BatchToken> batch
 }
 
 void RunBlock(const Weights& weights, const Compute& c, std::span<const BatchToken> batch,
-              std::size_t layer, Scratch& s, MatView<float> x, const Trace* trace) {
+              std::size_t layer, Scratch& s, MatView<float> x, Hooks* pass_hooks) {
   const Config& config = weights.config;
   const BlockWeights& w = weights.blocks[layer];
   const MatView<float> normed = s.normed.Top(x.rows);
   const MatView<float> qkv = s.qkv.Top(x.rows);
   const MatView<float> mixed = s.mixed.Top(x.rows);
   const MatView<float> hidden = s.hidden.Top(x.rows);
-  const Tracer tracer(trace, layer);
+  const LayerHooks hooks(pass_hooks, config, layer, batch);
 
+  hooks.Visit(Place::kResidPre, x);
   LayerNorm(c, w.ln_1, config.layer_norm_epsilon, x, normed);
-  tracer.ShowInput(".attn.c_attn", normed);
+  hooks.Visit(Place::kNormed1, normed);
   Linear(c, w.attn_qkv, normed, s, qkv);
+  hooks.VisitQkv(qkv);
   ScaleQueries(config, layer, qkv);
   CausalAttention(c, config, layer, batch, qkv, mixed);
-  tracer.ShowInput(".attn.c_proj", mixed);
-  LinearAddTo(c, w.attn_out, mixed, s, x);
-  tracer.Show(".attn", x);
+  hooks.VisitAttention(c, qkv, mixed);
+  hooks.VisitMixed(mixed);
+  LinearAddTo(c, w.attn_out, mixed, s, x, hooks, Place::kAttnOut);
+  hooks.Visit(Place::kResidMid, x);
 
   LayerNorm(c, w.ln_2, config.layer_norm_epsilon, x, normed);
-  tracer.ShowInput(".mlp.c_fc", normed);
-  LinearThenActivation(c, w.mlp_up, config.activation, normed, s, hidden);
-  tracer.ShowInput(".mlp.c_proj", hidden);
-  LinearAddTo(c, w.mlp_down, hidden, s, x);
-  tracer.Show(".mlp", x);
+  hooks.Visit(Place::kNormed2, normed);
+  HiddenLayer(c, w.mlp_up, config.activation, normed, s, hidden, hooks);
+  hooks.Visit(Place::kMlpPost, hidden);
+  LinearAddTo(c, w.mlp_down, hidden, s, x, hooks, Place::kMlpOut);
+  hooks.Visit(Place::kResidPost, x);
 }
 
 Result<Scratch> Scratch::Create(const Config& config) {
@@ -310,18 +417,19 @@ Result<Scratch> Scratch::Create(const Config& config) {
 }
 
 void Forward(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
-             Scratch& s, const Trace* trace) {
+             Scratch& s, Hooks* hooks) {
   assert(!batch.empty() && batch.size() <= kMaxBatch);
   const Config& config = weights.config;
   const MatView<float> x = s.x.Top(batch.size());
-  Embed(weights, compute, batch, x);
-  if (trace != nullptr) (*trace)("embed", x);
+  Embed(weights, compute, batch, s, x, hooks);
   for (std::size_t layer = 0; layer < config.n_layer; ++layer) {
-    RunBlock(weights, compute, batch, layer, s, x, trace);
+    RunBlock(weights, compute, batch, layer, s, x, hooks);
   }
   const MatView<float> normed = s.normed.Top(batch.size());
   FinalLayerNorm(weights, compute, x, normed);
-  if (trace != nullptr) (*trace)("ln_f", normed);
+  if (hooks != nullptr && hooks->Wants(Place::kNormed, 0)) {
+    hooks->Visit({.place = Place::kNormed}, batch, normed);
+  }
 }
 
 void FinalLayerNorm(const Weights& weights, const Compute& compute, MatView<const float> x,

@@ -6,15 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "engine/base/aligned_buffer.h"
-#include "engine/base/function_ref.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/base/thread_pool.h"
 #include "engine/kernels/kernels.h"
+#include "engine/model/hooks.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/weights.h"
 
@@ -66,25 +64,20 @@ class Scratch {
   AlignedBuffer<std::int32_t> offsets_;
 };
 
-// Called with the residual stream [tokens, n_embd] after "embed", "h.<i>.attn", "h.<i>.mlp" and,
-// normalised, "ln_f". Before each matrix of a block, it is called with the input of that matrix,
-// [tokens, in]. The name is then "h.<i>.attn.c_attn" and so on, with kInputStage behind.
-inline constexpr std::string_view kInputStage = ".input";
-using Trace = FunctionRef<void(const std::string& stage, MatView<const float> x)>;
-
-// x [tokens, n_embd] = wte[token] + wpe[position] of `batch`, 1 to kMaxBatch tokens.
+// x [tokens, n_embd] = wte[token] + wpe[position] of `batch`, 1 to kMaxBatch tokens. `hooks` may be
+// null, here and below.
 void Embed(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
-           MatView<float> x);
+           Scratch& scratch, MatView<float> x, Hooks* hooks = nullptr);
 
 // Runs `batch` through one layer: appends that layer's keys and values to the caches of the tokens.
 // Updates their residual stream x [tokens, n_embd] in place. Reads nothing from other layers.
 void RunBlock(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
-              std::size_t layer, Scratch& scratch, MatView<float> x, const Trace* trace = nullptr);
+              std::size_t layer, Scratch& scratch, MatView<float> x, Hooks* hooks = nullptr);
 
 // Runs `batch` (1 to kMaxBatch tokens) through the model. Appends their keys and values to their
 // caches, and leaves the output of ln_f in scratch.normed [tokens, n_embd].
 void Forward(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
-             Scratch& scratch, const Trace* trace = nullptr);
+             Scratch& scratch, Hooks* hooks = nullptr);
 
 // normed [rows, n_embd] = ln_f of residual streams x [rows, n_embd].
 void FinalLayerNorm(const Weights& weights, const Compute& compute, MatView<const float> x,

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/result.h"
+#include "engine/kernels/kernels.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/config.h"
 
@@ -64,14 +66,31 @@ KvHeadQ8 KvCache::HeadQ8(std::size_t layer, std::size_t head) {
   return {keys, keys + size, key_scales, key_scales + capacity_, padded_dim_};
 }
 
-float KvCache::Key(std::size_t layer, std::size_t head, std::size_t position,
-                   std::size_t dimension) {
+void KvCache::Scores(std::size_t layer, std::size_t head, std::span<const float> query,
+                     std::span<float> scores) {
   if (format_ == KvFormat::kF32) {
-    return HeadF32(layer, head).keys[position * padded_dim_ + dimension];
+    ScoresF32(query.data(), HeadF32(layer, head), query.size(), 0, scores.size(), scores.data());
+  } else {
+    ScoresQ8(query.data(), HeadQ8(layer, head), query.size(), 0, scores.size(), scores.data());
   }
-  const KvHeadQ8 kv = HeadQ8(layer, head);
-  const std::size_t code = kv.VectorIndex(position, dimension) + position % 4 * 4 + dimension % 4;
-  return kv.key_scales[position] * static_cast<float>(kv.keys[code]);
+}
+
+void KvCache::AddUpValues(std::size_t layer, std::size_t head, std::span<const float> weights,
+                          std::span<float> out) {
+  const KvHeadF32 floats = format_ == KvFormat::kF32 ? HeadF32(layer, head) : KvHeadF32{};
+  const KvHeadQ8 codes = format_ == KvFormat::kQ8 ? HeadQ8(layer, head) : KvHeadQ8{};
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    out[d] = 0.0f;
+    for (std::size_t position = 0; position < weights.size(); ++position) {
+      const float value =
+          format_ == KvFormat::kF32
+              ? floats.values[position * padded_dim_ + d]
+              : codes.value_scales[position] *
+                    static_cast<float>(
+                        codes.values[codes.VectorIndex(position, d) + d % 4 * 4 + position % 4]);
+      out[d] += weights[position] * value;
+    }
+  }
 }
 
 void KvCache::CopyFrom(const KvCache& other, std::size_t positions) {

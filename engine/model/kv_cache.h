@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "engine/base/aligned_buffer.h"
@@ -37,8 +38,13 @@ class KvCache {
   // Copies the first `positions` positions of `other`, which has the same shape and format.
   void CopyFrom(const KvCache& other, std::size_t positions);
 
-  // One value of a stored key.
-  float Key(std::size_t layer, std::size_t head, std::size_t position, std::size_t dimension);
+  // The scores of a query [head_dim] with the keys of the first scores.size() positions, with the
+  // same bits as the attention kernels.
+  void Scores(std::size_t layer, std::size_t head, std::span<const float> query,
+              std::span<float> scores);
+  // out [head_dim] = the sum of weights[position] * value, in order of position.
+  void AddUpValues(std::size_t layer, std::size_t head, std::span<const float> weights,
+                   std::span<float> out);
 
   // The keys and values of one head, for kF32 and for kQ8.
   KvHeadF32 HeadF32(std::size_t layer, std::size_t head);

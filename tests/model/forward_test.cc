@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/generate/changes.h"
 #include "engine/generate/session.h"
 #include "tests/support/reference_model.h"
 #include "tests/support/session_steps.h"
@@ -69,20 +70,29 @@ TEST_P(TinyModel, ResidualStreamMatchesTheReferenceAtEveryStage) {
   const Golden golden(folder());
   TestModel model(folder(), WeightFormat::kF32, KvFormat::kF32);
   std::map<std::string, std::size_t> rows_seen;
-  const auto compare = [&](const std::string& stage, MatView<const float> x) {
-    if (stage.ends_with(kInputStage)) return;
-    ASSERT_TRUE(golden.trace.contains(stage)) << stage;
-    for (std::size_t r = 0; r < x.rows; ++r) {
-      const Json& expected = golden.trace[stage][rows_seen[stage]++];
-      for (std::size_t i = 0; i < x.cols; ++i) {
-        ASSERT_NEAR(x.Row(r)[i], expected[i].get<float>(), kF32Tolerance) << stage;
-      }
-    }
-  };
-  const Trace trace = compare;
+  Reader reader(
+      [](Place place) {
+        return place == Place::kResidPre || place == Place::kResidMid ||
+               place == Place::kResidPost || place == Place::kNormed;
+      },
+      [&](const HookPoint& point, MatView<const float> x) {
+        if (point.place == Place::kResidPre && point.layer > 0) return;  // the end of a layer
+        const std::string block = "h." + std::to_string(point.layer);
+        const std::string stage = point.place == Place::kResidPre   ? "embed"
+                                  : point.place == Place::kResidMid ? block + ".attn"
+                                  : point.place == Place::kNormed   ? "ln_f"
+                                                                    : block + ".mlp";
+        ASSERT_TRUE(golden.trace.contains(stage)) << stage;
+        for (std::size_t r = 0; r < x.rows; ++r) {
+          const Json& expected = golden.trace[stage][rows_seen[stage]++];
+          for (std::size_t i = 0; i < x.cols; ++i) {
+            ASSERT_NEAR(x.Row(r)[i], expected[i].get<float>(), kF32Tolerance) << stage;
+          }
+        }
+      });
   model.context->sequence().SetWindow(golden.ids);
   while (!model.context->sequence().is_current())
-    model.context->Prefill(model.context->sequence(), 5, &trace);
+    model.context->Prefill(model.context->sequence(), 5, &reader);
   EXPECT_EQ(rows_seen.size(), golden.trace.size());
   for (const auto& [stage, rows] : rows_seen) EXPECT_EQ(rows, golden.ids.size()) << stage;
 }
@@ -165,6 +175,12 @@ TEST(EveryBuild, ComputesTheSameBits) {
     TestModel q8(TinyModelFolder(name), WeightFormat::kQ8, KvFormat::kQ8);
     EXPECT_EQ(HashOf(q8.Logits(Golden(TinyModelFolder(name)).ids, 16)), hash) << name;
   }
+  // Scores that are changed take another path through the attention.
+  TestModel q8(folder, WeightFormat::kQ8, KvFormat::kQ8);
+  const Change change{.at = {Place::kScores, 0}, .kind = Change::Kind::kScale, .factor = 2};
+  q8.context->SetHooks(
+      Changes::Create(q8.context->config(), {change}, {}, {}, golden.ids.size()).value());
+  EXPECT_EQ(HashOf(q8.Logits(golden.ids, 16)), 17499992292001052520u);
 }
 
 }  // namespace

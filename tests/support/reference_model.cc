@@ -13,43 +13,67 @@ using Row = ReferenceRow;
 
 class ReferencePass {
  public:
-  ReferencePass(const Config& config, const ReferenceWeights& weights)
+  ReferencePass(const Config& config, const ReferenceWeights& weights,
+                const ReferenceHook& hook = nullptr)
       : c_(config),
         weights_(weights),
+        hook_(hook),
         attention_(config.n_layer, std::vector<std::vector<Row>>(config.n_head)) {}
 
   const ReferenceAttention& attention() const { return attention_; }
 
-  Row Head(const Row& x) const {
+  Row Head(const Row& normed) const {
     const std::string head = weights_.contains("lm_head.weight") ? "lm_head.weight" : "wte.weight";
-    const Row normed = Norm("ln_f", x);
     Row logits = BiasOf("lm_head.bias", c_.vocab_size);
     for (std::size_t i = 0; i < logits.size(); ++i) {
       logits[i] += Dot(normed, RowOf(head, i, c_.n_embd));
     }
     return logits;
   }
+  Row FinalNorm(const Row& x) const { return Norm("ln_f", x); }
 
   std::vector<Row> Logits(std::span<const std::int32_t> ids) {
-    std::vector<Row> x;
+    std::vector<Row> x, positions;
     for (std::size_t t = 0; t < ids.size(); ++t) {
-      const Row token = RowOf("wte.weight", static_cast<std::size_t>(ids[t]), c_.n_embd);
-      x.push_back(Sum(token, RowOf("wpe.weight", t, c_.n_embd)));
+      x.push_back(RowOf("wte.weight", static_cast<std::size_t>(ids[t]), c_.n_embd));
+      positions.push_back(RowOf("wpe.weight", t, c_.n_embd));
     }
+    Visit("embed", x);
+    Visit("pos_embed", positions);
+    AddTo(x, positions);
     for (std::size_t layer = 0; layer < c_.n_layer; ++layer) {
       prefix_ = "h." + std::to_string(layer) + ".";
-      std::vector<Row> qkv;
-      for (const Row& row : x)
-        qkv.push_back(Linear("attn.c_attn", Norm("ln_1", row), c_.qkv_width()));
-      for (std::size_t t = 0; t < x.size(); ++t) {
-        x[t] = Sum(x[t], Linear("attn.c_proj", Attention(qkv, t, layer), c_.n_embd));
-        Row hidden = Linear("mlp.c_fc", Norm("ln_2", x[t]), c_.n_inner);
-        for (double& value : hidden) value = Activate(value);
-        x[t] = Sum(x[t], Linear("mlp.c_proj", hidden, c_.n_embd));
+      block_ = "blocks." + std::to_string(layer) + ".";
+      Visit("resid_pre", x);
+      std::vector<Row> delta = Each(x, [&](const Row& row) { return Norm("ln_1", row); });
+      Visit("ln1.normalized", delta);
+      std::vector<Row> qkv =
+          Each(delta, [&](const Row& row) { return Linear("attn.c_attn", row, c_.qkv_width()); });
+      VisitQkv(qkv);
+      delta = Attention(qkv, layer);
+      delta = Each(delta, [&](const Row& row) { return Linear("attn.c_proj", row, c_.n_embd); });
+      Visit("attn_out", delta);
+      AddTo(x, delta);
+      Visit("resid_mid", x);
+      delta = Each(x, [&](const Row& row) { return Norm("ln_2", row); });
+      Visit("ln2.normalized", delta);
+      delta = Each(delta, [&](const Row& row) { return Linear("mlp.c_fc", row, c_.n_inner); });
+      Visit("mlp.pre", delta);
+      for (Row& row : delta) {
+        for (double& value : row) value = Activate(value);
       }
+      Visit("mlp.post", delta);
+      delta = Each(delta, [&](const Row& row) { return Linear("mlp.c_proj", row, c_.n_embd); });
+      Visit("mlp_out", delta);
+      AddTo(x, delta);
+      Visit("resid_post", x);
     }
     prefix_.clear();
-    for (Row& row : x) row = Head(row);
+    block_.clear();
+    x = Each(x, [&](const Row& row) { return FinalNorm(row); });
+    Visit("ln_final.normalized", x);
+    x = Each(x, [&](const Row& row) { return Head(row); });
+    Visit("logits", x);
     return x;
   }
 
@@ -63,9 +87,40 @@ class ReferencePass {
     const auto begin = ValuesOf(name).begin() + static_cast<std::ptrdiff_t>(row * columns);
     return Row(begin, begin + static_cast<std::ptrdiff_t>(columns));
   }
-  static Row Sum(Row a, const Row& b) {
-    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
-    return a;
+  template <typename Step>
+  static std::vector<Row> Each(const std::vector<Row>& rows, Step step) {
+    std::vector<Row> results;
+    for (const Row& row : rows) results.push_back(step(row));
+    return results;
+  }
+  static void AddTo(std::vector<Row>& x, const std::vector<Row>& delta) {
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      for (std::size_t i = 0; i < x[t].size(); ++i) x[t][i] += delta[t][i];
+    }
+  }
+  void Visit(const std::string& place, std::vector<Row>& rows, std::size_t head = 0) const {
+    if (hook_) hook_(block_ + place, head, rows);
+  }
+  // The part of each row that begins at `begin` and has the width of a head.
+  std::vector<Row> PartOf(const std::vector<Row>& rows, std::size_t begin) const {
+    return Each(rows, [&](const Row& row) {
+      const auto from = row.begin() + static_cast<std::ptrdiff_t>(begin);
+      return Row(from, from + static_cast<std::ptrdiff_t>(c_.head_dim()));
+    });
+  }
+  void VisitQkv(std::vector<Row>& qkv) const {
+    const char* const names[] = {"attn.q", "attn.k", "attn.v"};
+    for (std::size_t which = 0; which < 3; ++which) {
+      const std::size_t heads = which == 0 ? c_.n_head : c_.n_kv_head();
+      for (std::size_t head = 0; head < heads; ++head) {
+        const std::size_t begin = PlaceOf(head, which);
+        std::vector<Row> part = PartOf(qkv, begin);
+        Visit(names[which], part, head);
+        for (std::size_t t = 0; t < qkv.size(); ++t) {
+          std::ranges::copy(part[t], qkv[t].begin() + static_cast<std::ptrdiff_t>(begin));
+        }
+      }
+    }
   }
   static double Dot(const Row& a, const Row& b) {
     double sum = 0;
@@ -106,27 +161,38 @@ class ReferencePass {
     if (c_.multi_query) return which == 0 ? head * width : c_.n_embd + (which - 1) * width;
     return c_.is_bigcode ? (3 * head + which) * width : which * c_.n_embd + head * width;
   }
-  Row Attention(const std::vector<Row>& qkv, std::size_t t, std::size_t layer) {
-    const std::size_t width = c_.head_dim();
-    Row mixed(c_.n_embd);
+  std::vector<Row> Attention(const std::vector<Row>& qkv, std::size_t layer) {
+    std::vector<Row> mixed(qkv.size());
     for (std::size_t head = 0; head < c_.n_head; ++head) {
-      const auto part = [&](std::size_t row, std::size_t which) {
-        const auto begin = qkv[row].begin() + static_cast<std::ptrdiff_t>(PlaceOf(head, which));
-        return Row(begin, begin + static_cast<std::ptrdiff_t>(width));
-      };
-      Row scores;
-      for (std::size_t s = 0; s <= t; ++s) {
-        scores.push_back(Dot(part(t, 0), part(s, 1)) / ScoreScale(layer));
+      const std::vector<Row> queries = PartOf(qkv, PlaceOf(head, 0));
+      const std::vector<Row> keys = PartOf(qkv, PlaceOf(head, 1));
+      const std::vector<Row> values = PartOf(qkv, PlaceOf(head, 2));
+      std::vector<Row> pattern(qkv.size(), Row(qkv.size(), -INFINITY));
+      for (std::size_t t = 0; t < qkv.size(); ++t) {
+        for (std::size_t s = 0; s <= t; ++s) {
+          pattern[t][s] = Dot(queries[t], keys[s]) / ScoreScale(layer);
+        }
       }
-      double sum = 0;
-      const double most = *std::max_element(scores.begin(), scores.end());
-      for (double& score : scores) sum += score = std::exp(score - most);
-      for (double& score : scores) score /= sum;
-      for (std::size_t s = 0; s <= t; ++s) {
-        const Row value = part(s, 2);
-        for (std::size_t i = 0; i < width; ++i) mixed[head * width + i] += scores[s] * value[i];
+      Visit("attn.scores", pattern, head);
+      for (Row& row : pattern) {
+        double sum = 0;
+        const double most = *std::max_element(row.begin(), row.end());
+        for (double& score : row) sum += score = score == -INFINITY ? 0 : std::exp(score - most);
+        for (double& score : row) score = sum == 0 ? 0 : score / sum;
       }
-      attention_[layer][head].push_back(scores);
+      Visit("attn.pattern", pattern, head);
+      std::vector<Row> z(qkv.size(), Row(c_.head_dim()));
+      for (std::size_t t = 0; t < qkv.size(); ++t) {
+        for (std::size_t s = 0; s <= t; ++s) {
+          for (std::size_t i = 0; i < z[t].size(); ++i) z[t][i] += pattern[t][s] * values[s][i];
+        }
+        pattern[t].resize(t + 1);
+      }
+      Visit("attn.z", z, head);
+      for (std::size_t t = 0; t < qkv.size(); ++t) {
+        mixed[t].insert(mixed[t].end(), z[t].begin(), z[t].end());
+      }
+      attention_[layer][head] = pattern;
     }
     return mixed;
   }
@@ -149,8 +215,10 @@ class ReferencePass {
 
   const Config& c_;
   const ReferenceWeights& weights_;
+  const ReferenceHook hook_;
   ReferenceAttention attention_;
-  std::string prefix_;  // of the layer under way
+  std::string prefix_;  // of the weights of the layer under way
+  std::string block_;   // of its places
 };
 
 }  // namespace
@@ -164,15 +232,17 @@ ReferenceWeights Widen(const FileTensors& tensors) {
 }
 
 std::vector<Row> ReferenceLogits(const Config& config, const ReferenceWeights& weights,
-                                 std::span<const std::int32_t> ids, ReferenceAttention* attention) {
-  ReferencePass pass(config, weights);
+                                 std::span<const std::int32_t> ids, ReferenceAttention* attention,
+                                 const ReferenceHook& hook) {
+  ReferencePass pass(config, weights, hook);
   std::vector<Row> logits = pass.Logits(ids);
   if (attention != nullptr) *attention = pass.attention();
   return logits;
 }
 
 Row ReferenceHead(const Config& config, const ReferenceWeights& weights, const Row& x) {
-  return ReferencePass(config, weights).Head(x);
+  const ReferencePass pass(config, weights);
+  return pass.Head(pass.FinalNorm(x));
 }
 
 }  // namespace gpt2::testing

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -42,10 +43,16 @@ void ExpectNear(const std::vector<std::vector<float>>& found,
   }
 }
 
+// Sees, and may change, the rows of all tokens at each place of the pass, named as in
+// TransformerLens. Of a place with heads, it sees one after the other.
+using ReferenceHook = std::function<void(const std::string& place, std::size_t head,
+                                         std::vector<ReferenceRow>& rows)>;
+
 // Logits [ids, vocab_size]; also sets `attention`, unless it is null.
 std::vector<ReferenceRow> ReferenceLogits(const Config& config, const ReferenceWeights& weights,
                                           std::span<const std::int32_t> ids,
-                                          ReferenceAttention* attention = nullptr);
+                                          ReferenceAttention* attention = nullptr,
+                                          const ReferenceHook& hook = nullptr);
 
 // The logits of a residual stream `x`, as if it came from the last layer.
 ReferenceRow ReferenceHead(const Config& config, const ReferenceWeights& weights,

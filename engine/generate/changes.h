@@ -1,0 +1,81 @@
+// Changes and captures at named places of the forward pass.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/mat_view.h"
+#include "engine/base/result.h"
+#include "engine/generate/place_names.h"
+#include "engine/model/config.h"
+#include "engine/model/hooks.h"
+
+namespace gpt2 {
+
+// A change of the values at one place.
+struct Change {
+  enum class Kind { kSet, kScale, kAdd };
+
+  LayerPlace at;
+  std::optional<std::size_t> head;     // one head of a place that has heads; all by default
+  std::optional<std::size_t> column;   // one value of the row, or of the head's part of it
+  std::vector<std::size_t> positions;  // in the context; for scores and patterns, of the query
+  std::optional<std::size_t> key;      // scores and patterns: the position looked at
+  Kind kind = Kind::kSet;
+  float factor = 1.0f;        // kScale: of the old value; kAdd: of `values`
+  std::vector<float> values;  // one for all, one for each column, or a row for each of `positions`
+
+  bool operator==(const Change&) const = default;
+};
+
+// The values at a place, for all tokens of a text or for some.
+struct Captured {
+  LayerPlace at;
+  std::vector<std::size_t> shape;  // [positions, width], [positions, heads, width] or, for scores
+                                   // and patterns, [heads, positions, tokens]
+  std::size_t begin = 0;           // in Changes::captured_values()
+};
+
+// Applies changes in their order, then captures what is left. Not thread-safe.
+class Changes final : public Hooks {
+ public:
+  // The most bytes that can be captured at once.
+  static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+  // Captures the places `captures` at `positions`, all by default, of a text of `tokens` tokens.
+  // Fails if a change or a position is outside the model, or the captures are too large.
+  static Result<std::shared_ptr<Changes>> Create(const Config& config, std::vector<Change> changes,
+                                                 std::span<const LayerPlace> captures,
+                                                 std::vector<std::size_t> positions,
+                                                 std::size_t tokens);
+
+  bool Wants(Place place, std::size_t layer) const override;
+  bool ChangesAttention(std::size_t layer) const override;
+  void Visit(const HookPoint& point, std::span<const BatchToken> batch, MatView<float> x) override;
+  MatView<float> Scores() override;
+
+  const std::vector<Change>& changes() const { return changes_; }
+  const std::vector<Captured>& captured() const { return captured_; }
+  std::span<const float> captured_values() const { return values_; }
+
+ private:
+  explicit Changes(const Config& config) : config_(config) {}
+
+  void Apply(const Change& change, const HookPoint& point, std::size_t position,
+             std::span<float> row) const;
+  void Keep(const Captured& captured, const HookPoint& point, std::size_t position,
+            std::span<const float> row);
+
+  const Config& config_;
+  std::vector<Change> changes_;
+  std::vector<Captured> captured_;
+  std::vector<std::size_t> positions_;  // that are captured; empty: all
+  std::vector<float> values_;
+  std::vector<float> scores_;  // [kMaxBatch, n_positions], or empty
+};
+
+}  // namespace gpt2
