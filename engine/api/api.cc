@@ -37,6 +37,7 @@ const char* OutOfMemory(Gpt2Engine& engine) {
     static_cast<void>(engine.context->SetSequences(1));  // frees memory: cannot fail
   if (engine.changed) {
     engine.changes.reset();
+    std::vector<double>().swap(engine.hooks);
     engine.changed->SetHooks(nullptr);
     static_cast<void>(engine.changed->SetSequences(1));
   }
@@ -220,11 +221,14 @@ const float* gpt2_attention(const Gpt2Engine* engine) {
   return engine->attention.data();
 }
 
-const char* gpt2_captured(Gpt2Engine* engine) {
-  return Answer(engine, &gpt2::WriteCaptured);
+const char* gpt2_set_hooks(Gpt2Engine* engine, const double* numbers, size_t count) {
+  return Run(engine, [&](Gpt2Engine& e) -> gpt2::Status {
+    e.hooks.assign(numbers, numbers + count);
+    return gpt2::Done{};
+  });
 }
 
-const float* gpt2_captured_values(const Gpt2Engine* engine) {
+const float* gpt2_captured(const Gpt2Engine* engine) {
   return engine->changes == nullptr ? nullptr : engine->changes->captured_values().data();
 }
 

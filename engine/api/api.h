@@ -160,16 +160,17 @@ const char* gpt2_inspect(Gpt2Engine* engine, uint32_t top);
 // [n_layer, n_head, tokens of the prompt] of the last successful gpt2_inspect, until the next call.
 const float* gpt2_attention(const Gpt2Engine* engine);
 
-// gpt2_generate and gpt2_score also take the option "change": a list of {"at": name of a place,
-// "head", "neuron", "position", "query", "key", and "set", "scale" or "add" with "weight"}; see
-// Change and PlacesNamed. With {"maxNewTokens": 0}, gpt2_generate takes "capture", a list of names,
-// and "positions". gpt2_captured then describes what gpt2_inspect and the prefill before it have
-// captured. Result: [{"name", "shape"}].
-const char* gpt2_captured(Gpt2Engine* engine);
-// The captured values one after another, until the next gpt2_generate or gpt2_score.
-const float* gpt2_captured_values(const Gpt2Engine* engine);
+// Sets what the next gpt2_generate or gpt2_score changes in the forward pass (Changes), and what a
+// gpt2_inspect after it has captured. `numbers` [count] is a list of changes, a list of places to
+// capture, and a list of the positions to capture, where none means all. A list begins with its
+// length. A place is its number in Place and its layer. A change is a place, the head and the
+// column, -1 for all, the number of its kind, its factor, the list of its positions and the list of
+// its values. No result.
+const char* gpt2_set_hooks(Gpt2Engine* engine, const double* numbers, size_t count);
+// The captured values, one place after another, until the next gpt2_generate or gpt2_score.
+const float* gpt2_captured(const Gpt2Engine* engine);
 
-// Starts to score a text. `options`: {"stride", "start", "change"}, the first two in tokens. A text
+// Starts to score a text. `options`: {"stride", "start"}, both in tokens. A text
 // that is longer than the context is scored in windows that advance by "stride": 1 to n_positions -
 // 1, by default half the context. "start" is the index of the first token to score: 0, the default,
 // to their number.

@@ -50,6 +50,8 @@ struct Gpt2Engine {
   std::optional<gpt2::Context> context;
   std::optional<gpt2::Context> changed;    // of requests with changes or captures
   std::shared_ptr<gpt2::Changes> changes;  // of the last of these requests
+  std::vector<double> changes_from;        // the numbers that described them
+  std::vector<double> hooks;               // the numbers for the next request, or none
   std::optional<gpt2::ThreadTuner> tuner;  // during a measurement
   std::optional<gpt2::Session> session;
   std::map<std::uint32_t, gpt2::Session> suspended;  // by their numbers
@@ -111,8 +113,6 @@ Status PrefillStep(Gpt2Engine& engine);
 // Runs the last token of that prompt. engine.output has the `top` most probable next tokens after
 // each layer. engine.attention has the attention scores of each head of each layer.
 Status Inspect(Gpt2Engine& engine, std::size_t top);
-// Writes the names and shapes of what the last request captured.
-Status WriteCaptured(const Gpt2Engine& engine, JsonWriter& out);
 // Starts to score a text; ends the current generation or scoring.
 Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json);
 // Continues the scoring: engine.output has the scored tokens.

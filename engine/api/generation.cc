@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "engine/api/api.h"
-#include "engine/api/changes_json.h"
 #include "engine/api/engine.h"
 #include "engine/api/options_json.h"
 #include "engine/api/reply.h"
@@ -20,11 +19,9 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
-#include "engine/generate/changes.h"
 #include "engine/generate/context.h"
 #include "engine/generate/log_softmax.h"
 #include "engine/generate/options.h"
-#include "engine/generate/place_names.h"
 #include "engine/generate/prompt_tokens.h"
 #include "engine/generate/sampler.h"
 #include "engine/generate/scorer.h"
@@ -101,8 +98,7 @@ Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view 
   GPT2_TRY(ForPromptIds(engine, prompt, options.allow_special, TextEnds::kBeginning,
                         [&](auto ids) { return tokens.Add(ids); }));
   const Tokenizer* tokenizer = engine.tokenizer ? &*engine.tokenizer : nullptr;
-  GPT2_ASSIGN(Context* const context, ContextOf(engine, *json, tokens.size(),
-                                                /*may_capture=*/options.max_new_tokens == 0));
+  GPT2_ASSIGN(Context* const context, ContextOf(engine, tokens.size()));
   GPT2_ASSIGN(engine.session, Session::Begin(*context, tokenizer, tokens, options));
   out.Open('{').Member("promptTokens", tokens.size());
   out.Member("reusedTokens", engine.session->reused_tokens());
@@ -149,40 +145,33 @@ Status Inspect(Gpt2Engine& engine, std::size_t top) {
   std::vector<float> stages((config.n_layer + 1) * config.n_embd);
   const auto residuals = DenseView(stages.data(), config.n_layer + 1, config.n_embd);
   const Pass pass = context.Inspect(residuals, DenseView(engine.attention.data(), heads, tokens));
-  std::vector<Gpt2Token> guesses;
   std::vector<Candidate> best;
+  std::vector<Gpt2Token> last;
+  // Adds the guesses of a stage to `output`, or to `last`.
   const auto guess = [&](std::size_t stage, const Result<MatView<const float>>& lens) -> Status {
     if (!lens.ok()) return lens.error();
     const std::span<const float> logits = lens.value().Row(0);
     const LogSoftmax logprob(context.compute(), logits);
     SelectTop(logits, top, best);
     for (const Candidate& c : best) {
-      guesses.push_back(
-          {.index = static_cast<std::uint32_t>(stage), .id = c.id, .logprob = logprob(c.logit)});
+      const auto index = static_cast<std::uint32_t>(stage);
+      const Gpt2Token token{.index = index, .id = c.id, .logprob = logprob(c.logit)};
+      if (stage == config.n_layer) {
+        last.push_back(token);
+      } else {
+        engine.output.Add(token, TextOf(engine, c.id));
+      }
     }
     return Done{};
   };
+  engine.output.Begin(tokens, tokens, /*is_done=*/true);
   // First the logits of the pass, because Unembed overwrites what they are computed from.
   GPT2_TRY(guess(config.n_layer, pass.Logits(0, 1)));
   for (std::size_t stage = 0; stage < config.n_layer; ++stage) {
-    GPT2_TRY(
-        guess(stage, context.Unembed(DenseView(residuals.Row(stage).data(), 1, config.n_embd))));
+    const auto x = DenseView(residuals.Row(stage).data(), 1, config.n_embd);
+    GPT2_TRY(guess(stage, context.Unembed(x)));
   }
-  std::ranges::stable_sort(guesses, {}, &Gpt2Token::index);
-  engine.output.Begin(tokens, tokens, /*is_done=*/true);
-  for (const Gpt2Token& each : guesses) engine.output.Add(each, TextOf(engine, each.id));
-  return Done{};
-}
-
-Status WriteCaptured(const Gpt2Engine& engine, JsonWriter& out) {
-  if (engine.changes == nullptr) return Misuse("nothing is captured");
-  out.Open('[');
-  for (const Captured& captured : engine.changes->captured()) {
-    out.Open('{').Member("name", NameOf(captured.at)).Key("shape").Open('[');
-    for (const std::size_t size : captured.shape) out.Value(size);
-    out.Close(']').Close('}');
-  }
-  out.Close(']');
+  for (const Gpt2Token& token : last) engine.output.Add(token, TextOf(engine, token.id));
   return Done{};
 }
 
@@ -230,7 +219,7 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
   GPT2_TRY(NeedModel(engine));
   EndWork(engine);
   GPT2_ASSIGN(const ParsedJson options, ReadOptions(options_json));
-  GPT2_TRY(CheckNames(*options, "options", {"stride", "start", "change"}));
+  GPT2_TRY(CheckNames(*options, "options", {"stride", "start"}));
   const std::size_t capacity = engine.context->config().n_positions;
   GPT2_ASSIGN(const std::size_t stride, ReadCount(*options, "stride", 1, capacity - 1,
                                                   std::max<std::size_t>(1, capacity / 2)));
@@ -241,8 +230,7 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
         return Done{};
       }));
   GPT2_ASSIGN(const std::size_t start, ReadCount(*options, "start", 0, ids.size(), 0));
-  GPT2_ASSIGN(Context* const context,
-              ContextOf(engine, *options, ids.size(), /*may_capture=*/false));
+  GPT2_ASSIGN(Context* const context, ContextOf(engine, ids.size()));
   GPT2_ASSIGN(engine.scorer, Scorer::Begin(*context, std::move(ids), stride, start));
   constexpr TokenScore kNone = {.logprob = std::numeric_limits<float>::quiet_NaN(), .rank = 0};
   // The model predicts a token from those before it, and the first has none.

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/api/changes_json.h"
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
@@ -91,9 +90,7 @@ Status ReadNumber(const NumberOption& option, const std::string& name, const Jso
 
 Result<GenerateOptions> ReadGenerateOptions(const Json& json, GenerateOptions options) {
   if (!json.is_object()) return Bad(Concat("options are ", Shown(json), ", expected an object"));
-  for (const auto& [name, value] : json.items()) {
-    if (!IsChangeOption(name)) GPT2_TRY(ReadOption(name, value, options));
-  }
+  for (const auto& [name, value] : json.items()) GPT2_TRY(ReadOption(name, value, options));
   return options;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
+#include "engine/generate/context.h"
 #include "engine/text/text_encoder.h"
 
 namespace gpt2 {
@@ -31,5 +32,10 @@ Result<ParsedJson> ReadOptions(std::string_view text);
 // ends of a text.
 Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool special,
                     TextEnds ends, FunctionRef<Status(std::span<const std::int32_t> ids)> take);
+
+// The context of a request for a text of `tokens` tokens. Without changes and captures (SetHooks)
+// it is that of the model; otherwise another one, whose cache holds nothing that was computed with
+// other changes. Captures run all tokens again.
+Result<Context*> ContextOf(Gpt2Engine& engine, std::size_t tokens);
 
 }  // namespace gpt2

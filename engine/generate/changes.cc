@@ -1,20 +1,16 @@
 #include "engine/generate/changes.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/base/concat.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
-#include "engine/generate/place_names.h"
 #include "engine/model/config.h"
 #include "engine/model/forward.h"
 #include "engine/model/hooks.h"
@@ -31,7 +27,6 @@ bool IsAttention(Place place) {
 struct RowShape {
   std::size_t heads;
   std::size_t width;
-  bool has_heads = true;
 };
 RowShape ShapeOf(const Config& config, Place place) {
   switch (place) {
@@ -46,69 +41,44 @@ RowShape ShapeOf(const Config& config, Place place) {
       return {config.n_head, config.n_positions};
     case Place::kMlpPre:
     case Place::kMlpPost:
-      return {1, config.n_inner, false};
+      return {1, config.n_inner};
     case Place::kLogits:
-      return {1, config.vocab_size, false};
+      return {1, config.vocab_size};
     default:
-      return {1, config.n_embd, false};
+      return {1, config.n_embd};
   }
 }
 
-// The columns that a change selects, for scores and patterns the one of its key.
-std::optional<std::size_t> ColumnOf(const Change& change) {
-  return change.key ? change.key : change.column;
-}
-
+// The number of values that a change selects in a row.
 std::size_t SelectedWidth(const Config& config, const Change& change) {
-  if (ColumnOf(change)) return 1;
+  if (change.column != Change::kAll) return 1;
   const RowShape shape = ShapeOf(config, change.at.place);
-  return change.head || IsAttention(change.at.place) ? shape.width : shape.heads * shape.width;
+  return (change.head == Change::kAll ? shape.heads : 1) * shape.width;
 }
 
-Status Check(const Config& config, const Change& change) {
+bool Fits(const Config& config, const Change& change) {
   const RowShape shape = ShapeOf(config, change.at.place);
-  const bool is_attention = IsAttention(change.at.place);
-  const auto bad = [&](auto... parts) {
-    return Error{ErrorCode::kInvalidArgument,
-                 Concat("the change at ", NameOf(change.at), " ", parts...)};
+  const auto is_below = [](std::size_t value, std::size_t end) {
+    return value == Change::kAll || value < end;
   };
-  const auto check = [&](const char* name, std::optional<std::size_t> value, bool is_known,
-                         std::size_t end) -> Status {
-    if (!value) return Done{};
-    if (!is_known) return bad("has a ", name, ", which this place lacks");
-    if (*value < end) return Done{};
-    return bad("has the ", name, " ", *value, ", expected 0 to ", end - 1);
-  };
-  GPT2_TRY(check("head", change.head, shape.has_heads, shape.heads));
-  GPT2_TRY(check("neuron", change.column, !is_attention, shape.width));
-  GPT2_TRY(check("key", change.key, is_attention, shape.width));
-  for (const std::size_t position : change.positions) {
-    GPT2_TRY(check("position", position, true, config.n_positions));
+  if (change.at.place > Place::kLogits || change.at.layer >= config.n_layer ||
+      !is_below(change.head, shape.heads) || !is_below(change.column, shape.width)) {
+    return false;
   }
-  if (change.column && shape.has_heads && !change.head) return bad("has a neuron, but no head");
-  if (change.kind == Change::Kind::kScale) return Done{};
-  const std::size_t width = SelectedWidth(config, change);
-  const std::size_t rows = std::max<std::size_t>(1, change.positions.size());
+  if (change.kind == Change::Kind::kScale) return true;
   const std::size_t count = change.values.size();
-  if (count != 1 && (is_attention || (count != width && count != rows * width))) {
-    return bad("has ", count, " values, expected 1",
-               is_attention ? "" : Concat(" or ", width, " for each position"));
-  }
-  for (const float value : change.values) {
-    const bool is_hidden = change.at.place == Place::kScores && value == -INFINITY &&
-                           change.kind == Change::Kind::kSet;
-    if (!std::isfinite(value) && !is_hidden) return bad("has a value that is not finite");
-  }
-  return Done{};
+  if (count == 1 || IsAttention(change.at.place)) return count == 1;
+  const std::size_t width = SelectedWidth(config, change);
+  return count > 0 && (count == width || count == width * change.positions.size());
 }
 
-// The place of `position` in `positions`; nothing if it is not there. Without positions, all are.
-std::optional<std::size_t> IndexIn(const std::vector<std::size_t>& positions,
-                                   std::size_t position) {
+// The place of `position` in `positions`, or Change::kAll if it is not there. Without positions,
+// all are.
+std::size_t IndexIn(const std::vector<std::size_t>& positions, std::size_t position) {
   if (positions.empty()) return position;
   const auto found = std::find(positions.begin(), positions.end(), position);
-  if (found == positions.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - positions.begin());
+  return found == positions.end() ? Change::kAll
+                                  : static_cast<std::size_t>(found - positions.begin());
 }
 
 }  // namespace
@@ -117,38 +87,33 @@ Result<std::shared_ptr<Changes>> Changes::Create(const Config& config, std::vect
                                                  std::span<const LayerPlace> captures,
                                                  std::vector<std::size_t> positions,
                                                  std::size_t tokens) {
-  for (const Change& change : changes) GPT2_TRY(Check(config, change));
-  for (const std::size_t position : positions) {
-    if (position < tokens) continue;
-    return Error{ErrorCode::kInvalidArgument,
-                 Concat("positions has ", position, ", but the text has ", tokens, " tokens")};
-  }
   std::shared_ptr<Changes> made(new Changes(config));
+  bool fits = std::ranges::all_of(positions, [=](std::size_t each) { return each < tokens; });
+  bool has_attention = false;
+  for (const Change& change : changes) {
+    fits = fits && Fits(config, change);
+    has_attention |= IsAttention(change.at.place);
+  }
   const std::size_t rows = positions.empty() ? tokens : positions.size();
   double values = 0;  // cannot overflow
   for (const LayerPlace& at : captures) {
+    fits = fits && Fits(config, {.at = at, .values = {0}});
     const RowShape shape = ShapeOf(config, at.place);
-    Captured captured{
-        .at = at, .shape = {rows, shape.width}, .begin = static_cast<std::size_t>(values)};
-    if (shape.has_heads) captured.shape = {rows, shape.heads, shape.width};
-    if (IsAttention(at.place)) captured.shape = {shape.heads, rows, tokens};
-    double size = 1;
-    for (const std::size_t count : captured.shape) size *= static_cast<double>(count);
-    values += size;
+    made->captured_.push_back({at, static_cast<std::size_t>(values)});
+    const std::size_t width = IsAttention(at.place) ? tokens : shape.width;
+    values += static_cast<double>(rows) * static_cast<double>(shape.heads * width);
+    has_attention |= IsAttention(at.place);
     if (values * sizeof(float) > static_cast<double>(kMostBytes)) {
       return Error{ErrorCode::kCapacity, Concat("the capture takes more than ", kMostBytes,
                                                 " bytes: name fewer places or positions")};
     }
-    made->captured_.push_back(std::move(captured));
   }
+  if (!fits) return Error{ErrorCode::kInvalidArgument, "a change or a capture is not in the model"};
   made->values_.resize(static_cast<std::size_t>(values));
   made->changes_ = std::move(changes);
   made->positions_ = std::move(positions);
-  const auto needs_scores = [](const auto& each) { return IsAttention(each.at.place); };
-  if (std::ranges::any_of(made->changes_, needs_scores) ||
-      std::ranges::any_of(made->captured_, needs_scores)) {
-    made->scores_.resize(kMaxBatch * config.n_positions);
-  }
+  made->tokens_ = tokens;
+  if (has_attention) made->scores_.resize(kMaxBatch * config.n_positions);
   return made;
 }
 
@@ -182,35 +147,32 @@ void Changes::Visit(const HookPoint& point, std::span<const BatchToken> batch, M
 // Changes the row of the token at `position`.
 void Changes::Apply(const Change& change, const HookPoint& point, std::size_t position,
                     std::span<float> row) const {
-  const std::optional<std::size_t> index = IndexIn(change.positions, position);
-  if (!index) return;
-  const RowShape shape = ShapeOf(config_, change.at.place);
-  const bool is_attention = IsAttention(point.place);
-  if (is_attention && change.head.value_or(point.head) != point.head) return;
-  // A row of scores ends at its own position.
-  const std::size_t width = is_attention ? std::min(position + 1, row.size()) : shape.width;
+  const std::size_t index = IndexIn(change.positions, position);
+  if (index == Change::kAll) return;
+  RowShape shape = ShapeOf(config_, point.place);
+  std::size_t first = change.head, last = change.head + 1;
+  if (IsAttention(point.place)) {
+    if (change.head != Change::kAll && change.head != point.head) return;
+    first = 0;
+    last = 1;
+    shape.width = position + 1;  // where a row of scores ends
+  } else if (change.head == Change::kAll) {
+    first = 0;
+    last = shape.heads;
+  }
   const std::size_t selected = SelectedWidth(config_, change);
-  const bool has_rows = !change.positions.empty() && change.values.size() > selected;
-  const std::size_t begin = has_rows ? *index * selected : 0;
-  for (std::size_t head = 0; head < (is_attention ? 1 : shape.heads); ++head) {
-    if (!is_attention && change.head.value_or(head) != head) continue;
-    for (std::size_t i = 0; i < width; ++i) {
-      if (ColumnOf(change).value_or(i) != i) continue;
-      const std::size_t place = ColumnOf(change) ? 0 : (change.head ? 0 : head * shape.width) + i;
-      const auto value = [&] {
-        return change.values[change.values.size() == 1 ? 0 : begin + place];
-      };
+  const float* value = change.values.data();
+  if (change.values.size() > selected) value += index * selected;
+  const std::size_t step = change.values.size() > 1 ? 1 : 0;
+  for (std::size_t head = first; head < last; ++head) {
+    for (std::size_t i = 0; i < shape.width; ++i) {
+      if (change.column != Change::kAll && change.column != i) continue;
       float& x = row[head * point.head_stride + i];
-      switch (change.kind) {
-        case Change::Kind::kSet:
-          x = value();
-          break;
-        case Change::Kind::kScale:
-          x *= change.factor;
-          break;
-        case Change::Kind::kAdd:
-          x += change.factor * value();
-          break;
+      if (change.kind == Change::Kind::kScale) {
+        x *= change.factor;
+      } else {
+        x = change.kind == Change::Kind::kSet ? *value : x + change.factor * *value;
+        value += step;
       }
     }
   }
@@ -219,21 +181,20 @@ void Changes::Apply(const Change& change, const HookPoint& point, std::size_t po
 // Keeps the row of the token at `position`.
 void Changes::Keep(const Captured& captured, const HookPoint& point, std::size_t position,
                    std::span<const float> row) {
-  const std::vector<std::size_t>& shape = captured.shape;
-  const std::optional<std::size_t> index = IndexIn(positions_, position);
-  if (!index || *index >= shape[IsAttention(point.place) ? 1 : 0]) return;
+  const std::size_t rows = positions_.empty() ? tokens_ : positions_.size();
+  const std::size_t index = IndexIn(positions_, position);
+  if (index >= rows) return;
+  const RowShape shape = ShapeOf(config_, point.place);
   float* const to = values_.data() + captured.begin;
   if (IsAttention(point.place)) {
-    float* const begin = to + (point.head * shape[1] + *index) * shape[2];
-    const auto end = std::ranges::copy(row.first(std::min(row.size(), shape[2])), begin).out;
-    std::fill(end, begin + shape[2], point.place == Place::kScores ? -INFINITY : 0.0f);
+    float* const begin = to + (point.head * rows + index) * tokens_;
+    const auto end = std::ranges::copy(row.first(std::min(row.size(), tokens_)), begin).out;
+    std::fill(end, begin + tokens_, point.place == Place::kScores ? -INFINITY : 0.0f);
     return;
   }
-  const std::size_t heads = shape.size() == 3 ? shape[1] : 1;
-  const std::size_t width = shape.back();
-  for (std::size_t head = 0; head < heads; ++head) {
-    std::ranges::copy(row.subspan(head * point.head_stride, width),
-                      to + (*index * heads + head) * width);
+  for (std::size_t head = 0; head < shape.heads; ++head) {
+    std::ranges::copy(row.subspan(head * point.head_stride, shape.width),
+                      to + (index * shape.heads + head) * shape.width);
   }
 }
 

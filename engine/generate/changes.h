@@ -2,42 +2,45 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
-#include "engine/generate/place_names.h"
 #include "engine/model/config.h"
 #include "engine/model/hooks.h"
 
 namespace gpt2 {
 
+// A place of one layer; layer 0 for those outside the layers.
+struct LayerPlace {
+  Place place;
+  std::size_t layer;
+
+  bool operator==(const LayerPlace&) const = default;
+};
+
 // A change of the values at one place.
 struct Change {
   enum class Kind { kSet, kScale, kAdd };
+  static constexpr std::size_t kAll = SIZE_MAX;
 
   LayerPlace at;
-  std::optional<std::size_t> head;     // one head of a place that has heads; all by default
-  std::optional<std::size_t> column;   // one value of the row, or of the head's part of it
-  std::vector<std::size_t> positions;  // in the context; for scores and patterns, of the query
-  std::optional<std::size_t> key;      // scores and patterns: the position looked at
+  std::size_t head = kAll;    // of a place that has heads
+  std::size_t column = kAll;  // in the row, or in the head's part of it; in scores and patterns,
+                              // the position looked at
   Kind kind = Kind::kSet;
-  float factor = 1.0f;        // kScale: of the old value; kAdd: of `values`
+  float factor = 1.0f;                 // kScale: of the old value; kAdd: of `values`
+  std::vector<std::size_t> positions;  // in the context; none: all
   std::vector<float> values;  // one for all, one for each column, or a row for each of `positions`
-
-  bool operator==(const Change&) const = default;
 };
 
 // The values at a place, for all tokens of a text or for some.
 struct Captured {
   LayerPlace at;
-  std::vector<std::size_t> shape;  // [positions, width], [positions, heads, width] or, for scores
-                                   // and patterns, [heads, positions, tokens]
-  std::size_t begin = 0;           // in Changes::captured_values()
+  std::size_t begin;  // in Changes::captured_values()
 };
 
 // Applies changes in their order, then captures what is left. Not thread-safe.
@@ -46,7 +49,7 @@ class Changes final : public Hooks {
   // The most bytes that can be captured at once.
   static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
-  // Captures the places `captures` at `positions`, all by default, of a text of `tokens` tokens.
+  // Captures the places `captures` at `positions`, none meaning all, of a text of `tokens` tokens.
   // Fails if a change or a position is outside the model, or the captures are too large.
   static Result<std::shared_ptr<Changes>> Create(const Config& config, std::vector<Change> changes,
                                                  std::span<const LayerPlace> captures,
@@ -58,8 +61,9 @@ class Changes final : public Hooks {
   void Visit(const HookPoint& point, std::span<const BatchToken> batch, MatView<float> x) override;
   MatView<float> Scores() override;
 
-  const std::vector<Change>& changes() const { return changes_; }
   const std::vector<Captured>& captured() const { return captured_; }
+  // Of each place [positions, width], [positions, heads, width] or, for scores and patterns,
+  // [heads, positions, tokens].
   std::span<const float> captured_values() const { return values_; }
 
  private:
@@ -71,6 +75,7 @@ class Changes final : public Hooks {
             std::span<const float> row);
 
   const Config& config_;
+  std::size_t tokens_ = 0;
   std::vector<Change> changes_;
   std::vector<Captured> captured_;
   std::vector<std::size_t> positions_;  // that are captured; empty: all

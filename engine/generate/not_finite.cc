@@ -24,39 +24,17 @@ namespace gpt2 {
 }
 
 std::string TensorBefore(Place place, std::size_t layer) {
-  const std::string block = Concat("h.", layer, ".");
-  switch (place) {
-    case Place::kEmbed:
-      return "wte.weight";
-    case Place::kPosEmbed:
-      return "wpe.weight";
-    case Place::kNormed1:
-      return block + "ln_1.weight";
-    case Place::kQ:
-    case Place::kK:
-    case Place::kV:
-    case Place::kScores:
-    case Place::kPattern:
-    case Place::kZ:
-      return block + "attn.c_attn.weight";
-    case Place::kAttnOut:
-    case Place::kResidPre:
-    case Place::kResidMid:
-      return block + "attn.c_proj.weight";
-    case Place::kNormed2:
-      return block + "ln_2.weight";
-    case Place::kMlpPre:
-    case Place::kMlpPost:
-      return block + "mlp.c_fc.weight";
-    case Place::kMlpOut:
-    case Place::kResidPost:
-      return block + "mlp.c_proj.weight";
-    case Place::kNormed:
-      return "ln_f.weight";
-    case Place::kLogits:
-      break;
-  }
-  return "lm_head.weight";
+  const auto of_block = [layer](const char* name) { return Concat("h.", layer, ".", name); };
+  if (place == Place::kEmbed) return "wte.weight";
+  if (place == Place::kPosEmbed) return "wpe.weight";
+  if (place == Place::kNormed) return "ln_f.weight";
+  // In the order of a pass: the first tensor whose result comes at `place` or after it.
+  if (place <= Place::kNormed1) return of_block("ln_1.weight");
+  if (place <= Place::kZ) return of_block("attn.c_attn.weight");
+  if (place <= Place::kResidMid) return of_block("attn.c_proj.weight");
+  if (place <= Place::kNormed2) return of_block("ln_2.weight");
+  if (place <= Place::kMlpPost) return of_block("mlp.c_fc.weight");
+  return of_block("mlp.c_proj.weight");
 }
 
 }  // namespace gpt2

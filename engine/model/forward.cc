@@ -12,9 +12,7 @@
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/base/thread_pool.h"
-#include "engine/kernels/kernels.h"
 #include "engine/kernels/layout.h"
-#include "engine/kernels/scalar_math.h"
 #include "engine/model/config.h"
 #include "engine/model/hooks.h"
 #include "engine/model/kv_cache.h"
@@ -212,108 +210,18 @@ void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
   });
 }
 
-// What the hooks of a pass see of one layer.
-class LayerHooks {
- public:
-  LayerHooks(Hooks* hooks, const Config& config, std::size_t layer,
-             std::span<const BatchToken> batch)
-      : hooks_(hooks), config_(config), layer_(layer), batch_(batch) {}
+// A place of one layer, for hooks that may be null.
+struct LayerHooks {
+  Hooks* hooks;
+  const Config& config;
+  std::size_t layer;
+  std::span<const BatchToken> batch;
 
-  bool Wants(Place place) const { return hooks_ != nullptr && hooks_->Wants(place, layer_); }
-
+  bool Wants(Place place) const { return hooks != nullptr && hooks->Wants(place, layer); }
   void Visit(Place place, MatView<float> x) const {
-    if (Wants(place)) hooks_->Visit({.place = place, .layer = layer_}, batch_, x);
+    if (hooks != nullptr) VisitPlace(*hooks, {.place = place, .layer = layer}, batch, x);
   }
-
-  // Visits the queries, keys and values of all heads.
-  void VisitQkv(MatView<float> qkv) const {
-    if (hooks_ == nullptr) return;
-    const QkvColumns first = config_.ColumnsOf(0);
-    const std::size_t stride = config_.n_head > 1 ? config_.ColumnsOf(1).query : 0;
-    VisitHeads(Place::kQ, qkv, first.query, config_.n_head, stride);
-    VisitHeads(Place::kK, qkv, first.key, config_.n_kv_head(), stride);
-    VisitHeads(Place::kV, qkv, first.value, config_.n_kv_head(), stride);
-  }
-
-  void VisitMixed(MatView<float> mixed) const {
-    if (hooks_ != nullptr)
-      VisitHeads(Place::kZ, mixed, /*first=*/0, config_.n_head, config_.head_dim());
-  }
-
-  // Visits scores and patterns, after the attention. If the hooks may change them, it computes
-  // `mixed` again.
-  void VisitAttention(const Compute& c, MatView<const float> qkv, MatView<float> mixed) const {
-    if (!Wants(Place::kScores) && !Wants(Place::kPattern)) return;
-    for (std::size_t head = 0; head < config_.n_head; ++head) VisitHead(c, head, qkv, mixed);
-  }
-
- private:
-  void VisitHeads(Place place, MatView<float> x, std::size_t first, std::size_t heads,
-                  std::size_t stride) const {
-    if (!Wants(place)) return;
-    const std::size_t width = (heads - 1) * stride + config_.head_dim();
-    hooks_->Visit({.place = place, .layer = layer_, .heads = heads, .head_stride = stride}, batch_,
-                  x.Columns(first, width));
-  }
-
-  // Not inlined: few passes need it.
-  [[gnu::noinline]] void VisitHead(const Compute& c, std::size_t head, MatView<const float> qkv,
-                                   MatView<float> mixed) const {
-    std::size_t positions = 0;
-    for (const BatchToken& token : batch_) positions = std::max(positions, token.position + 1);
-    const MatView<float> scores = hooks_->Scores().Top(batch_.size()).Columns(0, positions);
-    const std::size_t dim = config_.head_dim();
-    const std::size_t kv_head = config_.KvHead(head);
-    const MatView<const float> queries = qkv.Columns(config_.ColumnsOf(head).query, dim);
-    const auto seen = [&](std::size_t t) { return scores.Row(t).first(batch_[t].position + 1); };
-    for (std::size_t t = 0; t < batch_.size(); ++t) {
-      std::ranges::fill(scores.Row(t), -INFINITY);
-      batch_[t].cache->Scores(layer_, kv_head, queries.Row(t), seen(t));
-    }
-    const auto visit = [&](Place place) {
-      if (Wants(place))
-        hooks_->Visit({.place = place, .layer = layer_, .head = head}, batch_, scores);
-    };
-    visit(Place::kScores);
-    for (std::size_t t = 0; t < batch_.size(); ++t) {
-      std::ranges::fill(scores.Row(t).subspan(seen(t).size()), 0.0f);
-      Softmax(c, seen(t));
-    }
-    visit(Place::kPattern);
-    if (!hooks_->ChangesAttention(layer_)) return;
-    for (std::size_t t = 0; t < batch_.size(); ++t) {
-      batch_[t].cache->AddUpValues(layer_, kv_head, seen(t), mixed.Columns(head * dim, dim).Row(t));
-    }
-  }
-
-  // A row of which every score is -infinity becomes zero, as in TransformerLens.
-  static void Softmax(const Compute& c, std::span<float> x) {
-    const SoftmaxSums sums = c.kernels->SoftmaxStats(x.data(), x.size());
-    for (float& value : x) {
-      value = value == -INFINITY ? 0.0f : Exp(value - sums.maximum) / sums.sum;
-    }
-  }
-
-  Hooks* hooks_;
-  const Config& config_;
-  std::size_t layer_;
-  std::span<const BatchToken> batch_;
 };
-
-// Embed with hooks: the two embeddings one after the other. `positions` [tokens, n_embd].
-void EmbedVisited(const Weights& w, const Compute& c, std::span<const BatchToken> batch,
-                  MatView<float> positions, MatView<float> x, Hooks& hooks) {
-  const auto wpe = DenseView(w.wpe.data(), w.config.n_positions, x.cols);
-  for (std::size_t t = 0; t < x.rows; ++t) {
-    w.wte.ReadRow(static_cast<std::size_t>(batch[t].id), x.Row(t));
-    std::ranges::copy(wpe.Row(batch[t].position), positions.Row(t).data());
-  }
-  if (hooks.Wants(Place::kEmbed, 0)) hooks.Visit({.place = Place::kEmbed}, batch, x);
-  if (hooks.Wants(Place::kPosEmbed, 0)) hooks.Visit({.place = Place::kPosEmbed}, batch, positions);
-  for (std::size_t t = 0; t < x.rows; ++t) {
-    c.kernels->AddTo(x.Row(t).data(), positions.Row(t).data(), x.cols);
-  }
-}
 
 // x += Linear(in), whose result hooks visit at `place`.
 void LinearAddTo(const Compute& c, const LinearWeights& w, MatView<const float> in, Scratch& s,
@@ -360,17 +268,16 @@ void RunBlock(const Weights& weights, const Compute& c, std::span<const BatchTok
   const MatView<float> qkv = s.qkv.Top(x.rows);
   const MatView<float> mixed = s.mixed.Top(x.rows);
   const MatView<float> hidden = s.hidden.Top(x.rows);
-  const LayerHooks hooks(pass_hooks, config, layer, batch);
+  const LayerHooks hooks{pass_hooks, config, layer, batch};
 
   hooks.Visit(Place::kResidPre, x);
   LayerNorm(c, w.ln_1, config.layer_norm_epsilon, x, normed);
   hooks.Visit(Place::kNormed1, normed);
   Linear(c, w.attn_qkv, normed, s, qkv);
-  hooks.VisitQkv(qkv);
+  if (pass_hooks != nullptr) VisitQkv(*pass_hooks, config, layer, batch, qkv);
   ScaleQueries(config, layer, qkv);
   CausalAttention(c, config, layer, batch, qkv, mixed);
-  hooks.VisitAttention(c, qkv, mixed);
-  hooks.VisitMixed(mixed);
+  if (pass_hooks != nullptr) VisitAttention(*pass_hooks, c, config, layer, batch, qkv, mixed);
   LinearAddTo(c, w.attn_out, mixed, s, x, hooks, Place::kAttnOut);
   hooks.Visit(Place::kResidMid, x);
 
@@ -427,9 +334,7 @@ void Forward(const Weights& weights, const Compute& compute, std::span<const Bat
   }
   const MatView<float> normed = s.normed.Top(batch.size());
   FinalLayerNorm(weights, compute, x, normed);
-  if (hooks != nullptr && hooks->Wants(Place::kNormed, 0)) {
-    hooks->Visit({.place = Place::kNormed}, batch, normed);
-  }
+  if (hooks != nullptr) VisitPlace(*hooks, {.place = Place::kNormed}, batch, normed);
 }
 
 void FinalLayerNorm(const Weights& weights, const Compute& compute, MatView<const float> x,

@@ -10,6 +10,9 @@
 namespace gpt2 {
 
 struct BatchToken;
+struct Compute;
+struct Config;
+struct Weights;
 
 // The places, in the order in which a pass reaches them. They are those of TransformerLens (Nanda
 // and Bloom 2022), whose weights are not folded.
@@ -65,6 +68,21 @@ class Hooks {
  protected:
   ~Hooks() = default;
 };
+
+// The visits of a pass. Each asks `hooks` whether it wants the place.
+void VisitPlace(Hooks& hooks, const HookPoint& point, std::span<const BatchToken> batch,
+                MatView<float> x);
+// The queries, keys and values of all heads.
+void VisitQkv(Hooks& hooks, const Config& config, std::size_t layer,
+              std::span<const BatchToken> batch, MatView<float> qkv);
+// Scores, patterns and z, after the attention has written `mixed` [tokens, n_embd]. If the hooks
+// may change scores or patterns, `mixed` is computed again.
+void VisitAttention(Hooks& hooks, const Compute& compute, const Config& config, std::size_t layer,
+                    std::span<const BatchToken> batch, MatView<const float> qkv,
+                    MatView<float> mixed);
+// Embed (forward.h) in two steps. `positions` [tokens, n_embd] is room for the second.
+void EmbedVisited(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
+                  MatView<float> positions, MatView<float> x, Hooks& hooks);
 
 // Passes the values at those places for which wants(place) is true to read(point, x).
 template <typename Wanted, typename Read>

@@ -22,33 +22,43 @@ namespace {
 
 using Rows = std::vector<std::vector<float>>;
 
-const std::vector<std::string> kPlaces = {"embed",
-                                          "pos_embed",
-                                          "blocks.*.resid_pre",
-                                          "blocks.*.ln1.normalized",
-                                          "blocks.*.attn.q",
-                                          "blocks.*.attn.k",
-                                          "blocks.*.attn.v",
-                                          "blocks.*.attn.scores",
-                                          "blocks.*.attn.pattern",
-                                          "blocks.*.attn.z",
-                                          "blocks.*.attn_out",
-                                          "blocks.*.resid_mid",
-                                          "blocks.*.ln2.normalized",
-                                          "blocks.*.mlp.pre",
-                                          "blocks.*.mlp.post",
-                                          "blocks.*.mlp_out",
-                                          "blocks.*.resid_post",
-                                          "ln_final.normalized",
-                                          "logits"};
+// The places and their names in TransformerLens, those of a layer without "blocks.3.".
+const std::pair<Place, std::string> kPlaces[] = {{Place::kEmbed, "embed"},
+                                                 {Place::kPosEmbed, "pos_embed"},
+                                                 {Place::kResidPre, "resid_pre"},
+                                                 {Place::kNormed1, "ln1.normalized"},
+                                                 {Place::kQ, "attn.q"},
+                                                 {Place::kK, "attn.k"},
+                                                 {Place::kV, "attn.v"},
+                                                 {Place::kScores, "attn.scores"},
+                                                 {Place::kPattern, "attn.pattern"},
+                                                 {Place::kZ, "attn.z"},
+                                                 {Place::kAttnOut, "attn_out"},
+                                                 {Place::kResidMid, "resid_mid"},
+                                                 {Place::kNormed2, "ln2.normalized"},
+                                                 {Place::kMlpPre, "mlp.pre"},
+                                                 {Place::kMlpPost, "mlp.post"},
+                                                 {Place::kMlpOut, "mlp_out"},
+                                                 {Place::kResidPost, "resid_post"},
+                                                 {Place::kNormed, "ln_final.normalized"},
+                                                 {Place::kLogits, "logits"}};
 
-std::vector<LayerPlace> PlacesOf(const std::vector<std::string>& names, std::size_t layers) {
+bool HasLayer(Place place) {
+  return place >= Place::kResidPre && place <= Place::kResidPost;
+}
+std::string NameOf(const LayerPlace& at) {
+  const std::string block = "blocks." + std::to_string(at.layer) + ".";
+  for (const auto& [place, name] : kPlaces) {
+    if (place == at.place) return (HasLayer(place) ? block : "") + name;
+  }
+  return "";
+}
+std::vector<LayerPlace> AllPlaces(std::size_t layers) {
   std::vector<LayerPlace> places;
-  for (const std::string& name : names) {
-    const auto named = PlacesNamed(name, layers);
-    EXPECT_TRUE(named.ok()) << name;
-    if (!named.ok()) continue;
-    places.insert(places.end(), named.value().begin(), named.value().end());
+  for (const auto& [place, name] : kPlaces) {
+    for (std::size_t layer = 0; layer < (HasLayer(place) ? layers : 1); ++layer) {
+      places.push_back({place, layer});
+    }
   }
   return places;
 }
@@ -58,10 +68,9 @@ class ChangesEach : public ::testing::TestWithParam<std::string> {
   std::string folder() const { return TinyModelFolder(GetParam()); }
 
   std::shared_ptr<Changes> Make(std::vector<Change> changes,
-                                const std::vector<std::string>& captures = {},
+                                const std::vector<LayerPlace>& captures = {},
                                 std::vector<std::size_t> positions = {}) const {
-    return Changes::Create(model.context->config(), std::move(changes),
-                           PlacesOf(captures, model.context->config().n_layer),
+    return Changes::Create(model.context->config(), std::move(changes), captures,
                            std::move(positions), ids.size())
         .value();
   }
@@ -72,6 +81,14 @@ class ChangesEach : public ::testing::TestWithParam<std::string> {
     return of.Logits(ids, chunk);
   }
   Rows LogitsWith(std::shared_ptr<Hooks> hooks) { return LogitsWith(model, std::move(hooks)); }
+
+  // The values of row `row` of a place with `heads` heads.
+  std::vector<float> RowOf(const Changes& hooks, std::size_t place, std::size_t row,
+                           std::size_t width) const {
+    const auto begin =
+        hooks.captured_values().subspan(hooks.captured()[place].begin + row * width, width);
+    return {begin.begin(), begin.end()};
+  }
 
   const Golden golden{folder()};
   const std::vector<std::int32_t> ids{golden.ids.begin(), golden.ids.begin() + 12};
@@ -86,52 +103,51 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ChangesEach,
                          TestNameOf);
 
 TEST_P(ChangesEach, CapturesEveryPlaceAsTheReferenceComputesIt) {
+  const Config& config = model.context->config();
   const auto plain = LogitsWith(nullptr);
-  const auto hooks = Make({}, kPlaces);
+  const auto hooks = Make({}, AllPlaces(config.n_layer));
   EXPECT_EQ(LogitsWith(hooks), plain);
-  std::map<std::string, const Captured*> found;
-  for (const Captured& each : hooks->captured()) found[NameOf(each.at)] = &each;
-  ReferenceLogits(model.context->config(), weights, ids, nullptr,
-                  [&](const std::string& place, std::size_t head, std::vector<ReferenceRow>& rows) {
-                    ASSERT_TRUE(found.contains(place)) << place;
-                    const Captured& captured = *found[place];
-                    const auto& shape = captured.shape;
-                    const bool is_attention = shape.size() == 3 && shape[1] == shape[2];
-                    for (std::size_t t = 0; t < rows.size(); ++t) {
-                      const std::size_t row = shape.size() == 2 ? t
-                                              : is_attention    ? head * shape[1] + t
-                                                                : t * shape[1] + head;
-                      const float* const values =
-                          &hooks->captured_values()[captured.begin + row * shape.back()];
-                      for (std::size_t i = 0; i < rows[t].size(); ++i) {
-                        if (rows[t][i] == values[i]) continue;  // -infinity
-                        ASSERT_NEAR(values[i], rows[t][i], kF32Tolerance) << place << " " << t;
-                      }
-                    }
-                  });
+  std::map<std::string, std::size_t> found;
+  for (std::size_t i = 0; i < hooks->captured().size(); ++i) {
+    found[NameOf(hooks->captured()[i].at)] = i;
+  }
+  ReferenceLogits(
+      config, weights, ids, nullptr,
+      [&](const std::string& name, std::size_t head, std::vector<ReferenceRow>& rows) {
+        ASSERT_TRUE(found.contains(name)) << name;
+        const Place place = hooks->captured()[found[name]].at.place;
+        const bool is_attention = place == Place::kScores || place == Place::kPattern;
+        const bool is_shared = place == Place::kK || place == Place::kV;
+        const bool has_heads = is_shared || place == Place::kQ || place == Place::kZ;
+        const std::size_t heads = is_shared ? config.n_kv_head() : has_heads ? config.n_head : 1;
+        for (std::size_t t = 0; t < rows.size(); ++t) {
+          const std::size_t row = is_attention ? head * rows.size() + t : t * heads + head;
+          const std::vector<float> values = RowOf(*hooks, found[name], row, rows[t].size());
+          for (std::size_t i = 0; i < rows[t].size(); ++i) {
+            if (rows[t][i] == values[i]) continue;  // -infinity
+            ASSERT_NEAR(values[i], rows[t][i], kF32Tolerance) << name << " " << t;
+          }
+        }
+      });
 }
 
 TEST_P(ChangesEach, ChangesEveryPlaceAsTheReferenceDoes) {
   const Config& config = model.context->config();
   const auto plain = LogitsWith(nullptr);
-  for (const LayerPlace& at : PlacesOf(kPlaces, config.n_layer)) {
+  for (const LayerPlace& at : AllPlaces(config.n_layer)) {
     if (at.layer > 1) continue;
     const std::string name = NameOf(at);
     const bool is_attention = at.place == Place::kScores || at.place == Place::kPattern;
-    const bool has_heads = is_attention || name.find("attn.") != std::string::npos;
+    const bool has_heads = name.find("attn.") != std::string::npos;
     Change scale{.at = at, .kind = Change::Kind::kScale, .factor = 0.5f};
     Change add{.at = at,
-               .positions = {3, 5},
                .kind = Change::Kind::kAdd,
                .factor = 2.0f,
+               .positions = {3, 5},
                .values = {0.25f}};
-    Change set{.at = at, .positions = {4}, .kind = Change::Kind::kSet, .values = {0.125f}};
+    Change set{.at = at, .kind = Change::Kind::kSet, .positions = {4}, .values = {0.125f}};
     if (has_heads) set.head = 0;
-    if (is_attention) {
-      set.key = 2;
-    } else {
-      set.column = 1;
-    }
+    set.column = 1;
     for (const Change& change : {scale, add, set}) {
       SCOPED_TRACE(name);
       const auto changed = LogitsWith(Make({change}));
@@ -139,13 +155,13 @@ TEST_P(ChangesEach, ChangesEveryPlaceAsTheReferenceDoes) {
       const auto expected = ReferenceLogits(
           config, weights, ids, nullptr,
           [&](const std::string& place, std::size_t head, std::vector<ReferenceRow>& rows) {
-            if (place != name || change.head.value_or(head) != head) return;
+            if (place != name || (change.head != Change::kAll && change.head != head)) return;
             for (std::size_t t = 0; t < rows.size(); ++t) {
               const auto& chosen = change.positions;
               if (!chosen.empty() && std::ranges::find(chosen, t) == chosen.end()) continue;
               const std::size_t end = is_attention ? t + 1 : rows[t].size();
               for (std::size_t i = 0; i < end; ++i) {
-                if (change.key.value_or(change.column.value_or(i)) != i) continue;
+                if (change.column != Change::kAll && change.column != i) continue;
                 double& x = rows[t][i];
                 if (change.kind == Change::Kind::kSet) x = 0.125;
                 if (change.kind == Change::Kind::kScale) x *= 0.5;
@@ -160,20 +176,20 @@ TEST_P(ChangesEach, ChangesEveryPlaceAsTheReferenceDoes) {
 }
 
 TEST_P(ChangesEach, ChunksThreadsAndKernelsDoNotChangeABit) {
+  const std::vector<LayerPlace> all = AllPlaces(model.context->config().n_layer);
   std::vector<Change> changes;
-  for (const LayerPlace& at : PlacesOf(
-           {"blocks.0.attn.z", "blocks.0.attn.scores", "blocks.0.mlp.pre", "blocks.0.attn_out"},
-           model.context->config().n_layer)) {
-    changes.push_back({.at = at, .positions = {2, 7}, .kind = Change::Kind::kScale, .factor = 3});
+  for (const Place place : {Place::kZ, Place::kScores, Place::kMlpPre, Place::kAttnOut}) {
+    changes.push_back(
+        {.at = {place, 0}, .kind = Change::Kind::kScale, .factor = 3, .positions = {2, 7}});
   }
   for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
     TestModel alone(folder(), format, DefaultKvFormat(format));
-    const auto hooks = Make(changes, kPlaces);
+    const auto hooks = Make(changes, all);
     const auto expected = LogitsWith(alone, hooks);
     const std::vector<float> captured(hooks->captured_values().begin(),
                                       hooks->captured_values().end());
     const auto expect_same = [&](TestModel& other, std::size_t chunk) {
-      const auto again = Make(changes, kPlaces);
+      const auto again = Make(changes, all);
       EXPECT_EQ(LogitsWith(other, again, chunk), expected);
       EXPECT_TRUE(std::ranges::equal(again->captured_values(), captured));
     };
@@ -189,28 +205,26 @@ TEST_P(ChangesEach, ChunksThreadsAndKernelsDoNotChangeABit) {
 }
 
 TEST_P(ChangesEach, KeepsOnlyTheWantedPositions) {
-  const std::vector<std::string> names = {"blocks.0.resid_mid", "blocks.0.attn.pattern",
-                                          "blocks.0.attn.z"};
-  const auto all = Make({}, names);
-  const auto some = Make({}, names, {7, 2});
+  const Config& config = model.context->config();
+  const std::vector<LayerPlace> places = {
+      {Place::kResidMid, 0}, {Place::kPattern, 0}, {Place::kZ, 0}};
+  const auto all = Make({}, places);
+  const auto some = Make({}, places, {7, 2});
   LogitsWith(all);
   LogitsWith(some);
-  const auto row = [](const Changes& hooks, std::size_t place, std::size_t index) {
-    const Captured& captured = hooks.captured()[place];
-    const std::size_t width = captured.shape.back();
-    const auto begin = hooks.captured_values().subspan(captured.begin + index * width, width);
-    return std::vector<float>(begin.begin(), begin.end());
+  const auto expect_same = [&](std::size_t place, std::size_t row, std::size_t row_of_all,
+                               std::size_t width) {
+    EXPECT_EQ(RowOf(*some, place, row, width), RowOf(*all, place, row_of_all, width)) << place;
   };
-  const std::size_t heads = model.context->config().n_head;
-  EXPECT_EQ(row(*some, 0, 0), row(*all, 0, 7));
-  EXPECT_EQ(row(*some, 0, 1), row(*all, 0, 2));
-  EXPECT_EQ(row(*some, 1, 2 + 1), row(*all, 1, 12 + 2));  // of head 1
-  EXPECT_EQ(row(*some, 2, heads + 1), row(*all, 2, 2 * heads + 1));
+  expect_same(0, 0, 7, config.n_embd);
+  expect_same(0, 1, 2, config.n_embd);
+  expect_same(1, 2 + 1, ids.size() + 2, ids.size());  // of head 1
+  expect_same(2, config.n_head + 1, 2 * config.n_head + 1, config.head_dim());
 }
 
 TEST_P(ChangesEach, VectorsChangeEachColumnOrEachPosition) {
   const Config& config = model.context->config();
-  const auto captured = Make({}, {"blocks.0.resid_mid"});
+  const auto captured = Make({}, {{Place::kResidMid, 0}});
   LogitsWith(captured);
   // The residual stream of positions 3 and 6, which is set to what it is.
   std::vector<float> rows;
@@ -229,7 +243,7 @@ TEST_P(ChangesEach, VectorsChangeEachColumnOrEachPosition) {
 TEST_P(ChangesEach, AHiddenRowOfScoresAddsUpToNothing) {
   const LayerPlace at{Place::kScores, 0};
   const auto hooks =
-      Make({{.at = at, .values = {-INFINITY}}}, {"blocks.0.attn.pattern", "blocks.0.attn.z"});
+      Make({{.at = at, .values = {-INFINITY}}}, {{Place::kPattern, 0}, {Place::kZ, 0}});
   for (const auto& row : LogitsWith(hooks)) EXPECT_TRUE(std::isfinite(row[0]));
   EXPECT_TRUE(std::ranges::all_of(hooks->captured_values(), [](float x) { return x == 0; }));
 }
@@ -268,66 +282,27 @@ TEST_P(ChangesEach, AGenerationThatWasSuspendedGoesOnWithItsOwnChanges) {
   EXPECT_EQ(finish(last), unchanged);
 }
 
-TEST(PlaceNames, TransformerLensNamesAndStarsWork) {
-  const std::vector<LayerPlace> z = {{Place::kZ, 2}};
-  EXPECT_EQ(PlacesNamed("blocks.2.attn.hook_z", 3).value(), z);
-  EXPECT_EQ(PlacesNamed("blocks.2.attn.z", 3).value(), z);
-  EXPECT_EQ(PlacesNamed("blocks.1.attn.hook_attn_scores", 3).value(),
-            (std::vector<LayerPlace>{{Place::kScores, 1}}));
-  EXPECT_EQ(PlacesNamed("hook_embed", 3).value(), (std::vector<LayerPlace>{{Place::kEmbed, 0}}));
-  EXPECT_EQ(PlacesNamed("blocks.*.mlp_out", 2).value(),
-            (std::vector<LayerPlace>{{Place::kMlpOut, 0}, {Place::kMlpOut, 1}}));
-}
-
-TEST(PlaceNames, AnErrorHasTheNearestName) {
-  const std::pair<const char*, const char*> errors[] = {
-      {"blocks.2.attn.zz",
-       "\"blocks.2.attn.zz\" is not a place of the forward pass; the nearest name is "
-       "\"blocks.2.attn.z\""},
-      {"resid_post",
-       "\"resid_post\" is not a place of the forward pass; the nearest name is "
-       "\"blocks.*.resid_post\""},
-      {"blocks.3.mlp.pre",
-       "\"blocks.3.mlp.pre\" is in layer \"3\", expected 0 to 2, or * for all layers"},
-      {"blocks.-1.mlp.pre",
-       "\"blocks.-1.mlp.pre\" is in layer \"-1\", expected 0 to 2, or * for all layers"},
-      {"", "\"\" is not a place of the forward pass; the nearest name is \"embed\""},
-  };
-  for (const auto& [name, message] : errors) {
-    EXPECT_EQ(PlacesNamed(name, 3).error().message, message);
-  }
-}
-
-TEST(Changes, RefusesWhatThePlaceLacks) {
+TEST(Changes, RefusesWhatTheModelLacks) {
   const Config config = ModelFiles("tied").parsed();
-  const std::string width = std::to_string(config.n_embd);
   const auto error_of = [&](const Change& change) {
-    return Changes::Create(config, {change}, {}, {}, 4).error().message;
+    const auto made = Changes::Create(config, {change}, {}, {}, 4);
+    return made.ok() ? "" : made.error().message;
   };
+  constexpr const char* kRefusal = "a change or a capture is not in the model";
   const LayerPlace z{Place::kZ, 0}, x{Place::kResidMid, 1}, scores{Place::kScores, 1};
-  EXPECT_EQ(error_of({.at = z, .head = config.n_head, .values = {0}}),
-            "the change at blocks.0.attn.z has the head " + std::to_string(config.n_head) +
-                ", expected 0 to " + std::to_string(config.n_head - 1));
-  EXPECT_EQ(error_of({.at = x, .head = 0, .values = {0}}),
-            "the change at blocks.1.resid_mid has a head, which this place lacks");
-  EXPECT_EQ(error_of({.at = x, .key = 0, .values = {0}}),
-            "the change at blocks.1.resid_mid has a key, which this place lacks");
-  EXPECT_EQ(error_of({.at = z, .column = 0, .values = {0}}),
-            "the change at blocks.0.attn.z has a neuron, but no head");
-  EXPECT_EQ(error_of({.at = x, .values = {0, 1}}),
-            "the change at blocks.1.resid_mid has 2 values, expected 1 or " + width +
-                " for each position");
-  EXPECT_EQ(error_of({.at = scores, .values = {0, 1}}),
-            "the change at blocks.1.attn.scores has 2 values, expected 1");
-  EXPECT_EQ(error_of({.at = x, .values = {-INFINITY}}),
-            "the change at blocks.1.resid_mid has a value that is not finite");
-  const auto position = Changes::Create(config, {}, std::vector<LayerPlace>{x}, {4}, 4);
-  EXPECT_EQ(position.error().message, "positions has 4, but the text has 4 tokens");
+  EXPECT_EQ(error_of({.at = {Place::kZ, config.n_layer}, .values = {0}}), kRefusal);
+  EXPECT_EQ(error_of({.at = z, .head = config.n_head, .values = {0}}), kRefusal);
+  EXPECT_EQ(error_of({.at = x, .head = 1, .values = {0}}), kRefusal);
+  EXPECT_EQ(error_of({.at = z, .column = config.head_dim(), .values = {0}}), kRefusal);
+  EXPECT_EQ(error_of({.at = x, .values = {}}), kRefusal);
+  EXPECT_EQ(error_of({.at = x, .values = {0, 1}}), kRefusal);
+  EXPECT_EQ(error_of({.at = scores, .values = {0, 1}}), kRefusal);
+  const std::vector<LayerPlace> place = {x};
+  EXPECT_EQ(Changes::Create(config, {}, place, {4}, 4).error().message, kRefusal);
   Config wide = config;
   wide.n_inner = 1u << 20;
-  const auto large =
-      Changes::Create(wide, {}, std::vector<LayerPlace>{{Place::kMlpPre, 0}}, {}, 65);
-  EXPECT_EQ(large.error().message,
+  const std::vector<LayerPlace> large = {{Place::kMlpPre, 0}};
+  EXPECT_EQ(Changes::Create(wide, {}, large, {}, 65).error().message,
             "the capture takes more than 268435456 bytes: name fewer places or positions");
 }
 

@@ -29,6 +29,8 @@ export type {
   GenerateOptions,
   GenerateSummary,
   GenerationDefaults,
+  Captured,
+  Change,
   Inspection,
   LoadProgress,
   ModelConfig,

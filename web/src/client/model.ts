@@ -1,6 +1,7 @@
 // What a loaded model can do.
 /// <reference lib="esnext.disposable" preserve="true" />
 import type {
+  Change,
   Completion,
   GenerateOptions,
   GenerateSummary,
@@ -50,6 +51,8 @@ export interface ScoreOptions extends CallOptions {
   stride?: number | null | undefined;
   /** The index of the first token to score; default 0. */
   start?: number | null | undefined;
+  /** Changes in the forward pass. */
+  change?: readonly Change[] | null | undefined;
   /** Called with the scores while they are computed. */
   onProgress?: ((progress: ScoreProgress) => void) | null | undefined;
 }
@@ -64,6 +67,15 @@ export interface InspectOptions extends CallOptions {
   head?: number | null | undefined;
   /** Number of guesses after each layer; default 5. */
   top?: number | null | undefined;
+  /**
+   * The names of places whose values to return: `"blocks.3.attn.pattern"`, or `"blocks.*.resid_post"` for every layer. They have
+   * TransformerLens's names, with `hook_` or without.
+   */
+  capture?: readonly string[] | null | undefined;
+  /** The positions to capture; by default all. */
+  positions?: readonly number[] | null | undefined;
+  /** Changes in the forward pass. */
+  change?: readonly Change[] | null | undefined;
   /** Called after each batch of tokens. */
   onProgress?: ((progress: PromptProgress) => void) | null | undefined;
 }
@@ -72,6 +84,8 @@ export interface InspectOptions extends CallOptions {
 export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, CallOptions {
   /** The same seed gives the same text on every machine; by default a random one, which the summary reports. */
   seed?: number | bigint | null | undefined;
+  /** Changes in the forward pass, at the prompt and at what the model writes. Other requests are not affected. */
+  change?: readonly Change[] | null | undefined;
   /** Called while a long prompt is computed. */
   onPrompt?: ((progress: PromptProgress) => void) | null | undefined;
   /** Called once, at the end. */
@@ -97,12 +111,13 @@ const forgotten = new FinalizationRegistry<Requester>((requester) => void reques
 /** Stops generations whose reader was garbage-collected before their end. */
 const unread = new FinalizationRegistry<Reading["stop"]>((stop) => stop(new Error("nothing reads it")));
 
-const callNames = ["signal", "onPrompt", "onSummary"];
+const callNames = ["change", "signal", "onPrompt", "onSummary"];
 
 function readCall(name: string, call: unknown) {
   const names = [...generateOptionNames, ...callNames];
-  const { signal, onPrompt, onSummary, ...options } = readOptions(name, call, names);
+  const { signal, onPrompt, onSummary, change, ...options } = readOptions(name, call, names);
   return {
+    change,
     signal: readSignal(signal),
     onPrompt: readCallback<PromptProgress>("onPrompt", onPrompt),
     onSummary: readCallback<GenerateSummary>("onSummary", onSummary),
@@ -135,12 +150,12 @@ interface Reading {
 function startReading(
   model: Model,
   prompt: Prompt,
-  { signal, onPrompt, onSummary, options }: ReturnType<typeof readCall>,
+  { signal, onPrompt, onSummary, options, change }: ReturnType<typeof readCall>,
 ): Reading {
   const queue: TokenQueue = new TokenQueue((tokens) => request.read(tokens), readBatch);
   const request = requesterOf(model).open(
     "generate",
-    { prompt: readPrompt("prompt", prompt), options, ahead: mostUnread },
+    { prompt: readPrompt("prompt", prompt), options, change, ahead: mostUnread },
     {
       signal,
       onEvent: (event) => {
@@ -250,11 +265,11 @@ export class Model {
 
   /** Continues `prompt`, and resolves to the complete result. */
   async complete(prompt: Prompt, call: GenerateCall = {}): Promise<Completion> {
-    const { signal, onPrompt, onSummary, options } = readCall("complete", call);
+    const { signal, onPrompt, onSummary, options, change } = readCall("complete", call);
     const tokens: Token[] = [];
     const summary = await requesterOf(this).request(
       "generate",
-      { prompt: readPrompt("prompt", prompt), options, ahead: Infinity },
+      { prompt: readPrompt("prompt", prompt), options, change, ahead: Infinity },
       {
         signal,
         onEvent: (event) => {
@@ -334,31 +349,52 @@ export class Model {
    * cached tokens before them are not computed again. `onProgress` receives the scores while they are computed.
    */
   async score(text: Prompt, options: ScoreOptions = {}): Promise<Score> {
-    const names = ["stride", "start", "signal", "onProgress"];
-    const { signal, onProgress, ...wanted } = readOptions("score", options, names);
+    const names = ["stride", "start", "change", "signal", "onProgress"];
+    const { signal, onProgress, change, ...wanted } = readOptions("score", options, names);
     const request = {
       signal: readSignal(signal),
       onEvent: readCallback<ScoreProgress>("onProgress", onProgress),
       owner: this,
     };
-    const args = { ...readGenerateOptions(wanted), prompt: readPrompt("text", text) };
+    const args = { ...readGenerateOptions(wanted), change, prompt: readPrompt("text", text) };
     return requesterOf(this).request("score", args, request);
   }
 
   /**
    * The model's guesses and attention at the token at `position`, by default the last. The guesses are the `top` (5) most
    * probable next tokens after each layer. The attention is that of `layer`, by default the last, for all heads or for `head`.
-   * Positions, layers and heads count from 0. The tokens up to `position` must fit the context.
+   * Positions, layers and heads count from 0. The tokens up to `position` must fit the context. `capture` and `change` read and
+   * change values inside the model.
    */
   async inspect(text: Prompt, options: InspectOptions = {}): Promise<Inspection> {
-    const names = ["position", "layer", "head", "top", "signal", "onProgress"];
-    const { signal, onProgress, ...wanted } = readOptions("inspect", options, names);
+    const names = [
+      "position",
+      "layer",
+      "head",
+      "top",
+      "capture",
+      "positions",
+      "change",
+      "signal",
+      "onProgress",
+    ];
+    const { signal, onProgress, change, capture, positions, ...wanted } = readOptions(
+      "inspect",
+      options,
+      names,
+    );
     const request = {
       signal: readSignal(signal),
       onEvent: readCallback<PromptProgress>("onProgress", onProgress),
       owner: this,
     };
-    const args = { ...readGenerateOptions(wanted), prompt: readPrompt("text", text) };
+    const args = {
+      ...readGenerateOptions(wanted),
+      change,
+      capture,
+      positions,
+      prompt: readPrompt("text", text),
+    };
     return requesterOf(this).request("inspect", args, request);
   }
 

@@ -147,6 +147,8 @@ export interface LoadResult {
 export interface GenerateRequest {
   prompt: string | readonly number[];
   options: GenerateOptions;
+  /** Changes in the forward pass, which the worker checks. */
+  change?: unknown;
   /** Tokens that may be sent before the page has read them (see ToWorker's `read`); Infinity: no limit. */
   ahead: number;
 }
@@ -163,6 +165,9 @@ export interface InspectRequest {
   layer?: unknown;
   head?: unknown;
   top?: unknown;
+  capture?: unknown;
+  positions?: unknown;
+  change?: unknown;
 }
 
 /** Fields that the engine checks are unknown. */
@@ -170,6 +175,7 @@ export interface ScoreRequest {
   prompt: string | readonly number[];
   stride?: unknown;
   start?: unknown;
+  change?: unknown;
 }
 
 /** Every request: its arguments, its result, and its events. */

@@ -145,6 +145,50 @@ export interface Inspection {
   attention: Float32Array;
   /** The same for every layer, [nLayer]. */
   layers: Float32Array[];
+  /** What `capture` names, by the names of its places. */
+  captured: Record<string, Captured>;
+  /** The layers whose scores or pattern `change` names: their attention is computed in plain float32. */
+  plainAttention: number[];
+}
+
+/** The values at a place of the forward pass, in order of position. */
+export interface Captured {
+  /** All values, row by row. */
+  data: Float32Array;
+  /**
+   * [positions, width]; [positions, heads, width] for queries, keys, values and z; [heads, positions, tokens] for scores and
+   * patterns.
+   */
+  shape: number[];
+}
+
+/**
+ * A change of values in the forward pass: exactly one of `set`, `scale`, `add` and `from`. Changes apply in their order, before
+ * anything is captured.
+ */
+export interface Change {
+  /** The name of the place, such as `blocks.3.attn.z`; `blocks.*.attn.z` is that of every layer. */
+  at: string;
+  /** One head; by default all. */
+  head?: number | undefined;
+  /** One value of a row: the neuron of an MLP, the token of `logits`, or a dimension. By default all. */
+  neuron?: number | undefined;
+  /** Positions of tokens in the context; by default all. */
+  position?: number | readonly number[] | undefined;
+  /** For scores and patterns: the positions that look, by default all. */
+  query?: number | readonly number[] | undefined;
+  /** For scores and patterns: the position that is looked at; by default all. */
+  key?: number | undefined;
+  /** The new value, or one for each column; `"mean"`: the mean over the prompt in a pass without changes. */
+  set?: number | ArrayLike<number> | "mean" | undefined;
+  /** A factor for the value. */
+  scale?: number | undefined;
+  /** A value to add, or one for each column. */
+  add?: number | ArrayLike<number> | undefined;
+  /** A factor for `add`; default 1. */
+  weight?: number | undefined;
+  /** The values that another text has there: an entry of its `captured`, with all positions. */
+  from?: Captured | undefined;
 }
 
 /** One of the `n` texts that a call wrote. */

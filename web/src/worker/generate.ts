@@ -46,13 +46,13 @@ async function waitForReader(engine: Engine, { signal, readAhead, pause }: Surro
 /** Stops within one step (one token, or a batch of the prompt) or a few milliseconds of the signal's abort. */
 export async function generate(
   engine: Engine,
-  { prompt, options }: GenerateRequest,
+  { prompt, options, change }: GenerateRequest,
   surroundings: Surroundings,
 ): Promise<GenerateSummary> {
   const { signal, tell, readAhead } = surroundings;
   const start = performance.now();
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
-  const begun = engine.start("_gpt2_generate", prompt, { ...options, seed }) as Begun;
+  const begun = engine.start("_gpt2_generate", prompt, { ...options, seed, change }) as Begun;
   let step = engine.output();
   const computed = step.total - step.done;
   let firstTokenAt: number | undefined;

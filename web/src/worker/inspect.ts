@@ -2,7 +2,8 @@
 import { Gpt2Error } from "../shared/errors.js";
 import type { InspectRequest } from "../shared/protocol.js";
 import { readCount } from "../shared/refuse.js";
-import type { Inspection, ModelConfig, PromptProgress, TokenLogprob } from "../shared/types.js";
+import type { Captured, Inspection, ModelConfig, PromptProgress, TokenLogprob } from "../shared/types.js";
+import { plainLayers, readChanges, type EngineChange } from "./changes.js";
 import type { Engine, Output } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
@@ -27,10 +28,18 @@ const mostTop = 100;
  */
 const longText = 64;
 
+/** Options of gpt2_generate. */
+interface Hooks {
+  change?: unknown;
+  capture?: unknown;
+  positions?: unknown;
+}
+
 /** Computes all of `ids` except the last, unless they are cached. */
 async function readAll(
   engine: Engine,
   ids: readonly number[],
+  hooks: Hooks,
   signal: AbortSignal,
   tell: (progress: PromptProgress) => void,
 ): Promise<void> {
@@ -47,17 +56,18 @@ async function readAll(
     }
   };
   const begin = () => {
-    engine.start("_gpt2_generate", ids, { maxNewTokens: 0, n: 1, strict: false });
+    engine.start("_gpt2_generate", ids, { maxNewTokens: 0, n: 1, strict: false, ...hooks });
     return engine.output();
   };
   let step = begin();
-  if (ahead - step.done >= longText) {
+  if (ahead - step.done >= longText && hooks.capture === undefined) {
     // Its token is not used.
     engine.start("_gpt2_generate", ids.slice(0, ahead), {
       maxNewTokens: 1,
       temperature: 0,
       n: 1,
       strict: false,
+      ...hooks,
     });
     await go(engine.output(), ({ isDone }) => isDone, "_gpt2_step");
     step = begin();
@@ -65,14 +75,44 @@ async function readAll(
   await go(step, ({ done }) => done >= ahead, "_gpt2_prefill_step");
 }
 
+/** What a text has at the places `capture`, in a pass without changes. */
+async function captureAll(
+  engine: Engine,
+  { nLayer, nHead }: ModelConfig,
+  ids: readonly number[],
+  capture: readonly string[],
+  signal: AbortSignal,
+): Promise<Record<string, Captured>> {
+  await readAll(engine, ids, { capture }, signal, () => {});
+  engine.inspect(0, nLayer * nHead * ids.length);
+  return engine.captured();
+}
+
+const idsOf = (engine: Engine, prompt: string | readonly number[]) =>
+  typeof prompt === "string" ? engine.tokenize(prompt, { isPrompt: true }) : prompt;
+
+/** The changes of a generation or a scoring of `prompt`, in the engine's form. */
+export async function changesOf(
+  engine: Engine,
+  config: ModelConfig,
+  prompt: string | readonly number[],
+  change: unknown,
+  signal: AbortSignal,
+): Promise<readonly EngineChange[]> {
+  return readChanges(change, (names) =>
+    captureAll(engine, config, idsOf(engine, prompt).slice(-config.nPositions), names, signal),
+  );
+}
+
 export async function inspect(
   engine: Engine,
-  { nLayer, nHead, nPositions }: ModelConfig,
+  config: ModelConfig,
   { prompt, ...wanted }: InspectRequest,
   signal: AbortSignal,
   tell: (progress: PromptProgress) => void,
 ): Promise<Inspection> {
-  const ids = typeof prompt === "string" ? engine.tokenize(prompt, { isPrompt: true }) : prompt;
+  const { nLayer, nHead, nPositions } = config;
+  const ids = idsOf(engine, prompt);
   if (ids.length === 0) throw new Gpt2Error("invalid-argument", "the text is empty");
   const position = readCount("position", wanted.position, 0, ids.length - 1) ?? ids.length - 1;
   const layer = readCount("layer", wanted.layer, 0, nLayer - 1) ?? nLayer - 1;
@@ -86,7 +126,10 @@ export async function inspect(
     );
   }
   const prefix = ids.slice(0, count);
-  await readAll(engine, prefix, signal, tell);
+  const change =
+    wanted.change === undefined ? undefined : await changesOf(engine, config, prefix, wanted.change, signal);
+  const { capture, positions } = wanted;
+  await readAll(engine, prefix, { change, capture, positions }, signal, tell);
   const { tokens, scores } = engine.inspect(top, nLayer * nHead * count);
   const weights = softmax(scores, count);
   const [first, heads] = head === undefined ? [0, nHead] : [head, 1];
@@ -103,5 +146,7 @@ export async function inspect(
     heads,
     layers,
     attention: layers[layer] ?? new Float32Array(),
+    captured: capture === undefined ? {} : engine.captured(),
+    plainAttention: change ? plainLayers(change, nLayer) : [],
   };
 }

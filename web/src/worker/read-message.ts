@@ -92,10 +92,15 @@ const headers = list(readIf<readonly [string, string]>("a pair of texts", isPair
 const isPort = (value: unknown) =>
   typeof value === "object" && value !== null && "postMessage" in value && "close" in value;
 
+/** Changes of the forward pass. The worker checks their members when it runs them. */
+const changes = optional(list(anyObject, 10_000));
+
 /** A prompt with options. */
 const prompted: ReadValue<Requests["inspect" | "score"]["args"]> = (value) => {
-  const { prompt: given, ...others } = anyObject(value);
+  const { prompt: given, change, positions, ...others } = anyObject(value);
   atField("prompt", prompt)(given);
+  atField("change", changes)(change);
+  atField("positions", optional(tokenIds))(positions);
   options(others);
   return value as Requests["inspect" | "score"]["args"];
 };
@@ -119,7 +124,7 @@ const readArgs: { readonly [K in RequestName]: ReadValue<Requests[K]["args"]> } 
     redirect: optional(choice(["follow", "error"])),
     fetchPort: optional(readIf("a port", isPort)),
   }),
-  generate: record<GenerateRequest>({ prompt, options, ahead: nonNegative }),
+  generate: record<GenerateRequest>({ prompt, options, change: changes, ahead: nonNegative }),
   prefill: record<PrefillRequest>({ prompt, allowSpecial: flag }),
   inspect: prompted,
   score: prompted,

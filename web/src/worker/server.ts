@@ -3,10 +3,12 @@ import { errorToWire, Gpt2Error, LoadError, WorkerError } from "../shared/errors
 import { failureOf } from "../shared/failures.js";
 import type {
   FromWorker,
+  GenerateRequest,
   LoadRequest,
   LoadResult,
   RequestName,
   Requests,
+  ScoreRequest,
   ThreadChoice,
   ToWorker,
 } from "../shared/protocol.js";
@@ -171,7 +173,8 @@ export class Server {
         return this.loadModel(message.args, signal, tell);
       case "generate": {
         const pause = (ready: Promise<void>) => turn.giveUntil(ready, signal);
-        return generate(this.needEngine(), message.args, { signal, tell, readAhead, pause });
+        const args = await this.withChanges(message.args, signal);
+        return generate(this.needEngine(), args, { signal, tell, readAhead, pause });
       }
       case "prefill":
         return prefill(this.needEngine(), message.args, {
@@ -188,12 +191,23 @@ export class Server {
         return inspect(engine, info.config, message.args, signal, tell);
       }
       case "score":
-        return score(this.needEngine(), message.args, signal, tell);
+        return score(this.needEngine(), await this.withChanges(message.args, signal), signal, tell);
       case "tokenize":
         return this.needEngine().tokenize(message.args.text, message.args);
       case "detokenize":
         return this.needEngine().detokenize(message.args);
     }
+  }
+
+  /** `args` with its changes in the engine's form. */
+  private async withChanges<T extends GenerateRequest | ScoreRequest>(
+    args: T,
+    signal: AbortSignal,
+  ): Promise<T> {
+    if (args.change === undefined) return args;
+    const { engine, info } = this.needModel();
+    const { changesOf } = await inspecting();
+    return { ...args, change: await changesOf(engine, info.config, args.prompt, args.change, signal) };
   }
 
   /** Whether a waiting request satisfies `counts`. */
