@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/api/api.h"
@@ -17,6 +19,8 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "engine/generate/changes.h"
+#include "engine/generate/context.h"
 #include "engine/text/aligned_text.h"
 #include "engine/text/encoding.h"
 #include "engine/text/text_encoder.h"
@@ -65,6 +69,21 @@ Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool sp
     GPT2_TRY(take(std::span(portion).first(count)));
   }
   return Done{};
+}
+
+Result<Context*> ContextOf(Gpt2Engine& engine, std::size_t tokens) {
+  std::vector<double> numbers = std::exchange(engine.hooks, {});
+  if (numbers.empty()) return &*engine.context;
+  if (!engine.changed) {
+    GPT2_ASSIGN(engine.changed,
+                Context::Create(*engine.weights, engine.context->compute(), *engine.kv_format));
+  }
+  std::shared_ptr<Changes>& changes = engine.changes;
+  if (!changes || !changes->captured().empty() || changes->numbers() != numbers) {
+    GPT2_ASSIGN(changes, Changes::Create(engine.context->config(), std::move(numbers), tokens));
+  }
+  engine.changed->SetHooks(changes);
+  return &*engine.changed;
 }
 
 void EndWork(Gpt2Engine& engine) {

@@ -50,7 +50,6 @@ struct Gpt2Engine {
   std::optional<gpt2::Context> context;
   std::optional<gpt2::Context> changed;    // of requests with changes or captures
   std::shared_ptr<gpt2::Changes> changes;  // of the last of these requests
-  std::vector<double> changes_from;        // the numbers that described them
   std::vector<double> hooks;               // the numbers for the next request, or none
   std::optional<gpt2::ThreadTuner> tuner;  // during a measurement
   std::optional<gpt2::Session> session;

@@ -41,9 +41,10 @@ gpt2_add_wasm_threads(worker_threads.cc -sSHARED_MEMORY)
 # The only object that every module begins with. With the threads in its place, the modules are 0.6 kB larger, gzipped.
 add_library(gpt2_module OBJECT ${PROJECT_SOURCE_DIR}/engine/api/module.cc)
 
-set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
-  ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
-  PROPERTIES COMPILE_OPTIONS -O2)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc
+  ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc PROPERTIES COMPILE_OPTIONS -O2)
+# With -O2, a text is not split into tokens faster, for 0.7 kB, gzipped.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc PROPERTIES COMPILE_OPTIONS -Os)
 # With -O3, quantizing is a tenth faster, for one more kilobyte, gzipped.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
   # These examine every logit of every token. With -Oz they do so one at a time, which took a hundredth of a decode step

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -61,8 +62,8 @@ bool Fits(const Config& config, const Change& change) {
   const auto is_below = [](std::size_t value, std::size_t end) {
     return value == Change::kAll || value < end;
   };
-  if (change.at.place > Place::kLogits || change.at.layer >= config.n_layer ||
-      !is_below(change.head, shape.heads) || !is_below(change.column, shape.width)) {
+  if (change.at.layer >= config.n_layer || !is_below(change.head, shape.heads) ||
+      !is_below(change.column, shape.width)) {
     return false;
   }
   if (change.kind == Change::Kind::kScale) return true;
@@ -72,47 +73,100 @@ bool Fits(const Config& config, const Change& change) {
   return count > 0 && (count == width || count == width * change.positions.size());
 }
 
+// Reads numbers one after another. Past their end, and after one that is not an index, it returns
+// zeros and is not ok.
+class HookNumbers {
+ public:
+  explicit HookNumbers(std::span<const double> numbers) : rest_(numbers) {}
+
+  bool is_ok() const { return is_ok_; }
+  bool is_at_end() const { return rest_.empty(); }
+
+  double Next() { return Take(1).empty() ? 0 : taken_.front(); }
+  // A whole number below `end`; -1 is Change::kAll.
+  std::size_t Index(std::size_t end = INT32_MAX) {
+    const double number = Next();
+    if (number == -1) return Change::kAll;
+    is_ok_ = is_ok_ && number >= 0 && number < static_cast<double>(end);
+    return is_ok_ ? static_cast<std::size_t>(number) : 0;
+  }
+  std::span<const double> List() { return Take(Index()); }
+  LayerPlace At() {
+    constexpr std::size_t kPlaces = static_cast<std::size_t>(Place::kLogits) + 1;
+    const auto place = static_cast<Place>(std::min(Index(kPlaces), kPlaces - 1));
+    return {place, Index()};
+  }
+  Change ReadChange() {
+    constexpr std::size_t kKinds = static_cast<std::size_t>(Change::Kind::kAdd) + 1;
+    return {.at = At(),
+            .head = Index(),
+            .column = Index(),
+            .kind = static_cast<Change::Kind>(std::min(Index(kKinds), kKinds - 1)),
+            .factor = static_cast<float>(Next()),
+            .positions = List(),
+            .values = List()};
+  }
+
+ private:
+  std::span<const double> Take(std::size_t count) {
+    is_ok_ = is_ok_ && count <= rest_.size();
+    taken_ = rest_.first(is_ok_ ? count : 0);
+    rest_ = rest_.subspan(taken_.size());
+    return taken_;
+  }
+
+  std::span<const double> rest_;
+  std::span<const double> taken_;
+  bool is_ok_ = true;
+};
+
 // The place of `position` in `positions`, or Change::kAll if it is not there. Without positions,
 // all are.
-std::size_t IndexIn(const std::vector<std::size_t>& positions, std::size_t position) {
+std::size_t IndexIn(std::span<const double> positions, std::size_t position) {
   if (positions.empty()) return position;
-  const auto found = std::find(positions.begin(), positions.end(), position);
+  const auto found = std::find(positions.begin(), positions.end(), static_cast<double>(position));
   return found == positions.end() ? Change::kAll
                                   : static_cast<std::size_t>(found - positions.begin());
 }
 
 }  // namespace
 
-Result<std::shared_ptr<Changes>> Changes::Create(const Config& config, std::vector<Change> changes,
-                                                 std::span<const LayerPlace> captures,
-                                                 std::vector<std::size_t> positions,
+Result<std::shared_ptr<Changes>> Changes::Create(const Config& config, std::vector<double> numbers,
                                                  std::size_t tokens) {
-  std::shared_ptr<Changes> made(new Changes(config));
-  bool fits = std::ranges::all_of(positions, [=](std::size_t each) { return each < tokens; });
+  std::shared_ptr<Changes> made(new Changes(config, std::move(numbers), tokens));
+  HookNumbers reader(made->numbers_);
   bool has_attention = false;
-  for (const Change& change : changes) {
+  bool fits = true;
+  for (std::size_t left = reader.Index(); left > 0 && reader.is_ok(); --left) {
+    const Change change = reader.ReadChange();
+    made->changes_.push_back(change);
     fits = fits && Fits(config, change);
     has_attention |= IsAttention(change.at.place);
   }
-  const std::size_t rows = positions.empty() ? tokens : positions.size();
-  double values = 0;  // cannot overflow
-  for (const LayerPlace& at : captures) {
-    fits = fits && Fits(config, {.at = at, .values = {0}});
-    const RowShape shape = ShapeOf(config, at.place);
-    made->captured_.push_back({at, static_cast<std::size_t>(values)});
-    const std::size_t width = IsAttention(at.place) ? tokens : shape.width;
-    values += static_cast<double>(rows) * static_cast<double>(shape.heads * width);
+  const std::size_t captures = reader.Index();
+  for (std::size_t left = captures; left > 0 && reader.is_ok(); --left) {
+    const LayerPlace at = reader.At();
+    made->captured_.push_back({at, 0});
+    fits = fits && at.layer < config.n_layer;
     has_attention |= IsAttention(at.place);
+  }
+  made->positions_ = reader.List();
+  if (!fits || !reader.is_ok() || !reader.is_at_end()) {
+    return Error{ErrorCode::kInvalidArgument, "the numbers of hooks do not fit the model"};
+  }
+  const std::size_t rows = made->positions_.empty() ? tokens : made->positions_.size();
+  double values = 0;  // cannot overflow
+  for (Captured& captured : made->captured_) {
+    captured.begin = static_cast<std::size_t>(values);
+    const RowShape shape = ShapeOf(config, captured.at.place);
+    const std::size_t width = IsAttention(captured.at.place) ? tokens : shape.width;
+    values += static_cast<double>(rows) * static_cast<double>(shape.heads * width);
     if (values * sizeof(float) > static_cast<double>(kMostBytes)) {
       return Error{ErrorCode::kCapacity, Concat("the capture takes more than ", kMostBytes,
                                                 " bytes: name fewer places or positions")};
     }
   }
-  if (!fits) return Error{ErrorCode::kInvalidArgument, "a change or a capture is not in the model"};
   made->values_.resize(static_cast<std::size_t>(values));
-  made->changes_ = std::move(changes);
-  made->positions_ = std::move(positions);
-  made->tokens_ = tokens;
   if (has_attention) made->scores_.resize(kMaxBatch * config.n_positions);
   return made;
 }
@@ -161,7 +215,7 @@ void Changes::Apply(const Change& change, const HookPoint& point, std::size_t po
     last = shape.heads;
   }
   const std::size_t selected = SelectedWidth(config_, change);
-  const float* value = change.values.data();
+  const double* value = change.values.data();
   if (change.values.size() > selected) value += index * selected;
   const std::size_t step = change.values.size() > 1 ? 1 : 0;
   for (std::size_t head = first; head < last; ++head) {
@@ -171,7 +225,8 @@ void Changes::Apply(const Change& change, const HookPoint& point, std::size_t po
       if (change.kind == Change::Kind::kScale) {
         x *= change.factor;
       } else {
-        x = change.kind == Change::Kind::kSet ? *value : x + change.factor * *value;
+        const auto given = static_cast<float>(*value);
+        x = change.kind == Change::Kind::kSet ? given : x + change.factor * given;
         value += step;
       }
     }

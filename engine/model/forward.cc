@@ -218,14 +218,15 @@ struct LayerHooks {
   std::span<const BatchToken> batch;
 
   bool Wants(Place place) const { return hooks != nullptr && hooks->Wants(place, layer); }
-  void Visit(Place place, MatView<float> x) const {
+  [[gnu::noinline]] void Visit(Place place, MatView<float> x) const {
     if (hooks != nullptr) VisitPlace(*hooks, {.place = place, .layer = layer}, batch, x);
   }
 };
 
 // x += Linear(in), whose result hooks visit at `place`.
-void LinearAddTo(const Compute& c, const LinearWeights& w, MatView<const float> in, Scratch& s,
-                 MatView<float> x, const LayerHooks& hooks, Place place) {
+[[gnu::noinline]] void LinearAddTo(const Compute& c, const LinearWeights& w,
+                                   MatView<const float> in, Scratch& s, MatView<float> x,
+                                   const LayerHooks& hooks, Place place) {
   if (!hooks.Wants(place)) return LinearAddTo(c, w, in, s, x);
   const MatView<float> delta = s.delta.Top(x.rows);
   Linear(c, w, in, s, delta);

@@ -26,13 +26,14 @@ void Softmax(const Compute& c, std::span<float> x) {
 
 }  // namespace
 
-void VisitPlace(Hooks& hooks, const HookPoint& point, std::span<const BatchToken> batch,
-                MatView<float> x) {
+// Not inlined, as those below: the copies would cost kilobytes of code.
+[[gnu::noinline]] void VisitPlace(Hooks& hooks, const HookPoint& point,
+                                  std::span<const BatchToken> batch, MatView<float> x) {
   if (hooks.Wants(point.place, point.layer)) hooks.Visit(point, batch, x);
 }
 
-void VisitQkv(Hooks& hooks, const Config& config, std::size_t layer,
-              std::span<const BatchToken> batch, MatView<float> qkv) {
+[[gnu::noinline]] void VisitQkv(Hooks& hooks, const Config& config, std::size_t layer,
+                                std::span<const BatchToken> batch, MatView<float> qkv) {
   const QkvColumns first = config.ColumnsOf(0);
   const std::size_t stride = config.n_head > 1 ? config.ColumnsOf(1).query : 0;
   const auto visit = [&](Place place, std::size_t column, std::size_t heads) {
@@ -44,9 +45,9 @@ void VisitQkv(Hooks& hooks, const Config& config, std::size_t layer,
   visit(Place::kV, first.value, config.n_kv_head());
 }
 
-void VisitAttention(Hooks& hooks, const Compute& c, const Config& config, std::size_t layer,
-                    std::span<const BatchToken> batch, MatView<const float> qkv,
-                    MatView<float> mixed) {
+[[gnu::noinline]] void VisitAttention(Hooks& hooks, const Compute& c, const Config& config,
+                                      std::size_t layer, std::span<const BatchToken> batch,
+                                      MatView<const float> qkv, MatView<float> mixed) {
   const std::size_t dim = config.head_dim();
   std::size_t positions = 0;
   for (const BatchToken& token : batch) positions = std::max(positions, token.position + 1);
@@ -76,8 +77,9 @@ void VisitAttention(Hooks& hooks, const Compute& c, const Config& config, std::s
              batch, mixed);
 }
 
-void EmbedVisited(const Weights& w, const Compute& c, std::span<const BatchToken> batch,
-                  MatView<float> positions, MatView<float> x, Hooks& hooks) {
+[[gnu::noinline]] void EmbedVisited(const Weights& w, const Compute& c,
+                                    std::span<const BatchToken> batch, MatView<float> positions,
+                                    MatView<float> x, Hooks& hooks) {
   const auto wpe = DenseView(w.wpe.data(), w.config.n_positions, x.cols);
   for (std::size_t t = 0; t < x.rows; ++t) {
     w.wte.ReadRow(static_cast<std::size_t>(batch[t].id), x.Row(t));

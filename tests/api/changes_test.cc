@@ -7,6 +7,7 @@
 
 #include "engine/api/api.h"
 #include "engine/model/hooks.h"
+#include "tests/support/hook_numbers.h"
 #include "tests/support/test_engine.h"
 
 namespace gpt2::testing {
@@ -52,14 +53,10 @@ class ApiChangesTest : public ::testing::Test, public TestEngine {
     return tokens;
   }
 
-  // The numbers of one change that sets or scales a value: see api.h.
   static Numbers ScaleMlpOut(double factor) {
-    return {1, kMlpOut, 0, -1, -1, 1, factor, 0, 0, 0, 0};
+    return HookNumbers(
+        {{.at = {Place::kMlpOut, 0}, .kind = Change::Kind::kScale, .factor = factor}});
   }
-  static constexpr double kScores = static_cast<double>(Place::kScores);
-  static constexpr double kPattern = static_cast<double>(Place::kPattern);
-  static constexpr double kMlpOut = static_cast<double>(Place::kMlpOut);
-  static constexpr double kLogits = static_cast<double>(Place::kLogits);
 
   Json config;
   const Ids ids = {5, 17, 40, 3, 99, 12, 7, 64, 31, 2, 150, 88};
@@ -94,7 +91,7 @@ TEST_F(ApiChangesTest, ARequestWithTheSameChangesFindsItsTokensInTheCache) {
 }
 
 TEST_F(ApiChangesTest, InspectCapturesPlacesOfAllTokens) {
-  Inspect({0, 2, kPattern, 0, kLogits, 0, 2, 1, 3});  // at positions 1 and 3
+  Inspect(HookNumbers({}, {{Place::kPattern, 0}, {Place::kLogits, 0}}, {1, 3}));
   const std::size_t heads = config["nHead"], vocab = config["vocabSize"];
   const float* const pattern = gpt2_captured(engine);
   EXPECT_NEAR(pattern[0] + pattern[1], 1, 1e-6);  // position 1 sees two tokens
@@ -104,29 +101,28 @@ TEST_F(ApiChangesTest, InspectCapturesPlacesOfAllTokens) {
 }
 
 TEST_F(ApiChangesTest, TheLastGuessHasTheChanges) {
-  Inspect({1, kLogits, 0, -1, 7, 0, 1, 0, 1, 1000, 0, 0});
+  Inspect(HookNumbers({{.at = {Place::kLogits, 0}, .column = 7, .values = {1000}}}));
   const Json tokens = OutputJson(engine)["tokens"];
   EXPECT_EQ(tokens.back()["id"], 7);
   EXPECT_NE(tokens.front()["id"], 7);
 }
 
 TEST_F(ApiChangesTest, AHiddenTokenGetsNoAttention) {
-  Inspect({1, kScores, 0, 0, 2, 0, 1, 1, 3, 1, -INFINITY, 1, kPattern, 0, 1, 3});
+  Inspect(HookNumbers({{.at = {Place::kScores, 0},
+                        .head = 0,
+                        .column = 2,
+                        .positions = {3},
+                        .values = {-INFINITY}}},
+                      {{Place::kPattern, 0}}, {3}));
   EXPECT_EQ(gpt2_captured(engine)[2], 0);
   EXPECT_NE(gpt2_captured(engine)[1], 0);
 }
 
-TEST_F(ApiChangesTest, DamagedNumbersAreRefused) {
-  for (const Numbers& numbers :
-       {Numbers{1}, Numbers{0, 0, 0, 5}, Numbers{1e300}, Numbers{NAN, 0, 0},
-        Numbers{0, 1, 99, 0, 0}, Numbers{0, 1, 0.5, 0, 0},
-        Numbers{1, kMlpOut, 0, -1, -1, 3, 1, 0, 0, 0, 0}}) {
-    SetHooks(numbers);
-    EXPECT_EQ(ErrorOf(Generate(ids)), "the numbers of hooks are damaged");
-  }
-  SetHooks({0, 1, kMlpOut, 99, 0});
-  EXPECT_EQ(ErrorOf(Generate(ids)), "a change or a capture is not in the model");
-  SetHooks({1, kLogits, 0, -1, -1, 1, 3e38, 0, 0, 0, 0});
+TEST_F(ApiChangesTest, ErrorsSayWhatIsWrong) {
+  SetHooks({1});
+  EXPECT_EQ(ErrorOf(Generate(ids)), "the numbers of hooks do not fit the model");
+  SetHooks(
+      HookNumbers({{.at = {Place::kLogits, 0}, .kind = Change::Kind::kScale, .factor = 3e38}}));
   Generate(ids);
   EXPECT_EQ(Finish()["error"]["message"],
             "the logits after position 11 (token id 88) are not finite after the changes");

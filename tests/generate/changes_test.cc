@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/generate/session.h"
+#include "tests/support/hook_numbers.h"
 #include "tests/support/reference_model.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/session_steps.h"
@@ -67,12 +68,11 @@ class ChangesEach : public ::testing::TestWithParam<std::string> {
  protected:
   std::string folder() const { return TinyModelFolder(GetParam()); }
 
-  std::shared_ptr<Changes> Make(std::vector<Change> changes,
+  std::shared_ptr<Changes> Make(const std::vector<ChangeSpec>& changes,
                                 const std::vector<LayerPlace>& captures = {},
-                                std::vector<std::size_t> positions = {}) const {
-    return Changes::Create(model.context->config(), std::move(changes), captures,
-                           std::move(positions), ids.size())
-        .value();
+                                const std::vector<double>& positions = {}) const {
+    const auto numbers = HookNumbers(changes, captures, positions);
+    return Changes::Create(model.context->config(), numbers, ids.size()).value();
   }
 
   // The logits of the text with `hooks`.
@@ -139,29 +139,30 @@ TEST_P(ChangesEach, ChangesEveryPlaceAsTheReferenceDoes) {
     const std::string name = NameOf(at);
     const bool is_attention = at.place == Place::kScores || at.place == Place::kPattern;
     const bool has_heads = name.find("attn.") != std::string::npos;
-    Change scale{.at = at, .kind = Change::Kind::kScale, .factor = 0.5f};
-    Change add{.at = at,
-               .kind = Change::Kind::kAdd,
-               .factor = 2.0f,
-               .positions = {3, 5},
-               .values = {0.25f}};
-    Change set{.at = at, .kind = Change::Kind::kSet, .positions = {4}, .values = {0.125f}};
+    ChangeSpec scale{.at = at, .kind = Change::Kind::kScale, .factor = 0.5f};
+    ChangeSpec add{.at = at,
+                   .kind = Change::Kind::kAdd,
+                   .factor = 2.0f,
+                   .positions = {3, 5},
+                   .values = {0.25f}};
+    ChangeSpec set{.at = at, .kind = Change::Kind::kSet, .positions = {4}, .values = {0.125f}};
     if (has_heads) set.head = 0;
     set.column = 1;
-    for (const Change& change : {scale, add, set}) {
+    for (const ChangeSpec& change : {scale, add, set}) {
       SCOPED_TRACE(name);
       const auto changed = LogitsWith(Make({change}));
       EXPECT_NE(changed, plain);
       const auto expected = ReferenceLogits(
           config, weights, ids, nullptr,
           [&](const std::string& place, std::size_t head, std::vector<ReferenceRow>& rows) {
-            if (place != name || (change.head != Change::kAll && change.head != head)) return;
+            if (place != name || (change.head >= 0 && change.head != static_cast<double>(head)))
+              return;
             for (std::size_t t = 0; t < rows.size(); ++t) {
               const auto& chosen = change.positions;
               if (!chosen.empty() && std::ranges::find(chosen, t) == chosen.end()) continue;
               const std::size_t end = is_attention ? t + 1 : rows[t].size();
               for (std::size_t i = 0; i < end; ++i) {
-                if (change.column != Change::kAll && change.column != i) continue;
+                if (change.column >= 0 && change.column != static_cast<double>(i)) continue;
                 double& x = rows[t][i];
                 if (change.kind == Change::Kind::kSet) x = 0.125;
                 if (change.kind == Change::Kind::kScale) x *= 0.5;
@@ -177,7 +178,7 @@ TEST_P(ChangesEach, ChangesEveryPlaceAsTheReferenceDoes) {
 
 TEST_P(ChangesEach, ChunksThreadsAndKernelsDoNotChangeABit) {
   const std::vector<LayerPlace> all = AllPlaces(model.context->config().n_layer);
-  std::vector<Change> changes;
+  std::vector<ChangeSpec> changes;
   for (const Place place : {Place::kZ, Place::kScores, Place::kMlpPre, Place::kAttnOut}) {
     changes.push_back(
         {.at = {place, 0}, .kind = Change::Kind::kScale, .factor = 3, .positions = {2, 7}});
@@ -227,7 +228,7 @@ TEST_P(ChangesEach, VectorsChangeEachColumnOrEachPosition) {
   const auto captured = Make({}, {{Place::kResidMid, 0}});
   LogitsWith(captured);
   // The residual stream of positions 3 and 6, which is set to what it is.
-  std::vector<float> rows;
+  std::vector<double> rows;
   for (const std::size_t position : {3, 6}) {
     const auto row = captured->captured_values().subspan(position * config.n_embd, config.n_embd);
     rows.insert(rows.end(), row.begin(), row.end());
@@ -284,25 +285,39 @@ TEST_P(ChangesEach, AGenerationThatWasSuspendedGoesOnWithItsOwnChanges) {
 
 TEST(Changes, RefusesWhatTheModelLacks) {
   const Config config = ModelFiles("tied").parsed();
-  const auto error_of = [&](const Change& change) {
-    const auto made = Changes::Create(config, {change}, {}, {}, 4);
+  const auto error_of = [](const Config& of, const std::vector<double>& numbers) {
+    const auto made = Changes::Create(of, numbers, 65);
     return made.ok() ? "" : made.error().message;
   };
-  constexpr const char* kRefusal = "a change or a capture is not in the model";
+  const double heads = static_cast<double>(config.n_head),
+               dim = static_cast<double>(config.head_dim());
   const LayerPlace z{Place::kZ, 0}, x{Place::kResidMid, 1}, scores{Place::kScores, 1};
-  EXPECT_EQ(error_of({.at = {Place::kZ, config.n_layer}, .values = {0}}), kRefusal);
-  EXPECT_EQ(error_of({.at = z, .head = config.n_head, .values = {0}}), kRefusal);
-  EXPECT_EQ(error_of({.at = x, .head = 1, .values = {0}}), kRefusal);
-  EXPECT_EQ(error_of({.at = z, .column = config.head_dim(), .values = {0}}), kRefusal);
-  EXPECT_EQ(error_of({.at = x, .values = {}}), kRefusal);
-  EXPECT_EQ(error_of({.at = x, .values = {0, 1}}), kRefusal);
-  EXPECT_EQ(error_of({.at = scores, .values = {0, 1}}), kRefusal);
-  const std::vector<LayerPlace> place = {x};
-  EXPECT_EQ(Changes::Create(config, {}, place, {4}, 4).error().message, kRefusal);
+  const ChangeSpec bad[] = {
+      {.at = {Place::kZ, config.n_layer}, .values = {0}},
+      {.at = z, .head = heads, .values = {0}},
+      {.at = x, .head = 1, .values = {0}},
+      {.at = z, .column = dim, .values = {0}},
+      {.at = x, .values = {}},
+      {.at = x, .values = {0, 1}},
+      {.at = scores, .values = {0, 1}},
+  };
+  constexpr const char* kRefusal = "the numbers of hooks do not fit the model";
+  for (const ChangeSpec& change : bad) EXPECT_EQ(error_of(config, HookNumbers({change})), kRefusal);
+  EXPECT_EQ(error_of(config, HookNumbers({}, {{Place::kZ, config.n_layer}})), kRefusal);
+  const auto good = HookNumbers({{.at = x, .positions = {1}, .values = {0}}}, {x}, {2});
+  EXPECT_EQ(error_of(config, good), "");
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    EXPECT_EQ(error_of(config, {good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i)}),
+              kRefusal);
+    std::vector<double> damaged = good;
+    for (const double number : {-2.0, 1e300, std::nan("")}) {
+      damaged[i] = number;
+      error_of(config, damaged);  // a position or a value may be anything
+    }
+  }
   Config wide = config;
   wide.n_inner = 1u << 20;
-  const std::vector<LayerPlace> large = {{Place::kMlpPre, 0}};
-  EXPECT_EQ(Changes::Create(wide, {}, large, {}, 65).error().message,
+  EXPECT_EQ(error_of(wide, HookNumbers({}, {{Place::kMlpPre, 0}})),
             "the capture takes more than 268435456 bytes: name fewer places or positions");
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/generate/changes.h"
 #include "engine/generate/session.h"
+#include "tests/support/hook_numbers.h"
 #include "tests/support/reference_model.h"
 #include "tests/support/session_steps.h"
 #include "tests/support/test_model.h"
@@ -177,9 +178,9 @@ TEST(EveryBuild, ComputesTheSameBits) {
   }
   // Scores that are changed take another path through the attention.
   TestModel q8(folder, WeightFormat::kQ8, KvFormat::kQ8);
-  const Change change{.at = {Place::kScores, 0}, .kind = Change::Kind::kScale, .factor = 2};
-  q8.context->SetHooks(
-      Changes::Create(q8.context->config(), {change}, {}, {}, golden.ids.size()).value());
+  const auto numbers =
+      HookNumbers({{.at = {Place::kScores, 0}, .kind = Change::Kind::kScale, .factor = 2}});
+  q8.context->SetHooks(Changes::Create(q8.context->config(), numbers, golden.ids.size()).value());
   EXPECT_EQ(HashOf(q8.Logits(golden.ids, 16)), 17499992292001052520u);
 }
 

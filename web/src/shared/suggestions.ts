@@ -42,7 +42,7 @@ const elsewhere = new Map(
 const plain = (name: string) => name.toLowerCase().replace(/[_-]/g, "");
 
 /** Letters to insert, remove, replace or swap with the next to turn `a` into `b` (optimal string alignment). */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; ++i) {

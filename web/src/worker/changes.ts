@@ -1,105 +1,228 @@
-// Changes of the forward pass, in the engine's form. The engine checks their names and ranges.
+// Changes and captures of the forward pass: checks them, and describes them in the numbers of gpt2_set_hooks.
 import { describeValue, refuse } from "../shared/refuse.js";
-import type { Captured, Change } from "../shared/types.js";
-import { anyObject, atField, list, wholeNumber, type ReadValue } from "../shared/wire.js";
+import type { Captured, ModelConfig } from "../shared/types.js";
+import {
+  anyNumber,
+  anyObject,
+  atField,
+  list,
+  optional,
+  wholeNumberBetween,
+  type ReadValue,
+} from "../shared/wire.js";
+import { isAttention, nameOf, placeNames, placesNamed, rowShape, type At } from "./places.js";
 
-/** The most changes of a request; and the numbers of one: 1,024 rows of GPT-2's widest layer, 6,400. */
+/** A list of numbers for gpt2_set_hooks, and what it captures. */
+export interface Hooks {
+  numbers: number[];
+  /** Names and shapes of what is captured. */
+  captures: { name: string; shape: number[] }[];
+  /** Layers whose scores or pattern may change. */
+  plainAttention: number[];
+}
+
+/** The most changes of a request, and the most positions and numbers of one. */
 const mostChanges = 10_000;
 const mostNumbers = 1024 * 6400;
 
-/** A change as gpt2_generate reads it: JSON has no infinity. */
-export type EngineChange = Readonly<Record<string, unknown>>;
+/** A checked change at one place. */
+interface ReadChange {
+  at: At;
+  head: number | undefined;
+  column: number | undefined;
+  positions: number[];
+  kind: "set" | "scale" | "add";
+  factor: number;
+  /** "mean": computed from an unchanged pass. */
+  values: ArrayLike<number> | "mean";
+}
 
-const plain = (value: unknown) => (value === -Infinity ? "-Infinity" : value);
+const kinds = ["set", "scale", "add"] as const;
+const members = ["at", "head", "neuron", "position", "query", "key", ...kinds, "weight", "from"];
+
+const indexBelow = (end: number): ReadValue<number | undefined> => optional(wholeNumberBetween(0, end - 1));
+const indices =
+  (end: number): ReadValue<number[]> =>
+  (value) =>
+    value === undefined
+      ? []
+      : list(wholeNumberBetween(0, end - 1), end)(Array.isArray(value) ? value : [value]);
 
 /** A number or a list of numbers, from any kind of array. */
-function numbers(value: unknown): unknown {
-  if (!Array.isArray(value) && !ArrayBuffer.isView(value)) return plain(value);
+const numbers: ReadValue<ArrayLike<number>> = (value) => {
+  if (typeof value === "number") return [value];
+  const isList = Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+  if (!isList) return refuse(` is ${describeValue(value)}, expected a number or a list of numbers`);
   const { length } = value as ArrayLike<unknown>;
-  if (!(length <= mostNumbers)) refuse(` has ${String(length)} numbers, expected at most ${mostNumbers}`);
-  return Array.from(value as ArrayLike<unknown>, plain);
-}
-
-const captured: ReadValue<Captured> = (value) => {
-  const { data, shape } = anyObject(value);
-  const sizes = atField("shape", list(wholeNumber, 3))(shape);
-  const count = sizes.reduce((product, length) => product * length, 1);
-  if (!(data instanceof Float32Array) || data.length !== count || sizes.length < 2)
-    return refuse(` is ${describeValue(value)}, expected an entry of \`captured\``);
-  return { data, shape: sizes };
+  if (length > mostNumbers) return refuse(` has ${length} numbers, expected at most ${mostNumbers}`);
+  return Array.isArray(value) ? list(anyNumber, mostNumbers)(value) : (value as unknown as ArrayLike<number>);
 };
 
-/** Rows of `values`, of all heads or of one, and the part of them that `neuron` selects. */
-function rowsOf({ data, shape }: Captured, { head, neuron }: Change, positions: readonly number[]): number[] {
+/** Rows of `values` at `positions`: those of all heads or of one, and of all columns or of one. */
+function rowsOf(
+  { data, shape }: Captured,
+  { head, column }: Pick<ReadChange, "head" | "column">,
+  positions: readonly number[],
+): number[] {
   const [rows = 0, ...rest] = shape;
-  const width = rest.reduce((product, length) => product * length, 1);
   const part = rest.at(-1) ?? 0;
+  const width = rest.reduce((product, length) => product * length, 1);
   return positions.flatMap((position) => {
-    if (position >= rows) refuse(` has ${rows} positions, but position is ${position}`);
-    const start = position * width + (head === undefined || rest.length < 2 ? 0 : head * part);
-    const row = data.subarray(start, start + (head === undefined || rest.length < 2 ? width : part));
-    return neuron === undefined ? [...row] : [row[neuron] ?? 0];
+    if (position >= rows) return refuse(` has ${rows} positions, but position is ${position}`);
+    const start = position * width + (head ?? 0) * part;
+    if (column !== undefined) return data[start + column] ?? 0;
+    return [...data.subarray(start, start + (head === undefined ? width : part))];
   });
 }
 
-/** The mean over the positions. */
-function meanOf(values: Captured, change: Change): number[] {
-  const [rows = 0] = values.shape;
-  const all = rowsOf(values, change, [...Array(rows).keys()]);
-  const width = all.length / rows;
-  return Array.from({ length: width }, (_, column) => {
-    let sum = 0;
-    for (let row = 0; row < rows; row += 1) sum += all[row * width + column] ?? 0;
-    return sum / rows;
+const captured =
+  (at: At, config: ModelConfig): ReadValue<Captured> =>
+  (value) => {
+    const { data, shape } = anyObject(value);
+    const { heads, width } = rowShape(at, config);
+    const [rows = 0, ...rest] = Array.isArray(shape) ? (shape as number[]) : [];
+    const wanted = heads === undefined ? [width] : [heads, width];
+    const isSame = rest.length === wanted.length && rest.every((length, i) => length === wanted[i]);
+    const size = (heads ?? 1) * width * rows;
+    if (!isSame || !(data instanceof Float32Array) || data.length !== size || isAttention(at))
+      return refuse(` is ${describeValue(value)}, expected what was captured at such a place`);
+    return { data, shape: [rows, ...rest] };
+  };
+
+/** One change, at each of its places. */
+function readChange(value: unknown, config: ModelConfig): ReadChange[] {
+  const given = anyObject(value);
+  const unknown = Object.keys(given).find((name) => !members.includes(name));
+  if (unknown !== undefined)
+    refuse(`.${unknown} is no member of a change, expected one of ${members.join(", ")}`);
+  const sources = [...kinds, "from"].filter((name) => given[name] !== undefined);
+  if (sources.length !== 1)
+    refuse(` has ${sources.join(" and ") || "none"} of set, scale, add and from, expected one`);
+  return atField("at", (name) => placesNamed(name, config.nLayer))(given.at).map((at) => {
+    const { heads, width } = rowShape(at, config);
+    const isRow = !isAttention(at);
+    const lacks = (name: string) =>
+      given[name] !== undefined && refuse(`.${name} does not apply to ${nameOf(at)}`);
+    for (const name of isRow ? ["query", "key"] : ["position", "neuron"]) lacks(name);
+    if (heads === undefined) lacks("head");
+    const head = atField("head", indexBelow(heads ?? 1))(given.head);
+    const column = isRow
+      ? atField("neuron", indexBelow(width))(given.neuron)
+      : atField("key", indexBelow(width))(given.key);
+    if (isRow && heads !== undefined && head === undefined && column !== undefined)
+      refuse(".neuron needs a head at this place");
+    let positions = atField(
+      isRow ? "position" : "query",
+      indices(config.nPositions),
+    )(given.position ?? given.query);
+    const change = { at, head, column, factor: 1 };
+    if (given.scale !== undefined)
+      return {
+        ...change,
+        positions,
+        kind: "scale",
+        factor: atField("scale", anyNumber)(given.scale),
+        values: [],
+      };
+    if (given.set === "mean" && isRow) return { ...change, positions, kind: "set", values: "mean" };
+    let values: ArrayLike<number>;
+    if (given.from !== undefined) {
+      const other = atField("from", captured(at, config))(given.from);
+      if (positions.length === 0) positions = [...Array(other.shape[0]).keys()];
+      values = atField("from", () => rowsOf(other, change, positions))(other);
+    } else values = atField(given.add === undefined ? "set" : "add", numbers)(given.set ?? given.add);
+    const columns = column === undefined && isRow ? width * (head === undefined ? (heads ?? 1) : 1) : 1;
+    const fits = [1, columns, columns * positions.length].includes(values.length) && values.length > 0;
+    if (!fits)
+      refuse(
+        ` has ${values.length} values, expected 1 or ${columns}${positions.length > 1 ? " for each position" : ""}`,
+      );
+    const isHidden = at.place === "attn.scores" && values[0] === -Infinity;
+    if (!isHidden && !Array.prototype.every.call(values, Number.isFinite))
+      refuse(" has a value that is not finite");
+    const factor = given.weight === undefined ? 1 : atField("weight", anyNumber)(given.weight);
+    return { ...change, factor, positions, kind: given.add === undefined ? "set" : "add", values };
   });
 }
 
-const isAttention = (at: string) => /\b(?:hook_)?(?:attn_)?(?:scores|pattern)$/.test(at);
+const numbersOfPlace = ({ place, layer }: At) => [placeNames.indexOf(place), layer];
 
-function readChange(value: unknown): EngineChange {
-  const { from, set, add, ...others } = anyObject(value) as Change & EngineChange;
-  const fields: Record<string, unknown> = { ...others };
-  if (set !== undefined) fields.set = atField("set", numbers)(set);
-  if (add !== undefined) fields.add = atField("add", numbers)(add);
-  if (from === undefined) return fields;
-  if (set !== undefined) refuse(" has `set` and `from`, expected one of them");
-  if (isAttention(String(others.at))) refuse(".from cannot replace scores or patterns: use `set`");
-  const position = others.position ?? [...Array(captured(from).shape[0]).keys()];
-  const positions = Array.isArray(position) ? (position as number[]) : [position as number];
-  fields.set = atField("from", (each) => rowsOf(captured(each), others, positions))(from);
-  return { ...fields, position: positions };
+function numbersOf(
+  changes: readonly ReadChange[],
+  captures: readonly At[],
+  positions: readonly number[],
+): number[] {
+  const all = [changes.length];
+  const add = (items: ArrayLike<number>) => {
+    for (let i = 0; i < items.length; i += 1) all.push(items[i] ?? 0);
+  };
+  for (const { at, head, column, kind, factor, positions: where, values } of changes) {
+    const given = values === "mean" ? [] : values;
+    add([...numbersOfPlace(at), head ?? -1, column ?? -1, kinds.indexOf(kind), factor]);
+    add([where.length]);
+    add(where);
+    add([given.length]);
+    add(given);
+  }
+  add([captures.length, ...captures.flatMap(numbersOfPlace), positions.length, ...positions]);
+  return all;
+}
+
+/** Captures the places `names`, at `positions` or everywhere, of a text of `tokens` tokens. */
+function captureHooks(
+  names: unknown,
+  positions: unknown,
+  changes: readonly ReadChange[],
+  config: ModelConfig,
+  tokens: number,
+): Hooks {
+  const places = atField(
+    "capture",
+    list((each) => placesNamed(each, config.nLayer), mostChanges),
+  )(names ?? []);
+  const captures = places.flatMap((each) => placesNamed(each, config.nLayer));
+  const rows = atField("positions", indices(tokens))(positions);
+  if (positions !== undefined && names === undefined) refuse("positions needs capture");
+  const count = rows.length || tokens;
+  return {
+    numbers: numbersOf(changes, captures, rows),
+    captures: captures.map((at) => {
+      const { heads, width } = rowShape(at, config);
+      if (isAttention(at)) return { name: nameOf(at), shape: [heads ?? 1, count, tokens] };
+      return { name: nameOf(at), shape: heads === undefined ? [count, width] : [count, heads, width] };
+    }),
+    plainAttention: [...new Set(changes.filter(({ at }) => isAttention(at)).map(({ at }) => at.layer))],
+  };
 }
 
 /**
- * The changes `value` of a request. `capture` returns the values at places in a pass without changes, for those that set the
- * mean.
+ * The hooks of a request. `captureUnchanged` captures in a pass without changes, for those that set a mean. Returns undefined if
+ * there is nothing to change and to capture.
  */
-export async function readChanges(
-  value: unknown,
-  capture: (names: string[]) => Promise<Record<string, Captured>>,
-): Promise<EngineChange[]> {
-  const given = atField(
+export async function readHooks(
+  { change, capture, positions }: { change?: unknown; capture?: unknown; positions?: unknown },
+  config: ModelConfig,
+  tokens: number,
+  captureUnchanged: (hooks: Hooks) => Promise<Record<string, Captured>>,
+): Promise<Hooks | undefined> {
+  if (change === undefined && capture === undefined && positions === undefined) return undefined;
+  const changes = atField(
     "change",
     list(anyObject, mostChanges),
-  )(value).map((each, index) => atField(`change[${index}]`, readChange)(each));
-  const means = given.filter(({ set }) => set === "mean");
-  if (means.length === 0) return given;
-  const unchanged = await capture([...new Set(means.map(({ at }) => String(at)))]);
-  return given.flatMap((change) => {
-    if (change.set !== "mean") return [change];
-    if (isAttention(String(change.at))) refuse('change.set is "mean", which scores and patterns lack');
-    const pattern = String(change.at).replaceAll("hook_", "");
-    const every = new RegExp(`^${pattern.replaceAll(".", "\\.").replace("*", "\\d+")}$`);
-    return Object.entries(unchanged)
-      .filter(([name]) => every.test(name))
-      .map(([at, values]) => ({ ...change, at, set: meanOf(values, change as unknown as Change) }));
-  });
-}
-
-/** The layers, of `layers`, whose attention the changes compute in plain float32. */
-export function plainLayers(changes: readonly EngineChange[], layers: number): number[] {
-  const names = changes.map(({ at }) => String(at)).filter(isAttention);
-  return [...Array(layers).keys()].filter((layer) =>
-    names.some((name) => [String(layer), "*"].includes(name.split(".")[1] ?? "")),
+  )(change ?? []).flatMap((each, index) =>
+    atField(`change[${index}]`, (value) => readChange(value, config))(each),
   );
+  const means = changes.filter(({ values }) => values === "mean").map(({ at }) => nameOf(at));
+  if (means.length > 0) {
+    const unchanged = await captureUnchanged(
+      captureHooks([...new Set(means)], undefined, [], config, tokens),
+    );
+    for (const each of changes) {
+      const values = unchanged[nameOf(each.at)];
+      if (each.values !== "mean" || !values) continue;
+      const rows = [...Array(tokens).keys()].map((position) => rowsOf(values, each, [position]));
+      each.values = (rows[0] ?? []).map((_, i) => rows.reduce((sum, row) => sum + (row[i] ?? 0), 0) / tokens);
+    }
+  }
+  return captureHooks(capture, positions, changes, config, tokens);
 }

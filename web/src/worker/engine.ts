@@ -1,7 +1,7 @@
 // The engine in WebAssembly: wraps engine/api/api.h in JavaScript types. No other file uses pointers.
 import type { LanguageTokenizer, TextEnds } from "../model/convert/languages.js";
 import { Gpt2Error, WorkerError } from "../shared/errors.js";
-import type { Captured, Token, TokenLogprob } from "../shared/types.js";
+import type { Token, TokenLogprob } from "../shared/types.js";
 import {
   WasmInstance,
   type Allocator,
@@ -46,8 +46,8 @@ interface EngineModule extends Allocator {
   _gpt2_prefill_step(engine: number): number;
   _gpt2_inspect(engine: number, top: number): number;
   _gpt2_attention(engine: number): number;
+  _gpt2_set_hooks(engine: number, numbers: number, count: number): number;
   _gpt2_captured(engine: number): number;
-  _gpt2_captured_values(engine: number): number;
   _gpt2_score: StartFunction;
   _gpt2_score_step(engine: number): number;
   _gpt2_output(engine: number): number;
@@ -208,21 +208,17 @@ export class Engine {
     return { tokens: this.output().tokens, scores };
   }
 
-  /** What the last inspection captured. */
-  captured(): Record<string, Captured> {
-    const places = this.wasm.ask((module) => module._gpt2_captured(this.engine)) as {
-      name: string;
-      shape: number[];
-    }[];
-    let at = this.wasm.pointer((module) => module._gpt2_captured_values(this.engine));
-    return Object.fromEntries(
-      places.map(({ name, shape }) => {
-        const size = shape.reduce((product, length) => product * length, 1);
-        const data = new Float32Array(this.wasm.words(at, size).slice().buffer);
-        at += data.byteLength;
-        return [name, { data, shape }];
-      }),
+  /** Sets what the next start changes and captures. */
+  setHooks(numbers: readonly number[]): void {
+    this.wasm.with([new Uint8Array(Float64Array.from(numbers).buffer)], (pointer = 0) =>
+      this.wasm.ask((module) => module._gpt2_set_hooks(this.engine, pointer, numbers.length)),
     );
+  }
+
+  /** The first `size` values that the last inspection captured. */
+  captured(size: number): Float32Array {
+    const at = this.wasm.pointer((module) => module._gpt2_captured(this.engine));
+    return new Float32Array(this.wasm.words(at, size).slice().buffer);
   }
 
   /** Resumes a suspended generation. */

@@ -27,6 +27,8 @@ export interface Surroundings {
   readAhead: ReadAhead;
   /** Lets others use the engine until `ready` resolves and it is this request's turn again. */
   pause: (ready: Promise<void>) => Promise<void>;
+  /** Changes in the forward pass: see gpt2_set_hooks. */
+  hooks?: readonly number[] | undefined;
 }
 
 /** Lets others use the engine until the reader has caught up. Returns how long that took, in milliseconds. */
@@ -46,13 +48,14 @@ async function waitForReader(engine: Engine, { signal, readAhead, pause }: Surro
 /** Stops within one step (one token, or a batch of the prompt) or a few milliseconds of the signal's abort. */
 export async function generate(
   engine: Engine,
-  { prompt, options, change }: GenerateRequest,
+  { prompt, options }: GenerateRequest,
   surroundings: Surroundings,
 ): Promise<GenerateSummary> {
   const { signal, tell, readAhead } = surroundings;
   const start = performance.now();
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
-  const begun = engine.start("_gpt2_generate", prompt, { ...options, seed, change }) as Begun;
+  if (surroundings.hooks) engine.setHooks(surroundings.hooks);
+  const begun = engine.start("_gpt2_generate", prompt, { ...options, seed }) as Begun;
   let step = engine.output();
   const computed = step.total - step.done;
   let firstTokenAt: number | undefined;

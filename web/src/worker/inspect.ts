@@ -3,7 +3,7 @@ import { Gpt2Error } from "../shared/errors.js";
 import type { InspectRequest } from "../shared/protocol.js";
 import { readCount } from "../shared/refuse.js";
 import type { Captured, Inspection, ModelConfig, PromptProgress, TokenLogprob } from "../shared/types.js";
-import { plainLayers, readChanges, type EngineChange } from "./changes.js";
+import { readHooks, type Hooks } from "./changes.js";
 import type { Engine, Output } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
@@ -28,18 +28,11 @@ const mostTop = 100;
  */
 const longText = 64;
 
-/** Options of gpt2_generate. */
-interface Hooks {
-  change?: unknown;
-  capture?: unknown;
-  positions?: unknown;
-}
-
 /** Computes all of `ids` except the last, unless they are cached. */
 async function readAll(
   engine: Engine,
   ids: readonly number[],
-  hooks: Hooks,
+  hooks: Hooks | undefined,
   signal: AbortSignal,
   tell: (progress: PromptProgress) => void,
 ): Promise<void> {
@@ -56,18 +49,19 @@ async function readAll(
     }
   };
   const begin = () => {
-    engine.start("_gpt2_generate", ids, { maxNewTokens: 0, n: 1, strict: false, ...hooks });
+    if (hooks) engine.setHooks(hooks.numbers);
+    engine.start("_gpt2_generate", ids, { maxNewTokens: 0, n: 1, strict: false });
     return engine.output();
   };
   let step = begin();
-  if (ahead - step.done >= longText && hooks.capture === undefined) {
+  if (ahead - step.done >= longText && !hooks?.captures.length) {
     // Its token is not used.
+    if (hooks) engine.setHooks(hooks.numbers);
     engine.start("_gpt2_generate", ids.slice(0, ahead), {
       maxNewTokens: 1,
       temperature: 0,
       n: 1,
       strict: false,
-      ...hooks,
     });
     await go(engine.output(), ({ isDone }) => isDone, "_gpt2_step");
     step = begin();
@@ -75,33 +69,38 @@ async function readAll(
   await go(step, ({ done }) => done >= ahead, "_gpt2_prefill_step");
 }
 
-/** What a text has at the places `capture`, in a pass without changes. */
-async function captureAll(
-  engine: Engine,
-  { nLayer, nHead }: ModelConfig,
-  ids: readonly number[],
-  capture: readonly string[],
-  signal: AbortSignal,
-): Promise<Record<string, Captured>> {
-  await readAll(engine, ids, { capture }, signal, () => {});
-  engine.inspect(0, nLayer * nHead * ids.length);
-  return engine.captured();
+/** What the last inspection has captured for `hooks`. */
+function capturedOf(engine: Engine, { captures }: Hooks): Record<string, Captured> {
+  const sizes = captures.map(({ shape }) => shape.reduce((product, length) => product * length, 1));
+  const values = engine.captured(sizes.reduce((sum, size) => sum + size, 0));
+  let end = 0;
+  return Object.fromEntries(
+    captures.map(({ name, shape }, place) => {
+      const start = end;
+      end += sizes[place] ?? 0;
+      return [name, { data: values.slice(start, end), shape }];
+    }),
+  );
 }
 
 const idsOf = (engine: Engine, prompt: string | readonly number[]) =>
   typeof prompt === "string" ? engine.tokenize(prompt, { isPrompt: true }) : prompt;
 
-/** The changes of a generation or a scoring of `prompt`, in the engine's form. */
-export async function changesOf(
+/** The hooks of a request for `prompt`, of which the model's context holds the end. */
+export async function hooksOf(
   engine: Engine,
   config: ModelConfig,
   prompt: string | readonly number[],
-  change: unknown,
+  request: Parameters<typeof readHooks>[0],
   signal: AbortSignal,
-): Promise<readonly EngineChange[]> {
-  return readChanges(change, (names) =>
-    captureAll(engine, config, idsOf(engine, prompt).slice(-config.nPositions), names, signal),
-  );
+): Promise<Hooks | undefined> {
+  const ids = idsOf(engine, prompt).slice(-config.nPositions);
+  return readHooks(request, config, ids.length, async (hooks) => {
+    if (ids.length === 0) throw new Gpt2Error("invalid-argument", "the prompt is empty: it has no mean");
+    await readAll(engine, ids, hooks, signal, () => {});
+    engine.inspect(0, config.nLayer * config.nHead * ids.length);
+    return capturedOf(engine, hooks);
+  });
 }
 
 export async function inspect(
@@ -126,10 +125,8 @@ export async function inspect(
     );
   }
   const prefix = ids.slice(0, count);
-  const change =
-    wanted.change === undefined ? undefined : await changesOf(engine, config, prefix, wanted.change, signal);
-  const { capture, positions } = wanted;
-  await readAll(engine, prefix, { change, capture, positions }, signal, tell);
+  const hooks = await hooksOf(engine, config, prefix, wanted, signal);
+  await readAll(engine, prefix, hooks, signal, tell);
   const { tokens, scores } = engine.inspect(top, nLayer * nHead * count);
   const weights = softmax(scores, count);
   const [first, heads] = head === undefined ? [0, nHead] : [head, 1];
@@ -146,7 +143,7 @@ export async function inspect(
     heads,
     layers,
     attention: layers[layer] ?? new Float32Array(),
-    captured: capture === undefined ? {} : engine.captured(),
-    plainAttention: change ? plainLayers(change, nLayer) : [],
+    captured: hooks ? capturedOf(engine, hooks) : {},
+    plainAttention: hooks?.plainAttention ?? [],
   };
 }

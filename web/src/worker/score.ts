@@ -6,13 +6,16 @@ import { yieldToMessages } from "./yield-to-messages.js";
 
 export async function score(
   engine: Engine,
-  { prompt, ...options }: ScoreRequest,
+  { prompt, change: _, ...options }: ScoreRequest,
+  /** Changes in the forward pass: see gpt2_set_hooks. */
+  hooks: readonly number[] | undefined,
   signal: AbortSignal,
   tell: (progress: ScoreProgress) => void,
 ): Promise<Score> {
   const tokens: Score["tokens"] = [];
   let logprob = 0;
   let predicted = 0;
+  if (hooks) engine.setHooks(hooks);
   engine.start("_gpt2_score", prompt, options);
   let step = engine.output();
   for (;;) {

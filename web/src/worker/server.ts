@@ -173,8 +173,8 @@ export class Server {
         return this.loadModel(message.args, signal, tell);
       case "generate": {
         const pause = (ready: Promise<void>) => turn.giveUntil(ready, signal);
-        const args = await this.withChanges(message.args, signal);
-        return generate(this.needEngine(), args, { signal, tell, readAhead, pause });
+        const hooks = await this.hooksOf(message.args, signal);
+        return generate(this.needEngine(), message.args, { signal, tell, readAhead, pause, hooks });
       }
       case "prefill":
         return prefill(this.needEngine(), message.args, {
@@ -191,7 +191,7 @@ export class Server {
         return inspect(engine, info.config, message.args, signal, tell);
       }
       case "score":
-        return score(this.needEngine(), await this.withChanges(message.args, signal), signal, tell);
+        return score(this.needEngine(), message.args, await this.hooksOf(message.args, signal), signal, tell);
       case "tokenize":
         return this.needEngine().tokenize(message.args.text, message.args);
       case "detokenize":
@@ -199,15 +199,15 @@ export class Server {
     }
   }
 
-  /** `args` with its changes in the engine's form. */
-  private async withChanges<T extends GenerateRequest | ScoreRequest>(
-    args: T,
+  /** The numbers that describe the changes of a request to the engine. */
+  private async hooksOf(
+    { prompt, change }: GenerateRequest | ScoreRequest,
     signal: AbortSignal,
-  ): Promise<T> {
-    if (args.change === undefined) return args;
+  ): Promise<readonly number[] | undefined> {
+    if (change === undefined) return undefined;
     const { engine, info } = this.needModel();
-    const { changesOf } = await inspecting();
-    return { ...args, change: await changesOf(engine, info.config, args.prompt, args.change, signal) };
+    const { hooksOf } = await inspecting();
+    return (await hooksOf(engine, info.config, prompt, { change }, signal))?.numbers;
   }
 
   /** Whether a waiting request satisfies `counts`. */
