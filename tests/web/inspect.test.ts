@@ -4,7 +4,7 @@ import type { ModelConfig } from "../../web/src/shared/types.js";
 import { inspect } from "../../web/src/worker/inspect.js";
 import { asEngine, FakeEngine } from "./support/fake-engine.js";
 
-const config = { nLayer: 2, nHead: 3, nPositions: 8 } as ModelConfig;
+const config = { nEmbd: 6, nLayer: 2, nHead: 3, nPositions: 8 } as ModelConfig;
 const signal = new AbortController().signal;
 const ignore = () => {};
 /** The attention of the heads to five tokens, before each row is divided by its sum. */
@@ -44,6 +44,8 @@ it("inspect prefills up to the position, and sorts the values by layers and head
     heads: 3,
     layers: [expect.any(Float32Array), expect.any(Float32Array)],
     attention: whole.layers[1],
+    captured: {},
+    plainAttention: [],
   });
   expect(whole.layers.map(({ length }) => length)).toEqual([15, 15]);
   for (const each of whole.layers)
@@ -103,6 +105,24 @@ it("inspect refuses a position after the context, and accepts one within it in a
   const { engine, look } = make();
   await inspect(look, config, { prompt, position: 4 }, signal, ignore);
   expect(engine.requests).toMatchObject([{ prompt: [0, 1, 2, 3, 4] }]);
+});
+
+it("inspect describes its captures before it starts, and returns them by their names", async () => {
+  const { engine, look } = make();
+  const set: number[][] = [];
+  const hooked = Object.assign(look, {
+    setHooks: (numbers: number[]) => void set.push(numbers),
+    captured: (size: number) => Float32Array.from({ length: size }, (_, i) => i),
+  });
+  const prompt = Array.from({ length: 80 }, (_, id) => id);
+  const request = { prompt, capture: ["embed", "blocks.1.attn.z"], positions: [3] };
+  const { captured } = await inspect(hooked, { ...config, nPositions: 100 }, request, signal, ignore);
+  expect(captured).toEqual({
+    embed: { data: new Float32Array([0, 1, 2, 3, 4, 5]), shape: [1, 6] },
+    "blocks.1.attn.z": { data: new Float32Array([6, 7, 8, 9, 10, 11]), shape: [1, 3, 2] },
+  });
+  expect(set).toHaveLength(1);
+  expect(engine.requests).toHaveLength(1); // all tokens run once
 });
 
 it("inspect stops between two steps", async () => {
