@@ -7,7 +7,6 @@ import { Scored } from "../../../web/page/document/scored.js";
 it.each([
   [[1], "self", 0],
   [[0.6, 0.4], "first", 0],
-  [[0.7, 0.1, 0.2], "first", 0],
   [[0.1, 0.7, 0.2], "before", 1],
   [[0.1, 0.2, 0.7], "self", 2],
   [[0.1, 0.5, 0.1, 0.3], "elsewhere", 1],
@@ -39,7 +38,6 @@ it("the attention of a head tints the tokens that it can see; a token of several
 
 const guesses = (...ids: number[]) => ids.map((id) => [{ id }, { id: 99 }]);
 it.each([
-  [[1, 2, 3, 3], 2],
   [[3, 2, 3], 2],
   [[3, 3, 3], 0],
   [[1, 2], 1],

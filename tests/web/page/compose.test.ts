@@ -83,29 +83,6 @@ function make(nPositions: number, answer: readonly string[] = [" so"]) {
   return { model, asked };
 }
 
-/** The sentences of a text, which ends anywhere, letter by letter. */
-function sentencesOf(text: string): string[] {
-  const sentences: string[] = [];
-  let begin = 0;
-  for (let end = 1; end < text.length; ++end) {
-    const sentence = text.slice(begin, end);
-    const isOver = /[.!?…]["'”’»)\]]*\s+$/.test(sentence) || /\n\s*$/.test(sentence);
-    if (!isOver || /\s/.test(text.charAt(end))) continue;
-    sentences.push(sentence);
-    begin = end;
-  }
-  return [...sentences, text.slice(begin)];
-}
-
-/** The lines that the model is given. */
-function linesOf(text: string, { remember, note }: ContextFields): string {
-  const sentences = sentencesOf(text);
-  const before = note.trim() === "" ? "" : sentences.slice(0, -3).join("").trimEnd();
-  const after = note.trim() === "" ? text : sentences.slice(-3).join("");
-  const all = [remember.trim(), before, note.trim()].filter((line) => line !== "");
-  return [...all, after].join("\n");
-}
-
 const words = fc.stringMatching(
   /^([A-Z][a-z]{0,6}( [a-z]{1,7}){0,6}[.!?]["”]?( |\n|\n\n)){0,30}[A-Z]?[a-z ]{0,9}$/,
 );
@@ -116,6 +93,7 @@ describe("the prompt", () => {
     ["One. Two. Three. Four", "Max talks.\nOne.\nIt is dark.\nTwo. Three. Four"],
     ["One. “Two!” Three. Four.\n", "Max talks.\nOne.\nIt is dark.\n“Two!” Three. Four.\n"],
     ["One\nTwo\n\nThree\nFour", "Max talks.\nOne\nIt is dark.\nTwo\n\nThree\nFour"],
+    ["One? Two! Three… Four", "Max talks.\nOne?\nIt is dark.\nTwo! Three… Four"],
     ["One. Two", "Max talks.\nIt is dark.\nOne. Two"],
     ["", "Max talks.\nIt is dark.\n"],
   ])("begins with Always remember, and has the note before the last three sentences: %j", (text, prompt) => {
@@ -135,7 +113,7 @@ describe("the prompt", () => {
           const { model } = make(most);
           const found = await compose(model, text, fields, never);
           const capacity = most - Math.floor(most / 8);
-          const own = cut(linesOf("", fields)).length;
+          const own = cut(withFields("", fields)).length;
           const room = capacity - own;
           const step = room - Math.floor((room * 3) / 4);
           const all = cut(text);
@@ -144,12 +122,12 @@ describe("the prompt", () => {
           let end = text;
           const doesFit = () =>
             all.length - left <= room - (left > 0 ? Math.floor(step / 8) : 0) &&
-            cut(linesOf(end, fields)).length <= capacity;
+            cut(withFields(end, fields)).length <= capacity;
           while (!doesFit()) {
             left += step;
             end = all.slice(left).join("").trimStart();
           }
-          const prompt = linesOf(end, fields);
+          const prompt = withFields(end, fields);
           expect(found).toMatchObject({ leftOut: left, prompt, tokens: cut(prompt).length });
           expect(text.slice(found.from)).toBe(end);
           expect(found.noteAt).toBe(found.from + placeOfNote(end));

@@ -26,7 +26,6 @@ it.each([
 });
 
 it.each([
-  ["", 0],
   ["Don't stop: it is well-known.", 5],
   ["Ça va, 3.5 %?", 4],
   ["— …", 0],

@@ -45,12 +45,6 @@ it("a link's fragment is refused if its fields are too long or invalid", async (
   }
 });
 
-it("overlapping parts in a link's fragment are ignored", async () => {
-  const written = [[0, 9], [3, 5], [9, 9], [9, 12], [1, 20], "x", [14, 15]];
-  const found = await fromFragment(pack({ prompt: "a".repeat(20), written, options: {} }));
-  expect(found.written.join(" ")).toBe("0,9 9,12 14,15");
-});
-
 const unknown = { constructor: 1, toString: 2, strict: true };
 const wrong = { seed: "1", ignoreEos: 1, stop: ["a", 2] };
 const windows = { prompt: "a\r\nb\rc\n", after: "\r", fields: { remember: "a\r\nb", note: "c\r", more: 1 } };

@@ -78,7 +78,6 @@ const restore = { kind: "restore", branch: grown().branches[1], place: 0, childr
 
 it.each<[(value: unknown) => unknown, unknown]>([
   [parseMove, null],
-  [parseMove, "walk"],
   [parseMove, { kind: "walk" }],
   [parseMove, { ...step, kind: "fly" }],
   [parseMove, { ...step, to: { id: "1", parent: null, name: "d" } }],
@@ -92,7 +91,6 @@ it.each<[(value: unknown) => unknown, unknown]>([
   [parseChange, { ...restore, children: undefined }],
   [parseChange, step],
   [parseTree, null],
-  [parseTree, "tree"],
   [parseTree, {}],
   [parseTree, { branches: [], current: 0 }],
   [parseTree, { branches: 1, current: 0 }],

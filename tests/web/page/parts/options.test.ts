@@ -45,7 +45,6 @@ it.each([
   ["temperature", "-0.1", "Expected a number from 0 to 5, found -0.1."],
   ["topK", "1.5", "Expected a whole number from 0 to 100000, found 1.5."],
   ["topP", "1.5", "Expected a number from 0 to 1, found 1.5."],
-  ["repetitionPenalty", "0", "Expected a number from 0.1 to 10, found 0."],
   ["seed", "-1", "Expected a whole number from 0 to 9007199254740991, found -1."],
 ])("the options panel explains the value of %s %s, also beside another", (name, typed, why) => {
   const field = (key: string) => document.querySelector<HTMLInputElement>(`#option-${key}`);
