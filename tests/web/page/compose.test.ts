@@ -21,7 +21,6 @@ import {
   withOneSpace,
 } from "../../../web/page/assistant/generate-with-fields.js";
 import { untilStop } from "../../../web/page/assistant/until-stop.js";
-import type { ContextFields } from "../../../web/page/state/context-fields.js";
 
 const never = new AbortController().signal;
 
