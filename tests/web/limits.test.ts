@@ -1,15 +1,21 @@
 // Data larger than any model needs is refused before it takes memory. The error states the size.
 import { createHash } from "node:crypto";
-import { expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { CachedSource } from "../../web/src/model/store/cached-source.js";
+import { OpfsStore } from "../../web/src/model/store/opfs-store.js";
 import { keyOf, readRecords, type ModelRecord } from "../../web/src/model/store/records.js";
 import { mostListed, mostRecordBytes } from "../../web/src/model/limits.js";
 import type { ModelSource, OpenFile } from "../../web/src/model/sources/model-source.js";
 import { readText } from "../../web/src/model/sources/read-text.js";
-import { MemoryStore } from "./support/memory-store.js";
+import { newDisk, put } from "./support/stored-models.js";
 
 const { signal } = new AbortController();
 const mebibyte = 1024 * 1024;
+let store: OpfsStore;
+beforeEach(async () => {
+  newDisk();
+  store = await OpfsStore.open();
+});
 
 /** A file that never ends, with the bytes that it sent and whether it was cancelled. */
 function endless(size?: number) {
@@ -47,7 +53,7 @@ it.each([
 
 it.each<[string, (file: OpenFile) => ModelSource]>([
   ["directly", giving],
-  ["through the cache", (file) => new CachedSource(new MemoryStore(), giving(file), "id", undefined)],
+  ["through the cache", (file) => new CachedSource(store, giving(file), "id", undefined)],
 ])("reading a file %s stops as soon as it is larger than its host said", async (_, sourceOf) => {
   const { state, file } = endless(10);
   await expect(readText(sourceOf(file), "config.json", signal)).rejects.toThrow(
@@ -65,8 +71,7 @@ const piece = { path: "f", size: 1, sha256: createHash("sha256").update("f").dig
 const none = { id: "a", files: [], missing: [], pieces: [] };
 const record = (more: Partial<ModelRecord>): ModelRecord => ({ ...none, ...more });
 const isRead = async (what: ModelRecord, padding = 0) => {
-  const store = new MemoryStore();
-  store.put("models", await keyOf(what), `${JSON.stringify(what)}\n${" ".repeat(padding)}`);
+  await put("models", await keyOf(what), `${JSON.stringify(what)}\n${" ".repeat(padding)}`);
   return (await readRecords(store)).length === 1;
 };
 

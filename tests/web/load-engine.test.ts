@@ -122,14 +122,6 @@ it.each([
   expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 40, totalBytes: 40 });
 });
 
-it("the error for a folder without weights names both files", async () => {
-  const { loaded } = load({ files: { "config.json": config } });
-  await expect(loaded).rejects.toMatchObject({
-    code: "not-found",
-    message: "there is no weights.json; without it, there is no model.safetensors",
-  });
-});
-
 const broken = { ...indexed, "w.000": "no weights" };
 const withOther = (another: NonNullable<ModelSource["another"]>) =>
   Object.assign(new MemorySource(broken), { another });
@@ -225,6 +217,7 @@ it.each([
   });
 });
 
+const noWeights = "there is no weights.json; without it, there is no model.safetensors";
 const needsBoth = (has: string, lacks: string) =>
   `the model has ${has}, but no ${lacks}: its tokenizer needs both`;
 it.each([
@@ -234,6 +227,7 @@ it.each([
   [{ "merges.txt": "" }, "corrupt", "merges.txt is empty"],
   [{ "config.json": "{" }, "corrupt", "config.json is not valid JSON"],
   [{ "config.json": undefined }, "not-found", "there is no config.json"],
+  [{ "weights.json": undefined }, "not-found", noWeights],
   [{ "weights.json": "" }, "corrupt", "weights.json is not valid JSON"],
   [{ "w.001": weights.subarray(0, 4) }, "corrupt", "w.001 has SHA-256"],
 ])("loadEngine refuses a folder with %j", async (changed, code, message) => {

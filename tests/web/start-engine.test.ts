@@ -2,27 +2,12 @@ import { expect, it, vi } from "vitest";
 import { LoadError } from "../../web/src/shared/errors.js";
 import type { Variant } from "../../web/src/shared/types.js";
 import type { ModuleFactory } from "../../web/src/model/wasm-instance.js";
-import {
-  fetchBuild,
-  findBuild,
-  makeMemory,
-  startEngine,
-  type Build,
-  type BuildSource,
-} from "../../web/src/worker/start-engine.js";
+import { findBuild, makeMemory, startEngine, type Build } from "../../web/src/worker/start-engine.js";
 
-const { signal } = new AbortController();
 const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
 
 const script = { createModule: "factory" as unknown as ModuleFactory, threadScript: "script.js" };
 const unsupported = () => Promise.reject(new LoadError("unsupported", "no such instruction"));
-
-const patience = { stallMs: 1000, onRetry: () => {} };
-
-it("fetchBuild returns the script and the code of the build", async () => {
-  const source: BuildSource = { importScript: async () => script, compile: async () => code };
-  expect(await fetchBuild(source, "simd", signal, patience)).toEqual({ ...script, variant: "simd", code });
-});
 
 const fetchable = (compiling: Variant) => {
   const asked: Variant[] = [];

@@ -180,18 +180,11 @@ it.each([
 });
 
 it("the requests to a worker fail once the lock that it named is free", async () => {
-  const worker = new FakeWorker();
   const locks = new FakeLocks();
-  vi.stubGlobal(
-    "Worker",
-    vi.fn(function () {
-      return worker;
-    }),
-  );
   vi.stubGlobal("navigator", { locks });
   void locks.request("its lock", settle);
   await settle();
   const request = startWorker().request("detokenize", [1]);
-  worker.say({ type: "alive", lock: "its lock" });
+  made[0]?.say({ type: "alive", lock: "its lock" });
   await expect(request).rejects.toMatchObject({ code: "worker-died" });
 });

@@ -6,53 +6,53 @@ import { markLoading, withStoreLock } from "../../web/src/model/store/locks.js";
 import { makeRoom, removeRecord, removeUnneededFiles } from "../../web/src/model/store/room.js";
 import { RoomyStore } from "../../web/src/model/store/roomy-store.js";
 import { openPiece, readStored } from "../../web/src/model/store/stored-piece.js";
+import { OpfsStore } from "../../web/src/model/store/opfs-store.js";
 import { bytesOf } from "../../web/src/model/store/store.js";
-import { FakeDisk } from "./support/fake-opfs.js";
 import { MemorySource } from "./support/memory-source.js";
-import { MemoryStore } from "./support/memory-store.js";
+import { blobNames, disk, filesIn, put, useDisk } from "./support/stored-models.js";
 
 const hour = 3_600_000;
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 const piece = (path: string, size: number) => ({ path, size, sha256: hash(path) });
-let store: MemoryStore;
-let disk: { quota: number | undefined; usage: number | undefined };
+let store: OpfsStore;
+const room = (quota?: number, usage?: number) =>
+  Object.assign(disk.navigator.storage, { estimate: async () => ({ quota, usage }) });
 
-beforeEach(() => {
+useDisk();
+beforeEach(async () => {
   vi.useFakeTimers({ now: 100 * hour, toFake: ["Date"] });
-  store = new MemoryStore();
-  store.now = Date.now();
-  disk = { quota: 1000, usage: 1000 };
-  const { locks } = new FakeDisk().navigator;
-  vi.stubGlobal("navigator", { locks, storage: { estimate: async () => disk } });
+  disk.now = Date.now();
+  store = await OpfsStore.open();
+  room(1000, 1000);
 });
 
 /** A stored model with two files: its own of `size` bytes, and one that all models share. */
 async function addModel(id: string, size: number, usedHoursAgo = 0) {
-  store.now = Date.now() - usedHoursAgo * hour;
+  disk.now = Date.now() - usedHoursAgo * hour;
   const shared = piece("shared", 10);
   await writeRecord(store, { id, files: [shared], missing: [], pieces: [piece(id, size)] });
-  store.put("blobs", hash(id), size, Date.now() - 50 * hour);
-  store.put("blobs", hash("shared"), 10, Date.now() - 50 * hour);
-  store.now = Date.now();
+  await put("blobs", hash(id), size, Date.now() - 50 * hour);
+  await put("blobs", hash("shared"), 10, Date.now() - 50 * hour);
+  disk.now = Date.now();
 }
-const stored = () => store.names("blobs").sort();
+const stored = async () => (await blobNames()).sort();
 
 it("room is first made by removing files without a record, unless they may be needed", async () => {
   await addModel("a", 100);
-  store.put("changed", "probe 0.5", 0); // another tab has ended while it looked for a store
-  store.put("blobs", "old", 7, Date.now() - hour);
-  store.put("blobs", "young", 5, Date.now() - hour + 1);
-  store.put("blobs", "young but named", 3);
-  store.put("blobs", "busy", 100, 0);
-  store.busy.add("busy");
+  await put("changed", "probe 0.5", 0); // another tab has ended while it looked for a store
+  await put("blobs", "old", 7, Date.now() - hour);
+  await put("blobs", "young", 5, Date.now() - hour + 1);
+  await put("blobs", "young but named", 3);
+  await put("blobs", "busy", 100, 0);
+  const busy = Object.assign((await filesIn("blobs")).get("busy") ?? {}, { isOpen: true });
   const stop = await markLoading("another tab's");
   expect(await removeUnneededFiles(store, ["young but named", hash("a")])).toBe(10);
-  expect(stored()).toEqual([hash("a"), hash("shared"), "busy", "young"].sort());
-  store.busy.clear();
+  expect(await stored()).toEqual([hash("a"), hash("shared"), "busy", "young"].sort());
+  busy.isOpen = false;
   expect(await removeUnneededFiles(store)).toBe(100);
   stop();
   expect(await removeUnneededFiles(store)).toBe(5);
-  expect(store.names("changed")).toEqual([]);
+  expect((await filesIn("changed")).size).toBe(0);
 });
 
 it("the room of a model counts the files that no other model needs", async () => {
@@ -60,11 +60,11 @@ it("the room of a model counts the files that no other model needs", async () =>
   await addModel("b", 200);
   const [a] = (await readRecords(store)).filter(({ id }) => id === "a");
   if (!a) throw new Error("a was not recorded");
-  store.put("changed", a.key, 0);
+  await put("changed", a.key, 0);
   expect(await removeRecord(store, a)).toBe(100);
-  expect(stored()).toEqual([hash("b"), hash("shared")].sort());
+  expect(await stored()).toEqual([hash("b"), hash("shared")].sort());
   expect((await readRecords(store)).map(({ id }) => id)).toEqual(["b"]);
-  expect(store.names("changed")).toEqual([]);
+  expect((await filesIn("changed")).size).toBe(0);
 });
 
 it("room is then made by removing the least recently used models that are neither kept nor needed", async () => {
@@ -73,7 +73,7 @@ it("room is then made by removing the least recently used models that are neithe
   await addModel("old", 100, 4);
   await addModel("new", 100, 3);
   await addModel("wanted", 100, 8);
-  store.put("kept", await digestOf("kept"), 0);
+  await put("kept", await digestOf("kept"), 0);
   expect(await makeRoom(store, 150, "wanted")).toBeNull();
   expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "new", "wanted"]);
   expect(await makeRoom(store, 2000, "wanted")).toBe(
@@ -85,27 +85,24 @@ it("room is then made by removing the least recently used models that are neithe
 
 it("no room is made if there is enough or the browser reports none, with a margin of a hundredth", async () => {
   await addModel("a", 100, 5);
-  disk = { quota: 1101, usage: 1000 };
+  room(1101, 1000);
   expect(await makeRoom(store, 100, "b")).toBeNull();
-  for (const unknown of [
-    { quota: undefined, usage: 5 },
-    { quota: 5, usage: undefined },
-  ]) {
-    disk = unknown;
+  for (const unknown of [[undefined, 5], [5]]) {
+    room(...unknown);
     expect(await makeRoom(store, 1e9, "b")).toBeNull();
   }
   vi.stubGlobal("navigator", {});
   expect(await makeRoom(store, 1e9, "b")).toBeNull();
   expect(await readRecords(store)).toHaveLength(1);
-  vi.stubGlobal("navigator", { storage: { estimate: async () => disk } });
-  disk = { quota: 1100, usage: 1000 };
+  vi.stubGlobal("navigator", disk.navigator);
+  room(1100, 1000);
   expect(await makeRoom(store, 100, "b")).toBeNull();
   expect(await readRecords(store)).toHaveLength(0);
-  disk = { quota: 4_000_000, usage: 1_000_000 };
+  room(4_000_000, 1_000_000);
   expect(await makeRoom(store, 3_000_000, "b")).toBe(
     "it needs 3.0 MB more, but the browser has only 3.0 MB left for this site",
   );
-  store.put("blobs", "old", 40_000, 0);
+  await put("blobs", "old", 40_000, 0);
   expect(await makeRoom(store, 3_000_000, "b")).toBeNull(); // sweeping was enough
 });
 
@@ -114,17 +111,15 @@ it("records are distinguished by model, format and weights.json, and sorted by l
   const plain = { ...common, files: [piece("weights.json", 5)], missing: ["x"] };
   const quantized = { ...common, weights: "q4" as const, version: "v" };
   const keys: string[] = [];
-  for (const record of [plain, quantized, { ...common, id: "b" }]) {
-    store.now += 1;
-    keys.push(await writeRecord(store, record));
-  }
+  for (const record of [plain, quantized, { ...common, id: "b" }])
+    keys.push(await writeRecord(store, record)); // each write turns the clock of the disk
   const [a, b] = [hash("a"), hash("b")];
   const expected = [`${a}-as-is-${hash("weights.json").slice(0, 16)}`, `${a}-q4-`, `${b}-as-is-`];
   expect(keys).toEqual(expected);
   expect((await readRecords(store)).map(({ key }) => key)).toEqual(expected.reverse());
   expect(await readRecords(store, "a")).toEqual([
-    { ...quantized, key: keys[1], used: store.now - 1 },
-    { ...plain, key: keys[0], used: store.now - 2 },
+    { ...quantized, key: keys[1], used: disk.now - 2 },
+    { ...plain, key: keys[0], used: disk.now - 3 },
   ]);
 });
 
@@ -141,22 +136,22 @@ it.each([
   const whole = { id: "a", files: [], missing: [], pieces: [] };
   const key = await writeRecord(store, whole);
   expect(await readRecords(store)).toHaveLength(1);
-  store.put("models", key, JSON.stringify({ ...whole, ...damage }));
+  await put("models", key, JSON.stringify({ ...whole, ...damage }));
   expect(await readRecords(store)).toEqual([]);
-  store.put("models", key, "{");
-  store.put("models", `0000${key.slice(4)}`, JSON.stringify(whole));
+  await put("models", key, "{");
+  await put("models", `0000${key.slice(4)}`, JSON.stringify(whole));
   expect(await readRecords(store)).toEqual([]);
 });
 
 it("records state how much of a model is stored", async () => {
   const record = { id: "a", files: [piece("f", 5)], missing: [], pieces: [piece("p", 10), piece("p", 10)] };
   expect(await storedBytes(store, record)).toEqual({ bytes: 0, missing: 15, isWhole: false });
-  store.put("blobs", hash("p"), 10);
-  store.put("blobs", hash("f"), 3);
+  await put("blobs", hash("p"), 10);
+  await put("blobs", hash("f"), 3);
   expect(await storedBytes(store, record)).toEqual({ bytes: 13, missing: 2, isWhole: false });
-  store.put("blobs", hash("f"), 9); // longer than it may be
+  await put("blobs", hash("f"), 9); // longer than it may be
   expect(await storedBytes(store, record)).toEqual({ bytes: 15, missing: 0, isWhole: false });
-  store.put("blobs", hash("f"), 5);
+  await put("blobs", hash("f"), 5);
   expect(await storedBytes(store, record)).toEqual({ bytes: 15, missing: 0, isWhole: true });
 });
 
@@ -183,19 +178,19 @@ it.each([
   [0, 0, 0],
 ])("a piece with %i stored bytes, wanted from %i on, is fetched from %i on", async (found, from, place) => {
   const bytes = Uint8Array.from({ length: found }, (_, i) => i);
-  store.files.set(`blobs/${wanted.sha256}`, { bytes, modified: 0 });
+  await put("blobs", wanted.sha256, bytes);
   const isStored = from <= found;
   const expected = { bytes: [...content.slice(from)], fetchedFrom: [place], isStored };
   expect(await read(content, from)).toEqual(expected);
-  if (isStored) expect(store.files.get(`blobs/${wanted.sha256}`)?.bytes).toEqual(content);
+  if (isStored) expect((await filesIn("blobs")).get(wanted.sha256)?.bytes).toEqual(content);
 });
 
 it("a piece of the wrong length is passed on unchanged and counts as incomplete", async () => {
   for (const given of [content.slice(0, 30), Uint8Array.from([...content, 1, 2])]) {
-    store.files.clear();
+    await store.remove("blobs", wanted.sha256);
     expect(await read(given)).toEqual({ bytes: [...given], fetchedFrom: [0], isStored: false });
     expect(await readStored(store, wanted)).toBeUndefined();
-    expect(store.files.get(`blobs/${wanted.sha256}`)?.bytes.length).toBe(given.length < 40 ? 30 : 0);
+    expect(await store.size("blobs", wanted.sha256)).toBe(given.length < 40 ? 30 : 0);
   }
 });
 

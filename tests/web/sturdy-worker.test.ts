@@ -85,21 +85,20 @@ it("a silent worker is replaced after its time, and the failure says that it was
   expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
 });
 
-it.each([
-  ["ran", [say(started()), fail()]],
-  ["cannot run its script", [fail("SyntaxError")]],
-])("a worker that %s and reports an error is not replaced by another way", (_, steps) => {
-  const { made, failures } = begin({ ways: 2 });
+const unused = vi.fn(async () => asWorker(new FakeWorker()));
+const noLast = async () => Promise.reject(new Error("no chunk"));
+const later = () => void vi.advanceTimersByTime(10 * silentMs);
+it.each<[string, Ways, ((worker: FakeWorker | undefined) => void)[]]>([
+  ["ran", { ways: 2 }, [say(started()), fail()]],
+  ["ran, however long it takes,", { renews: true }, [say({ type: "alive", lock: null }), later, fail("x")]],
+  ["cannot run its script, which exists,", { ways: 2, last: unused }, [fail("SyntaxError")]],
+  ["has no other way that does not throw", { ways: 2, throwing: [1] }, [fail()]],
+  ["has no other way, nor a last worker,", { last: noLast }, [fail()]],
+])("a worker that %s and reports an error is not replaced", async (_, ways, steps) => {
+  const { made, failures } = begin(ways);
   for (const step of steps) step(made[0]);
-  expect([made.length, failures.mock.calls.length]).toEqual([1, 1]);
-});
-
-it("a worker that ran is not replaced past the cache, however long it takes", () => {
-  const { made, failures } = begin({ renews: true });
-  made[0]?.say({ type: "alive", lock: null });
-  vi.advanceTimersByTime(10 * silentMs);
-  made[0]?.fail("ReferenceError");
-  expect([made.length, failures.mock.calls.length]).toEqual([1, 1]);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([made.length, failures.mock.calls.length, unused.mock.calls]).toEqual([1, 1, []]);
 });
 
 it("a worker that was terminated is not replaced", () => {
@@ -108,12 +107,6 @@ it("a worker that was terminated is not replaced", () => {
   expect([vi.getTimerCount(), made[0]?.terminations]).toEqual([0, 1]);
   made[0]?.fail();
   expect([made.length, failures.mock.calls.length]).toEqual([1, 1]);
-});
-
-it("SturdyWorker fails if the ways that are left throw", () => {
-  const { made, failures } = begin({ ways: 2, throwing: [1] });
-  made[0]?.fail();
-  expect(failures).toHaveBeenCalled();
 });
 
 it("if no worker can be created, SturdyWorker throws the last reason", () => {
@@ -164,21 +157,6 @@ it("the page's onerror receives the error of a worker that is not replaced, and 
   inlined.say(started());
   inlined.fail("RuntimeError");
   expect([made[0]?.hiddenErrors, inlined.hiddenErrors]).toEqual([1, 0]);
-});
-
-it("if the last worker cannot be created either, the error has the first reason", async () => {
-  const { made, failures } = begin({ last: async () => Promise.reject(new Error("no chunk")) });
-  made[0]?.fail();
-  await vi.advanceTimersByTimeAsync(0);
-  expect(failures).toHaveBeenCalledTimes(1);
-});
-
-it("a script that exists but fails is not searched for elsewhere", async () => {
-  const last = vi.fn(async () => asWorker(new FakeWorker()));
-  const { made, failures } = begin({ last });
-  made[0]?.fail("SyntaxError");
-  await vi.advanceTimersByTimeAsync(0);
-  expect([last.mock.calls.length, failures.mock.calls.length]).toEqual([0, 1]);
 });
 
 it("SturdyWorker starts no worker after it was terminated", async () => {

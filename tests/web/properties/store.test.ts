@@ -4,13 +4,14 @@ import { expect, vi } from "vitest";
 import { CachedSource } from "../../../web/src/model/store/cached-source.js";
 import { keepModel, listModels, removeModel, storage } from "../../../web/src/model/store/models.js";
 import { openStoreFor } from "../../../web/src/model/store/open-store.js";
+import { OpfsStore } from "../../../web/src/model/store/opfs-store.js";
 import { digestOf, readRecords, writeRecord } from "../../../web/src/model/store/records.js";
 import { bytesOf } from "../../../web/src/model/store/store.js";
 import { Gpt2Error, LoadError } from "../../../web/src/shared/errors.js";
 import { problemOfFileName } from "../../../web/src/shared/file-names.mjs";
 import { FakeDisk } from "../support/fake-opfs.js";
-import { MemoryStore } from "../support/memory-store.js";
 import { bytes, hash, Host, id, revalidationBy, small } from "../support/model-host.js";
+import { newDisk, put } from "../support/stored-models.js";
 import { damagedOf } from "./any-text.js";
 import { property, shortenPauses, unlessRefused } from "./property.js";
 
@@ -46,11 +47,12 @@ property(
     sum: fc.constantFrom(...sums),
   }),
   async ({ text, sum }) => {
-    const store = new MemoryStore();
+    newDisk();
+    const store = await OpfsStore.open();
     const format = /"weights":"(q8|q4|f32)"/.exec(text)?.[1] ?? "as-is";
     const digest = await digestOf(sum === "right" ? text : `${text} `);
     const line = sum === "none" ? text : text.replace(/\}$/, `,"sha256":"${digest}"}`);
-    store.put("models", `${await digestOf(id)}-${format}-0123456789abcdef`, `${line}\n`);
+    await put("models", `${await digestOf(id)}-${format}-0123456789abcdef`, `${line}\n`);
     const [found] = await readRecords(store, id);
     if (sum === "wrong" || text === JSON.stringify(record)) expect(found === undefined).toBe(sum === "wrong");
     if (!found) return;

@@ -3,7 +3,7 @@ import { beforeEach, vi } from "vitest";
 import { CachedSource } from "../../../web/src/model/store/cached-source.js";
 import { listModels } from "../../../web/src/model/store/models.js";
 import { openStoreFor } from "../../../web/src/model/store/open-store.js";
-import type { Store } from "../../../web/src/model/store/store.js";
+import type { Folder, Store } from "../../../web/src/model/store/store.js";
 import { FakeDisk } from "./fake-opfs.js";
 import { bytes, hash, id, loadFrom, revalidationBy, type Host, type LoadOptions } from "./model-host.js";
 
@@ -63,8 +63,19 @@ export const isRight = ({ read }: Pick<Awaited<ReturnType<typeof load>>, "read">
 
 export const listed = async () => (await listModels()).map((model) => model.id).sort();
 
-const filesIn = async (folder: string) => (await disk.folder(folder)).files;
+export const filesIn = async (folder: Folder) => (await disk.folder(folder)).files;
 export const blobNames = async () => [...(await filesIn("blobs")).keys()];
+/** Puts a file with this content, text, or number of zeros in the store. */
+export async function put(
+  folder: Folder,
+  name: string,
+  content: Uint8Array | string | number,
+  modified = disk.now,
+) {
+  const bytes =
+    typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content as number);
+  Object.assign(await (await disk.folder(folder)).getFileHandle(name, { create: true }), { bytes, modified });
+}
 /** The stored file with this content. */
 export const blob = async (content: Uint8Array) => (await filesIn("blobs")).get(hash(content));
 
