@@ -3,21 +3,10 @@ import { byteReader } from "../../web/src/model/sources/byte-streams.js";
 import { steadyFetch, type Chunks } from "../../web/src/model/sources/steady-fetch.js";
 
 /** A stream of the bytes 1, 2 and so on, one a chunk. */
-function streamOf(count: number): ReadableStream<Uint8Array<ArrayBuffer>> {
+function streamOf(count: number, type?: "bytes"): ReadableStream<Uint8Array<ArrayBuffer>> {
   let given = 0;
   return new ReadableStream({
-    pull(controller) {
-      if (given === count) controller.close();
-      else controller.enqueue(Uint8Array.of((given += 1)));
-    },
-  });
-}
-
-/** The same as a stream of bytes. */
-function byteStreamOf(count: number): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let given = 0;
-  return new ReadableStream({
-    type: "bytes",
+    type: type as "bytes",
     pull(controller) {
       if (given < count) return controller.enqueue(Uint8Array.of((given += 1)));
       controller.close();
@@ -25,6 +14,7 @@ function byteStreamOf(count: number): ReadableStream<Uint8Array<ArrayBuffer>> {
     },
   });
 }
+const byteStreamOf = (count: number) => streamOf(count, "bytes");
 
 it("byteReader reads a stream of bytes into the same memory again and again", async () => {
   const reader = byteReader(byteStreamOf(3));

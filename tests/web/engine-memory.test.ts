@@ -103,15 +103,6 @@ describe.skipIf(!existsSync(file))("the engine", () => {
     );
   });
 
-  it("each id is followed by its place in the text, in UTF-16 units", async () => {
-    const engine = await start(small(4 * megabyte));
-    const text = "aaaaa";
-    const ids = engine.tokenize(text, {});
-    const all = engine.tokenize(text, { places: true });
-    expect(all.filter((_, index) => index % 3 === 0)).toEqual(ids);
-    expect(all).toEqual([128, 0, 4, 97, 4, 5]);
-  });
-
   it("the engine accepts a prompt of 10 MB", async () => {
     const engine = await start(small(16 * megabyte));
     const end = " the end of it all, forty-eight tokens and more in all of it";

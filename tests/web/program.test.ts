@@ -99,17 +99,13 @@ const torchShards = folderOf(
 const [adapter, other] = [1, 2].map((seed) => folderOf(filesOf(makeAdapter(tensors, seed))));
 
 it.each<[string, string, ...string[]]>([
-  ["one file", tied],
   ["several files", shards],
   ["texts and numbers that need care", texts],
   ["a GGUF file", join(folderOf({ "a b.gguf": gguf, "generation_config.json": "{}" }), "a b.gguf")],
   ["pytorch_model.bin", torchFile],
   ["pytorch_model.bin in several files", torchShards],
   ["two adapters", shards, "--adapter", `${adapter}=0.5`, "--adapter", `${other}=-2`],
-  ...["bigcode-one-key-head", "untied-bias", "odd-width"].map((name): [string, string] => [
-    name,
-    join(tiny, name),
-  ]),
+  ...readdirSync(tiny).map((name): [string, string] => [name, join(tiny, name)]),
 ])("the program converts %s to the same bytes as gpt2-weights", async (_, model, ...args) => {
   for (const format of ["q8", "q4", "f16", "f32"]) {
     const { status, stderr } = await convert(model, "--weights", format, "--force", ...args);
@@ -207,101 +203,42 @@ it("another run's folder is left alone, and a conversion to another format start
   expect(contents(out)).toEqual(native(tied));
 });
 
-const shardList = (name: string) => Buffer.from(JSON.stringify({ weight_map: { a: name } }));
-
-it.each<[string, () => unknown, string[], number, RegExp]>([
-  [
-    "a gated model",
-    () => Object.assign(hub, { status: 403, errorCode: "GatedRepo" }),
-    [],
-    1,
-    /accept its owner's conditions at \S+, then set HF_TOKEN to your token\n$/,
-  ],
-  ["no such model", () => (hub.status = 401), [], 1, /check the name, or set HF_TOKEN/],
-  ["an unreachable hub", () => hub.stop(), [], 1, /ECONNREFUSED/],
-  [
-    "a shard outside the folder",
-    () => {
-      hub.files = {
-        ...filesFrom(tied, "config.json"),
-        "model.safetensors.index.json": shardList("../../x.safetensors"),
-      };
-    },
-    [],
-    1,
-    /"\.\.\/\.\.\/x\.safetensors"/,
-  ],
-  [
-    "a shard with a Windows path",
-    () => {
-      hub.files = {
-        ...filesFrom(tied, "config.json"),
-        "model.safetensors.index.json": shardList("C:\\x.safetensors"),
-      };
-    },
-    [],
-    1,
-    /is not the name of a file of the model|expected/,
-  ],
-  [
-    "a converted model",
-    () => (hub.files["weights.json"] = Buffer.from("{}")),
-    [],
-    1,
-    /user\/tied is already converted/,
-  ],
-  [
-    "half a tokenizer",
-    () => (hub.files["vocab.json"] = Buffer.from("{}")),
-    [],
-    1,
-    /has vocab\.json, but no merges\.txt/,
-  ],
-  ["a wrong tokenizer", () => (hub.files["tokenizer.json"] = Buffer.from("{")), [], 1, /tokenizer\.json/],
-  [
-    "weights of another library",
-    () => {
-      hub.files = { ...filesFrom(tied, "config.json"), "tf_model.h5": Buffer.from("x") };
-    },
-    [],
-    1,
-    /from_tf=True/,
-  ],
-  [
-    "a token with a line break",
-    () => vi.stubEnv("HF_TOKEN", "hf_secret\n"),
-    [],
-    2,
-    /^gpt2-wasm: HF_TOKEN contains a character that no token has/,
-  ],
-  [
-    "another format",
-    () => {},
-    ["--weights", "q5"],
-    2,
-    /^gpt2-wasm: --weights is "q5", expected one of q8, q4, f16, f32\n$/,
-  ],
-  ["an unknown option", () => {}, ["--what\u001b"], 2, /^gpt2-wasm: Unknown option '--what\\u001b'/],
-  [
-    "an OUT that exists",
-    () => mkdirSync(out, { recursive: true }),
-    [],
-    1,
-    /model already exists: --force replaces it\n$/,
-  ],
+/** Gives the hub one more file, or one beside config.json alone. */
+const has = (name: string, text: string, beside?: string) => () => {
+  const others = beside === undefined ? hub.files : filesFrom(tied, beside);
+  hub.files = { ...others, [name]: Buffer.from(text) };
+};
+const shard = (name: string) =>
+  has("model.safetensors.index.json", JSON.stringify({ weight_map: { a: name } }), "config.json");
+const makeOut = () => void mkdirSync(out, { recursive: true });
+const isGated = () => Object.assign(hub, { status: 403, errorCode: "GatedRepo" });
+const conditions = /accept its owner's conditions at \S+, then set HF_TOKEN to your token\n$/;
+const badToken = /^gpt2-wasm: HF_TOKEN contains a character that no token has/;
+const noFormat = /^gpt2-wasm: --weights is "q5", expected one of q8, q4, f16, f32\n$/;
+it.each<[string, RegExp, number, () => unknown, ...string[]]>([
+  ["a gated model", conditions, 1, isGated],
+  ["no such model", /check the name, or set HF_TOKEN/, 1, () => (hub.status = 401)],
+  ["an unreachable hub", /ECONNREFUSED/, 1, () => hub.stop()],
+  ["a shard outside the folder", /"\.\.\/\.\.\/x\.safetensors"/, 1, shard("../../x.safetensors")],
+  ["a Windows path", /is not the name of a file of the model|expected/, 1, shard("C:\\x.safetensors")],
+  ["a converted model", /user\/tied is already converted/, 1, has("weights.json", "{}")],
+  ["half a tokenizer", /has vocab\.json, but no merges\.txt/, 1, has("vocab.json", "{}")],
+  ["a wrong tokenizer", /tokenizer\.json/, 1, has("tokenizer.json", "{")],
+  ["weights of another library", /from_tf=True/, 1, has("tf_model.h5", "x", "config.json")],
+  ["a token with a line break", badToken, 2, () => vi.stubEnv("HF_TOKEN", "hf_secret\n")],
+  ["another format", noFormat, 2, () => {}, "--weights", "q5"],
+  ["an unknown option", /^gpt2-wasm: Unknown option '--what\\u001b'/, 2, () => {}, "--what\u001b"],
+  ["an OUT that exists", /model already exists: --force replaces it\n$/, 1, makeOut],
   [
     "an OUT with other files",
-    () => {
-      mkdirSync(out, { recursive: true });
-      writeFileSync(join(out, "mine"), "");
-    },
-    ["--force"],
-    1,
     /has "mine", which does not belong to a model/,
+    1,
+    () => (makeOut(), writeFileSync(join(out, "mine"), "")),
+    "--force",
   ],
 ])(
   "the program refuses %s in one line, and leaves nothing behind",
-  async (_, prepare, args, status, message) => {
+  async (_, message, status, prepare, ...args) => {
     prepare();
     const existed = existsSync(out) ? readdirSync(out) : undefined;
     const found = await run(["convert", "user/tied", out, "--hub", origin, ...args]);
@@ -310,7 +247,6 @@ it.each<[string, () => unknown, string[], number, RegExp]>([
     expect(existsSync(out) ? readdirSync(out) : undefined).toEqual(existed);
     expect(existsSync(`${out}.partial`)).toBe(false);
   },
-  60_000,
 );
 
 it("the program serves a folder with the headers for threads, ranges, and no hidden files", async () => {

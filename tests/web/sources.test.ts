@@ -197,7 +197,7 @@ const request = (files: File[]) =>
 
 it("local files are read by their names from any offset, and the error for a missing one lists up to eight", async () => {
   const names = Array.from({ length: 9 }, (_, i) => `${i}`);
-  const source = open(request(names.map((name) => new File(["{}"], name))));
+  const source = open(files(...names));
   expect(await readText(source, "8", signal)).toBe("{}");
   expect((await source.open("8", { signal })).size).toBe(2);
   const { size, stream } = await source.open("8", { signal, from: 1 });
@@ -224,12 +224,7 @@ it("files that changed since they were picked are an error that names them", asy
 });
 
 const folder = { kind: "folder", url: "http://host/m/" } as const;
-const files = (...names: string[]) =>
-  ({
-    kind: "files",
-    files: names.map((name) => ({ name, file: new File(["{}"], name) })),
-    key: "",
-  }) satisfies FilesRequest;
+const files = (...names: string[]) => request(names.map((name) => new File(["{}"], name)));
 
 it("a Hub model or local files need a conversion, and the source states the result's format", async () => {
   expect((await opened(files("config.json"))).weights).toBe("q8");

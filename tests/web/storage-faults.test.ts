@@ -218,16 +218,6 @@ it("a record with one changed bit lists neither another model nor wrong bytes", 
   expect(isRight(await load(host), host)).toBe(true);
 });
 
-it("a record of the previous release, which has no hash, is read", async () => {
-  const host = new Host();
-  await load(host);
-  const file = await record();
-  const { sha256: _, ...older } = JSON.parse(new TextDecoder().decode(file.bytes)) as Record<string, unknown>;
-  file.bytes = new TextEncoder().encode(JSON.stringify(older));
-  host.isDown = true;
-  expect(isRight(await load(host), host)).toBe(true);
-});
-
 it("a record whose rewriting was interrupted still exists", async () => {
   const host = new Host();
   await load(host);

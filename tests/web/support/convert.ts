@@ -42,7 +42,7 @@ export const feed = (converter: Converter, chunk: Uint8Array) =>
   Array.from(converter.feed(chunk), (part) => part.slice());
 
 /** Feeds `input` in chunks of up to `most` bytes to a new converter. */
-export async function convert(input: Buffer, conversion: Conversion, most = 1 << 20) {
+export async function convert(input: Buffer, conversion: Conversion, most = 5000) {
   const converter = await createConverter();
   converter.begin(conversion);
   const parts: Uint8Array[] = [];
