@@ -23,9 +23,7 @@ function readArguments(args) {
   const [command = ""] = positionals;
   if (positionals.length !== 1 || !["serve", "build"].includes(command)) throw new Error(usage);
   if (!/^\/([\w.~-]+\/)*$/.test(values.base))
-    throw new Error(
-      `--base is "${values.base}", expected a path that begins and ends with a slash, such as /docs/`,
-    );
+    throw new Error(`--base is "${values.base}", expected a path with a slash at both ends, as /docs/`);
   return { ...values, command };
 }
 

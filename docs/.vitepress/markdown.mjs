@@ -56,11 +56,8 @@ export function diagrams(md) {
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
     const token = tokens[index];
     if (token?.info.trim() !== "mermaid") return fence?.(tokens, index, options, env, self) ?? "";
-    const svg = renderMermaidSVG(token.content, {
-      bg: "var(--vp-c-bg)",
-      fg: "var(--vp-c-text-1)",
-      transparent: true,
-    })
+    const colours = { bg: "var(--vp-c-bg)", fg: "var(--vp-c-text-1)", transparent: true };
+    const svg = renderMermaidSVG(token.content, colours)
       .replace(/<style>[^]*?<\/style>/, (style) =>
         style.replace(/@import[^;]*?\);\s*|font-family:[^;]*;/g, ""),
       )

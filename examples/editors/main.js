@@ -16,10 +16,7 @@ const codeMirror = new EditorView({
   parent: document.querySelector("#codemirror"),
 });
 const proseMirror = new ProseMirror(document.querySelector("#prosemirror"), {
-  state: EditorState.create({
-    schema,
-    plugins: [history(), keymap({ "Mod-z": undo }), keymap(baseKeymap)],
-  }),
+  state: EditorState.create({ schema, plugins: [history(), keymap({ "Mod-z": undo }), keymap(baseKeymap)] }),
 });
 for (const field of [
   contentEditableField(document.querySelector("#contenteditable")),

@@ -6,11 +6,7 @@ import { join } from "node:path";
 export function commandLinePage(root) {
   const tool = join(root, "build/native/weights_tools/gpt2-weights");
   const help = (/** @type {string} */ program, /** @type {string[]} */ ...args) =>
-    execFileSync(program, [...args, "--help"], {
-      cwd: root,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "pipe"],
-    }).trim();
+    execFileSync(program, [...args, "--help"], { cwd: root, encoding: "utf8", stdio: "pipe" }).trim();
   /** The commands after `title` in the program's --help. */
   const commandsIn = (/** @type {string} */ overview, /** @type {string} */ title) => {
     const rows = overview.split(title)[1]?.matchAll(/^ {2}(\w+) {2,}/gm) ?? [];

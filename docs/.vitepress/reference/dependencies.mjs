@@ -12,12 +12,8 @@ function libraryEdges() {
   const declared = [
     ...lists.matchAll(/gpt2_add_library\(([\w-]+) [^)]*?(?:DEPENDS ([\w ]+))?\n?\s*SOURCES/g),
   ];
-  const edges = declared.flatMap(([, name, depends = ""]) =>
-    depends
-      .trim()
-      .split(/\s+/)
-      .filter(Boolean)
-      .map((to) => [name, to]),
+  const edges = declared.flatMap(
+    ([, name, depends = ""]) => depends.match(/\w+/g)?.map((to) => [name, to]) ?? [],
   );
   const linked = [...lists.matchAll(/target_link_libraries\(gpt2_(\w+) PUBLIC gpt2_(\w+)\)/g)].map(
     ([, from, to]) => [from, to],
@@ -46,12 +42,10 @@ function projectEdges() {
   const folders = [...readdirSync(join(root, "web/src")).map((name) => `web/src/${name}`), "web/page"];
   return folders.flatMap((folder) => {
     const { config } = ts.readConfigFile(join(root, folder, "tsconfig.json"), (path) =>
-      readFileSync(path, "utf8"),
+      ts.sys.readFile(path),
     );
-    return (config.references ?? []).map((/** @type {{ path: string }} */ { path }) => [
-      folder,
-      join(folder, path),
-    ]);
+    const references = /** @type {{ path: string }[]} */ (config.references ?? []);
+    return references.map(({ path }) => [folder, join(folder, path)]);
   });
 }
 
