@@ -159,8 +159,7 @@ it("a tab does not wait for another tab that died", async () => {
   const host = new Host();
   host.cutAfter = 500;
   const dying = load(host).catch(() => "died");
-  const source = new CachedSource(await storeFor(), new Host(), id, undefined);
-  await source.open("weights.json", { signal });
+  const source = await begin(new Host());
   const file = await source.open("w.000", { signal });
   expect(hash(await bytesOf(file.stream))).toBe(hash(bytes(1000, 1)));
   expect(await dying).toBe("died");
@@ -168,11 +167,9 @@ it("a tab does not wait for another tab that died", async () => {
 
 it("a tab that waits for another tab's download can be aborted", async () => {
   const host = new Host();
-  const holder = new CachedSource(await storeFor(), host, id, undefined);
-  await holder.open("weights.json", { signal });
+  const holder = await begin(host);
   const held = await holder.open("w.000", { signal }); // and is never read
-  const waiter = new CachedSource(await storeFor(), host, id, undefined);
-  await waiter.open("weights.json", { signal });
+  const waiter = await begin(host);
   const controller = new AbortController();
   const request = vi.spyOn(disk.navigator.locks, "request");
   const before = request.mock.calls.length;

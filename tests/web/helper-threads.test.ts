@@ -1,11 +1,6 @@
 import { expect, it, vi } from "vitest";
 import type { ThreadStart } from "../../web/src/model/wasm-instance.js";
-import {
-  gatherThreads,
-  HelperThreads,
-  threadNotice,
-  type WorkerScope,
-} from "../../web/src/worker/helper-threads.js";
+import { gatherThreads, HelperThreads, type WorkerScope } from "../../web/src/worker/helper-threads.js";
 
 const start = { stack: 64, stackBytes: 32, helper: 96 } as ThreadStart;
 
@@ -105,8 +100,4 @@ it("gatherThreads can be aborted", async () => {
   const waiting = gatherThreads(engineWith([1]), 2, () => 0, controller.signal);
   controller.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
-});
-
-it("there is no thread notice if all threads run", () => {
-  expect([threadNotice(4, 4), threadNotice(1, 1)]).toEqual([null, null]);
 });

@@ -105,12 +105,9 @@ it("a new thread choice is added to the stored ones, of which invalid ones are i
 
 it.each([
   ...["{broken", "3", "null", "[]", '{"a":2}', '{"a":null}', '{"a":{}}'],
-  ...['{"a":{"threads":0}}', '{"a":{"threads":1.5}}', '{"a":{"threads":"2"}}'],
-  ...[
-    '{"a":{"threads":2,"speed":0}}',
-    '{"a":{"threads":2,"speed":null}}',
-    '{"a":{"threads":2,"speed":"fast"}}',
-  ],
+  ...["0", "1.5", '"2"', '2,"speed":0', '2,"speed":null', '2,"speed":"fast"'].map(
+    (threads) => `{"a":{"threads":${threads}}}`,
+  ),
 ])("stored thread choices ignore %s", (stored) => {
   items.set("gpt2-wasm:threads", stored.replace("{", '{"browser":"Browser/1",'));
   expect(readThreadChoices()).toEqual({});

@@ -132,17 +132,13 @@ it("the error names the GGUF files to choose from", async () => {
   ]);
 });
 
-const lists: [string[] | undefined][] = [
-  [["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]],
-  [undefined],
-];
-it.each(lists)("a model of %j is not found", async (files) => {
+const others = ["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"];
+it.each<[string[] | undefined]>([[others], [undefined]])("a model of %j is not found", async (files) => {
   expect(await of(files, "hf:a/b")).toBe(missing);
   expect(await withoutWeights({ open: vi.fn() }, missing, signal)).toBe(missing);
 });
 
 describe("a model that must be converted", () => {
-  const { signal } = new AbortController();
   const sourceOf = (files: Files, more: object = {}) => {
     const list = async () => Object.keys(files);
     return Object.assign(new MemorySource(files), { id: "hf:a/b@c", list }, more);

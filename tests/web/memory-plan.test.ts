@@ -98,11 +98,6 @@ it.each([
   expect(initial({ ...stored("q8"), ...config }, 13e6)).toBe(24 * megabyte);
 });
 
-it("planMemory covers what GPT-2 1.5B needs with a float cache", () => {
-  const largest = { n_embd: 1600, n_layer: 48, n_positions: 1024, vocab_size: 50257 };
-  expect(initial({ ...stored("q4"), ...largest }, 900e6, "f32")).toBeGreaterThan(1.5e9);
-});
-
 it("planMemory treats an invalid config or width as missing", () => {
   for (const config of [null, 3, "text", [], undefined])
     expect(planMemory(config, 0, undefined)).toEqual(planMemory({}, 0, undefined));

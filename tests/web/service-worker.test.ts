@@ -81,6 +81,9 @@ function requestOf(url: string, { destination = "", mode = "cors", method = "GET
   return request;
 }
 
+const ask = async (url: string, more?: Parameters<typeof requestOf>[1]) =>
+  (await dispatch("fetch", { request: requestOf(url, more) })).answer;
+
 const load = () => import("../../web/src/service-worker/isolate.js");
 const own = "document-isolation-policy";
 const embedder = "cross-origin-embedder-policy";
@@ -163,9 +166,6 @@ describe("isolate.js", () => {
     expect(claim).toHaveBeenCalledTimes(1);
   });
 
-  const ask = async (url: string, more: Parameters<typeof requestOf>[1]) =>
-    (await dispatch("fetch", { request: requestOf(url, more) })).answer;
-
   const destinations = ["document", "iframe", "frame", "worker", "sharedworker"];
   it.each(destinations)("isolate.js isolates each %s", async (destination) => {
     serve("x", "it");
@@ -207,10 +207,6 @@ const kept = () =>
       [...entries.keys()].map((url) => url.slice(new URL("./", here).href.length)),
     ]),
   );
-const ask = async (url: string, more?: Parameters<typeof requestOf>[1]) => {
-  const { answer } = await dispatch("fetch", { request: requestOf(url, more) });
-  return answer;
-};
 const keep = async (model: boolean) => {
   const port = { postMessage: vi.fn() };
   await dispatch("message", { data: { type: "keep", model }, ports: [port] });

@@ -27,6 +27,10 @@ function open(source: HubRequest | FilesRequest): ModelSource {
 const opened = (source: SourceRequest, more: Partial<LoadRequest> = {}, until = signal) =>
   openSource(loadRequest(source, { headers, ...more }), { patience, signal: until });
 
+const store = "../../web/src/model/store/index.js";
+const haveStored = (...models: object[]) => vi.doMock(store, () => ({ listModels: async () => models }));
+afterEach(() => void vi.doUnmock(store));
+
 describe("a hub", () => {
   let hub: StandInHub;
   let origin: string;
@@ -162,13 +166,8 @@ describe("a name that may be a folder's or an id", () => {
   ])("offline, a name means the stored model: requested %s, complete %s", async (cache, isComplete, id) => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
     const others = { id: "http://hub/user/other@main", isComplete: true };
-    const models = [others, { id: "http://hub/user/tale@main", isComplete }];
-    vi.doMock("../../web/src/model/store/index.js", () => ({ listModels: async () => models }));
-    try {
-      expect((await opened(either, { cache })).id).toBe(id);
-    } finally {
-      vi.doUnmock("../../web/src/model/store/index.js");
-    }
+    haveStored(others, { id: "http://hub/user/tale@main", isComplete });
+    expect((await opened(either, { cache })).id).toBe(id);
   });
 });
 
@@ -184,12 +183,10 @@ it.each([
     if (!siblings) throw new TypeError("no network");
     return Response.json({ siblings });
   });
-  const models = [{ id: "http://hub/user/tale/stored.Q8_0.gguf@main", isComplete: true }];
-  vi.doMock("../../web/src/model/store/index.js", () => ({ listModels: async () => models }));
+  haveStored({ id: "http://hub/user/tale/stored.Q8_0.gguf@main", isComplete: true });
   const opening = opened({ ...orHub, quantization: "Q8_0" });
   if (typeof found === "string") expect((await opening).id).toBe(found);
   else await expect(opening).rejects.toThrow(found);
-  vi.doUnmock("../../web/src/model/store/index.js");
 });
 
 const request = (files: File[]) =>
