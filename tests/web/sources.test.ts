@@ -29,7 +29,9 @@ const opened = (source: SourceRequest, more: Partial<LoadRequest> = {}, until = 
 
 const store = "../../web/src/model/store/index.js";
 const haveStored = (...models: object[]) => vi.doMock(store, () => ({ listModels: async () => models }));
-afterEach(() => void vi.doUnmock(store));
+afterEach(() => {
+  vi.doUnmock(store);
+});
 
 describe("a hub", () => {
   let hub: StandInHub;

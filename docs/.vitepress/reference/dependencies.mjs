@@ -45,7 +45,7 @@ function projectEdges() {
       ts.sys.readFile(path),
     );
     const references = /** @type {{ path: string }[]} */ (config.references ?? []);
-    return references.map(({ path }) => [folder, join(folder, path)]);
+    return references.map(({ path }) => /** @type {[string, string]} */ ([folder, join(folder, path)]));
   });
 }
 

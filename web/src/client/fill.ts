@@ -34,7 +34,7 @@ interface Filler<T> {
   complete(prompt: number[], call: object): Promise<T>;
 }
 
-const callNames = ["signal", "onPrompt", "onSummary"];
+const callNames = ["change", "signal", "onPrompt", "onSummary"];
 const without = ["heal", "strict", "allowSpecial"];
 const names = [...generateOptionNames.filter((name) => !without.includes(name)), ...callNames];
 
