@@ -115,6 +115,7 @@ const oneFileModules = [
 const apart = [
   { name: "gpt2-environment", source: "client/environment" },
   { name: "gpt2-fill", source: "client/fill" },
+  { name: "gpt2-causes", source: "client/causes" },
   { name: "gpt2-page-sources", source: "client/page-sources" },
   { name: "gpt2-isolate", source: "client/isolate-page" },
   { name: "gpt2-fallback", source: "client/fallback" },

@@ -7,6 +7,7 @@ export type {
   MemoryCapability,
   StorageCapability,
 } from "./environment.js";
+export type { HeadScores, PatchMap } from "./causes.js";
 export { isolate, type IsolateOptions } from "./isolate.js";
 export { loadModel, type AdapterSource, type LoadOptions, type ModelSource } from "./load-model.js";
 export { keepModel, listModels, removeModel, storage } from "./on-demand.js";
@@ -16,6 +17,7 @@ export {
   type FillCall,
   type GenerateCall,
   type InspectOptions,
+  type PatchOptions,
   type PrefillOptions,
   type ScoreOptions,
   type TokenizeOptions,
@@ -23,14 +25,14 @@ export {
 export { CapacityError, Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "../shared/errors.js";
 export type { KvFormat, WeightFormat } from "../shared/formats.js";
 export type {
+  Captured,
+  Change,
   Completion,
   Continuation,
   FinishReason,
   GenerateOptions,
   GenerateSummary,
   GenerationDefaults,
-  Captured,
-  Change,
   Inspection,
   LoadProgress,
   ModelConfig,

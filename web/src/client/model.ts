@@ -20,6 +20,7 @@ import { generateOptionNames } from "../shared/generate-options.js";
 import { readFlag, readGenerateOptions, readPrompt, readText } from "./arguments.js";
 import { readCallback, readOptions, readSignal, readTokenIds } from "../shared/arguments.js";
 import { refuse } from "../shared/refuse.js";
+import type { HeadScores, PatchMap } from "./causes.js";
 import type { Connection } from "./connection.js";
 import type { Explanation } from "./environment.js";
 import { TokenQueue } from "./token-queue.js";
@@ -80,6 +81,18 @@ export interface InspectOptions extends CallOptions {
   onProgress?: ((progress: PromptProgress) => void) | null | undefined;
 }
 
+/** Options of `patchMap`. */
+export interface PatchOptions extends CallOptions {
+  /** The token whose logit is measured: its text or its id. */
+  token: string | number;
+  /** The token whose logit is subtracted; by default none. */
+  against?: string | number | null | undefined;
+  /** The place in each layer; default `"resid_post"`. */
+  at?: "resid_pre" | "attn_out" | "resid_mid" | "mlp_out" | "resid_post" | null | undefined;
+  /** Called after each patch. */
+  onProgress?: ((progress: PromptProgress) => void) | null | undefined;
+}
+
 /** Options of `generate`, `stream` and `complete`. */
 export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, CallOptions {
   /** The same seed gives the same text on every machine; by default a random one, which the summary reports. */
@@ -94,6 +107,8 @@ export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, Cal
 
 /** Options of `fill`. */
 export type FillCall = Omit<GenerateCall, "heal" | "strict" | "allowSpecial">;
+
+const causes = () => import("./causes.js");
 
 /** How many tokens a generation may be ahead of its reader, and after how many read tokens the worker is notified. */
 const mostUnread = 256;
@@ -396,6 +411,40 @@ export class Model {
       prompt: readPrompt("text", text),
     };
     return requesterOf(this).request("inspect", args, request);
+  }
+
+  /** How each head attends to a random text that is repeated: to the token before, to the first, and by induction. */
+  async heads(options: CallOptions & { seed?: number } = {}): Promise<HeadScores[]> {
+    return (await causes()).heads(this, options);
+  }
+
+  /**
+   * Patches each place of `corrupted` with what `clean` has there, one at a time, and measures the logit of `token` after the last
+   * token, minus that of `against`. Both texts need the same number of tokens. `at` is `"resid_post"` by default.
+   */
+  async patchMap(clean: Prompt, corrupted: Prompt, options: PatchOptions): Promise<PatchMap> {
+    return (await causes()).patchMap(this, clean, corrupted, options);
+  }
+
+  /** A vector of length 1 for each text: the mean of its final hidden states, or with `pooling: "last"` the last of them. */
+  async embed(
+    texts: readonly Prompt[],
+    options: CallOptions & { pooling?: "mean" | "last" } = {},
+  ): Promise<Float32Array[]> {
+    return (await causes()).embed(this, texts, options);
+  }
+
+  /**
+   * The difference between the means of two lists of texts at a place, such as `"blocks.6.resid_pre"`. Add it there to steer the
+   * model: `{ at, add: vector, weight: 4 }`.
+   */
+  async steer(
+    positive: readonly Prompt[],
+    negative: readonly Prompt[],
+    at: string,
+    options: CallOptions = {},
+  ): Promise<Float32Array> {
+    return (await causes()).steer(this, positive, negative, at, options);
   }
 
   /** Why the model is as fast as it is, and what would make it faster: the exact header or setting. */

@@ -1,0 +1,216 @@
+// What causes what inside a model: built on captures and changes of the forward pass. Loaded on demand.
+import { readOptions, readCallback, readSignal } from "../shared/arguments.js";
+import { describeValue, readCount, refuse } from "../shared/refuse.js";
+import type { Captured, Change, Inspection, ModelInfo, Prompt, PromptProgress } from "../shared/types.js";
+import { readChoice } from "./arguments.js";
+
+/** How a head attends, each from 0 to 1: means over the tokens of a random text that is repeated once. */
+export interface HeadScores {
+  layer: number;
+  head: number;
+  /** Attention to the token before. */
+  previousToken: number;
+  /** Attention to the first token. */
+  firstToken: number;
+  /** In the repetition: attention to the token that followed the same token before (Olsson et al. 2022). */
+  induction: number;
+}
+
+/** What patching each place of a text does to its prediction. */
+export interface PatchMap {
+  /** The logit of `token`, minus that of `against`, with each place patched: [layers, tokens]. */
+  map: Float32Array;
+  layers: number;
+  /** The tokens of both texts. */
+  tokens: number;
+  /** The same of the clean text, and of the corrupted one without a patch. */
+  clean: number;
+  corrupted: number;
+}
+
+/** The part of Model that this file needs. Importing Model would be circular. */
+interface Subject {
+  readonly info: ModelInfo;
+  tokenize(text: string, options: { signal: AbortSignal | undefined }): Promise<number[]>;
+  inspect(
+    text: Prompt,
+    options: {
+      capture?: readonly string[];
+      positions?: readonly number[];
+      change?: readonly Change[];
+      top?: number;
+      signal: AbortSignal | undefined;
+    },
+  ): Promise<Inspection>;
+}
+
+/** The captured places of a text. */
+async function capture(
+  model: Subject,
+  text: Prompt,
+  names: readonly string[],
+  signal: AbortSignal | undefined,
+  more: { change?: readonly Change[]; positions?: readonly number[] } = {},
+): Promise<{ ids: number[]; places: Captured[] }> {
+  const { ids, captured } = await model.inspect(text, { capture: names, top: 0, signal, ...more });
+  return { ids, places: Object.values(captured) };
+}
+
+const row = ({ data }: Captured, index: number, width: number) =>
+  data.subarray(index * width, (index + 1) * width);
+
+/** Whole numbers below `end` from a seed: mulberry32. */
+function randomNumbers(seed: number, count: number, end: number): number[] {
+  let state = seed;
+  return Array.from({ length: count }, () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * end);
+  });
+}
+
+/** The longest random text, before it is repeated. More tokens change the means little. */
+const mostRepeated = 50;
+
+/** Implements Model.heads. */
+export async function heads(model: Subject, call: unknown): Promise<HeadScores[]> {
+  const fields = readOptions("heads", call, ["seed", "signal"]);
+  const signal = readSignal(fields.signal);
+  const seed = readCount("seed", fields.seed, 0) ?? 1;
+  const { vocabSize, nPositions, nHead } = model.info.config;
+  const length = Math.min(mostRepeated, nPositions >> 1);
+  if (length < 2) refuse(`the context holds ${nPositions} tokens, but a repeated text needs 4`);
+  const once = randomNumbers(seed, length, vocabSize);
+  const { places } = await capture(model, [...once, ...once], ["blocks.*.attn.pattern"], signal);
+  const tokens = 2 * length;
+  const mean = (pattern: Float32Array, first: number, of: (query: number) => number) => {
+    let sum = 0;
+    for (let query = first; query < tokens; query += 1) sum += pattern[query * tokens + of(query)] ?? 0;
+    return sum / (tokens - first);
+  };
+  return places.flatMap((place, layer) =>
+    Array.from({ length: nHead }, (_, head) => {
+      const pattern = row(place, head, tokens * tokens);
+      return {
+        layer,
+        head,
+        previousToken: mean(pattern, 1, (query) => query - 1),
+        firstToken: mean(pattern, 1, () => 0),
+        induction: mean(pattern, length, (query) => query - length + 1),
+      };
+    }),
+  );
+}
+
+/** The id of one token, from its text or its id. */
+async function idOf(
+  model: Subject,
+  name: string,
+  value: unknown,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { vocabSize } = model.info.config;
+  if (typeof value !== "string")
+    return readCount(name, value, 0, vocabSize - 1) ?? refuse(`${name} is missing`);
+  const ids = await model.tokenize(value, { signal });
+  const [id] = ids;
+  return ids.length === 1 && id !== undefined
+    ? id
+    : refuse(`${name} is ${describeValue(value)}, which has ${ids.length} tokens, expected 1`);
+}
+
+const patchable = ["resid_pre", "attn_out", "resid_mid", "mlp_out", "resid_post"] as const;
+
+/** Implements Model.patchMap. */
+export async function patchMap(
+  model: Subject,
+  clean: Prompt,
+  corrupted: Prompt,
+  call: unknown,
+): Promise<PatchMap> {
+  const names = ["token", "against", "at", "signal", "onProgress"];
+  const fields = readOptions("patchMap", call, names);
+  const signal = readSignal(fields.signal);
+  const onProgress = readCallback<PromptProgress>("onProgress", fields.onProgress);
+  const at = readChoice("at", fields.at, patchable) ?? "resid_post";
+  const token = await idOf(model, "token", fields.token, signal);
+  const against =
+    fields.against === undefined ? undefined : await idOf(model, "against", fields.against, signal);
+  const source = await capture(model, clean, [`blocks.*.${at}`], signal);
+  const tokens = source.ids.length;
+  const other = (await capture(model, corrupted, ["embed"], signal)).ids.length;
+  if (other !== tokens) refuse(`the texts have ${tokens} and ${other} tokens, expected the same number`);
+  const layers = source.places.length;
+  const logitOf = async (text: Prompt, change: Change[]) => {
+    const { places } = await capture(model, text, ["logits"], signal, { change, positions: [tokens - 1] });
+    const logits = places[0]?.data;
+    return (logits?.[token] ?? 0) - (against === undefined ? 0 : (logits?.[against] ?? 0));
+  };
+  const map = new Float32Array(layers * tokens);
+  const ends = { clean: await logitOf(clean, []), corrupted: await logitOf(corrupted, []) };
+  for (const [layer, from] of source.places.entries()) {
+    for (let position = 0; position < tokens; position += 1) {
+      const done = layer * tokens + position;
+      map[done] = await logitOf(corrupted, [{ at: `blocks.${layer}.${at}`, position, from }]);
+      onProgress?.({ done: done + 1, total: map.length });
+    }
+  }
+  return { map, layers, tokens, ...ends };
+}
+
+/** The mean of the rows of one place, or its last row. */
+function pooled({ data, shape: [rows = 0, width = 0] }: Captured, pooling: "mean" | "last"): Float32Array {
+  if (pooling === "last") return data.slice((rows - 1) * width, rows * width);
+  return Float32Array.from({ length: width }, (_, column) => {
+    let sum = 0;
+    for (let at = column; at < data.length; at += width) sum += data[at] ?? 0;
+    return sum / rows;
+  });
+}
+
+function readTexts(name: string, value: unknown): readonly Prompt[] {
+  if (!Array.isArray(value)) return refuse(`${name} is ${describeValue(value)}, expected a list of texts`);
+  return value.length > 0 ? (value as Prompt[]) : refuse(`${name} is empty, expected at least one text`);
+}
+
+/** Implements Model.embed. */
+export async function embed(model: Subject, texts: unknown, call: unknown): Promise<Float32Array[]> {
+  const fields = readOptions("embed", call, ["pooling", "signal"]);
+  const signal = readSignal(fields.signal);
+  const pooling = readChoice("pooling", fields.pooling, ["mean", "last"]) ?? "mean";
+  const vectors: Float32Array[] = [];
+  for (const text of readTexts("texts", texts)) {
+    const { places } = await capture(model, text, ["ln_final.normalized"], signal);
+    const vector = places[0] ? pooled(places[0], pooling) : new Float32Array();
+    const length = Math.hypot(...vector) || 1;
+    vectors.push(vector.map((value) => value / length));
+  }
+  return vectors;
+}
+
+/** Implements Model.steer. */
+export async function steer(
+  model: Subject,
+  positive: unknown,
+  negative: unknown,
+  at: string,
+  call: unknown,
+): Promise<Float32Array> {
+  const signal = readSignal(readOptions("steer", call, ["signal"]).signal);
+  const meanOf = async (name: string, texts: unknown) => {
+    const all = readTexts(name, texts);
+    let sum: Float32Array | undefined;
+    for (const text of all) {
+      const { places } = await capture(model, text, [at], signal);
+      const [place] = places;
+      if (places.length !== 1 || place?.shape.length !== 2)
+        return refuse(`at is ${describeValue(at)}, expected a place of one layer without heads`);
+      const vector = pooled(place, "mean");
+      sum = sum ? sum.map((value, i) => value + (vector[i] ?? 0)) : vector;
+    }
+    return (sum ?? new Float32Array()).map((value) => value / all.length);
+  };
+  const [one, other] = [await meanOf("positive", positive), await meanOf("negative", negative)];
+  return one.map((value, i) => value - (other[i] ?? 0));
+}
