@@ -161,11 +161,12 @@ const char* gpt2_inspect(Gpt2Engine* engine, uint32_t top);
 const float* gpt2_attention(const Gpt2Engine* engine);
 
 // Sets what the next gpt2_generate or gpt2_score changes in the forward pass (Changes), and what a
-// gpt2_inspect after it has captured. `numbers` [count] is a list of changes, a list of places to
-// capture, and a list of the positions to capture, where none means all. A list begins with its
-// length. A place is its number in Place and its layer. A change is a place, the head and the
-// column, -1 for all, the number of its kind, its factor, the list of its positions and the list of
-// its values. No result.
+// gpt2_inspect after it has captured. `numbers` [count] has three lists, each after its length: the
+// changes, the places to capture, and the positions to capture. No positions mean all.
+//
+// A place is its number in Place, then its layer. A change is a place, a head, a column, the number
+// of its kind, its factor, and two lists: its positions and its values. Head or column -1 means
+// all. No result.
 const char* gpt2_set_hooks(Gpt2Engine* engine, const double* numbers, size_t count);
 // The captured values, one place after another, until the next gpt2_generate or gpt2_score.
 const float* gpt2_captured(const Gpt2Engine* engine);

@@ -419,8 +419,8 @@ export class Model {
   }
 
   /**
-   * Patches each place of `corrupted` with what `clean` has there, one at a time, and measures the logit of `token` after the last
-   * token, minus that of `against`. Both texts need the same number of tokens. `at` is `"resid_post"` by default.
+   * Patches each place of `corrupted` with what `clean` has there, one at a time. Each time, it measures the logit of `token` after
+   * the text, minus that of `against`. Both texts need the same number of tokens. `at` is `"resid_post"` by default.
    */
   async patchMap(clean: Prompt, corrupted: Prompt, options: PatchOptions): Promise<PatchMap> {
     return (await causes()).patchMap(this, clean, corrupted, options);
