@@ -140,3 +140,59 @@ test("a custom module worker loads and writes, with threads if the page has them
   );
   expect(found).toEqual({ text: nativeText(), threads: 2 });
 });
+
+test("changes inside the model stay in their own requests, also when these are interleaved or aborted", async ({
+  page,
+}) => {
+  const found = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const change = [{ at: "blocks.*.attn.z", head: 1, set: 0 }];
+      const call = { temperature: 0, maxNewTokens: 12, ignoreEos: true };
+      const write = async (more = {}) => (await model.complete(text, { ...call, ...more })).text;
+      const plain = await write();
+      const changed = await write({ change });
+      const both = { plain: "", changed: "" };
+      const one = model.generate(text, call);
+      const other = model.generate(text, { ...call, change });
+      for (;;) {
+        const [first, second] = [await one.next(), await other.next()];
+        if (first.done || second.done) break;
+        both.plain += first.value.text;
+        both.changed += second.value.text;
+      }
+      const controller = new AbortController();
+      const aborted = write({ change, maxNewTokens: 200, signal: controller.signal }).catch(
+        (error: unknown) => (error as Error).name,
+      );
+      controller.abort();
+      const { captured, ids } = await model.inspect(text, { capture: ["blocks.2.attn.pattern"], change });
+      const pattern = captured["blocks.2.attn.pattern"];
+      const map = await model.patchMap(text, "Lily had a dog. Lily loved her", {
+        token: " cat",
+        against: " dog",
+      });
+      const result = {
+        plain,
+        changed,
+        both,
+        aborted: await aborted,
+        after: await write(),
+        shape: pattern?.shape,
+        firstRow: [...(pattern?.data.subarray(0, 2) ?? [])],
+        ids: ids.length,
+        isClean: Math.abs((map.map.at(-1) ?? 0) - map.clean) < 1e-3,
+      };
+      return result;
+    },
+    "Lily had a cat. Lily loved her",
+  );
+  expect(found.changed).not.toBe(found.plain);
+  expect(found.both).toEqual({ plain: found.plain, changed: found.changed });
+  expect(found.aborted).toBe("AbortError");
+  expect(found.after).toBe(found.plain);
+  expect(found.shape).toEqual([6, found.ids, found.ids]);
+  expect(found.firstRow).toEqual([1, 0]);
+  expect(found.isClean).toBe(true); // the last place of all has the whole answer
+});
