@@ -71,16 +71,15 @@ Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool sp
   return Done{};
 }
 
-Result<Context*> ContextOf(Gpt2Engine& engine, std::size_t tokens) {
-  std::vector<double> numbers = std::exchange(engine.hooks, {});
-  if (numbers.empty()) return &*engine.context;
+Result<Context*> ContextOf(Gpt2Engine& engine, std::vector<double> hooks, std::size_t tokens) {
+  if (hooks.empty()) return &*engine.context;
   if (!engine.changed) {
     GPT2_ASSIGN(engine.changed,
                 Context::Create(*engine.weights, engine.context->compute(), *engine.kv_format));
   }
   std::shared_ptr<Changes>& changes = engine.changes;
-  if (!changes || !changes->captured().empty() || changes->numbers() != numbers) {
-    GPT2_ASSIGN(changes, Changes::Create(engine.context->config(), std::move(numbers), tokens));
+  if (!changes || !changes->captured().empty() || changes->numbers() != hooks) {
+    GPT2_ASSIGN(changes, Changes::Create(engine.context->config(), std::move(hooks), tokens));
   }
   engine.changed->SetHooks(changes);
   return &*engine.changed;
@@ -96,6 +95,7 @@ void Unload(Gpt2Engine& engine) {
   EndWork(engine);
   engine.suspended.clear();
   engine.tuner.reset();
+  engine.hooks.clear();
   engine.changes.reset();
   engine.changed.reset();
   engine.context.reset();

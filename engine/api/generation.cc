@@ -90,6 +90,8 @@ Result<std::size_t> ReadCount(const Json& options, const char* name, std::size_t
 
 Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view options_json,
                 JsonWriter& out) {
+  // First, so that they cannot reach another request if this one fails.
+  std::vector<double> hooks = std::exchange(engine.hooks, {});
   GPT2_TRY(NeedModel(engine));
   EndWork(engine);
   GPT2_ASSIGN(const ParsedJson json, ReadOptions(options_json));
@@ -98,7 +100,7 @@ Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view 
   GPT2_TRY(ForPromptIds(engine, prompt, options.allow_special, TextEnds::kBeginning,
                         [&](auto ids) { return tokens.Add(ids); }));
   const Tokenizer* tokenizer = engine.tokenizer ? &*engine.tokenizer : nullptr;
-  GPT2_ASSIGN(Context* const context, ContextOf(engine, tokens.size()));
+  GPT2_ASSIGN(Context* const context, ContextOf(engine, std::move(hooks), tokens.size()));
   GPT2_ASSIGN(engine.session, Session::Begin(*context, tokenizer, tokens, options));
   out.Open('{').Member("promptTokens", tokens.size());
   out.Member("reusedTokens", engine.session->reused_tokens());
@@ -216,6 +218,7 @@ Status Resume(Gpt2Engine& engine, std::uint32_t number) {
 }
 
 Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json) {
+  std::vector<double> hooks = std::exchange(engine.hooks, {});  // first, as in Generate
   GPT2_TRY(NeedModel(engine));
   EndWork(engine);
   GPT2_ASSIGN(const ParsedJson options, ReadOptions(options_json));
@@ -230,7 +233,7 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
         return Done{};
       }));
   GPT2_ASSIGN(const std::size_t start, ReadCount(*options, "start", 0, ids.size(), 0));
-  GPT2_ASSIGN(Context* const context, ContextOf(engine, ids.size()));
+  GPT2_ASSIGN(Context* const context, ContextOf(engine, std::move(hooks), ids.size()));
   GPT2_ASSIGN(engine.scorer, Scorer::Begin(*context, std::move(ids), stride, start));
   constexpr TokenScore kNone = {.logprob = std::numeric_limits<float>::quiet_NaN(), .rank = 0};
   // The model predicts a token from those before it, and the first has none.

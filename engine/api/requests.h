@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/api/engine.h"
 #include "engine/base/function_ref.h"

@@ -27,11 +27,14 @@ class ApiChangesTest : public ::testing::Test, public TestEngine {
   void SetHooks(const Numbers& numbers) {
     EXPECT_EQ(gpt2_set_hooks(engine, numbers.data(), numbers.size()), nullptr);
   }
-  Json Written(const Numbers& hooks) {
-    SetHooks(hooks);
+  Json Written() {
     EXPECT_EQ(
         ErrorOf(Generate(ids, {{"temperature", 0}, {"maxNewTokens", 6}, {"ignoreEos", true}})), "");
     return Finish();
+  }
+  Json Written(const Numbers& hooks) {
+    SetHooks(hooks);
+    return Written();
   }
   void Inspect(const Numbers& hooks) {
     SetHooks(hooks);
@@ -63,10 +66,10 @@ class ApiChangesTest : public ::testing::Test, public TestEngine {
 };
 
 TEST_F(ApiChangesTest, AChangeAffectsOnlyItsOwnRequest) {
-  const Json plain = Written({});
+  const Json plain = Written();
   const Json changed = Written(ScaleMlpOut(-9));
   EXPECT_NE(changed, plain);
-  EXPECT_EQ(Written({}), plain);
+  EXPECT_EQ(Written(), plain);
   EXPECT_EQ(Written(ScaleMlpOut(-9)), changed);  // from its own cache
   const Json scores = Score({});
   EXPECT_NE(Score(ScaleMlpOut(-9)), scores);
@@ -74,10 +77,13 @@ TEST_F(ApiChangesTest, AChangeAffectsOnlyItsOwnRequest) {
 }
 
 TEST_F(ApiChangesTest, ARequestThatFailsTakesItsChangesWithIt) {
-  const Json plain = Written({});
+  const Json plain = Written();
   SetHooks(ScaleMlpOut(-9));
   EXPECT_NE(ErrorOf(Generate({-1})), "");
-  EXPECT_EQ(Written({}), plain);
+  EXPECT_EQ(Written(), plain);
+  SetHooks(ScaleMlpOut(-9));
+  EXPECT_NE(ErrorOf(Generate(ids, {{"noSuchOption", 1}})), "");
+  EXPECT_EQ(Written(), plain);
 }
 
 TEST_F(ApiChangesTest, ARequestWithTheSameChangesFindsItsTokensInTheCache) {

@@ -19,6 +19,7 @@
 #include "engine/api/memory.h"
 #include "engine/format/vocabulary_files.h"
 #include "tests/support/api_output.h"
+#include "tests/support/hook_numbers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/test_model.h"
 
@@ -136,6 +137,13 @@ class Caller {
   const char* GenerateMore() { return GenerateWith(kShortText + "b~abc", kOptions); }
   const char* PrefillStep() { return gpt2_prefill_step(engine_); }
   const char* Inspect() { return gpt2_inspect(engine_, /*top=*/3); }
+  // Scales the scores of a layer, and captures its patterns.
+  const char* SetHooks() {
+    static const std::vector<double> numbers =
+        HookNumbers({{.at = {Place::kScores, 0}, .kind = Change::Kind::kScale, .factor = 2}},
+                    {{Place::kPattern, 0}});
+    return gpt2_set_hooks(engine_, numbers.data(), numbers.size());
+  }
   const char* Suspend() { return gpt2_suspend(engine_); }
   const char* Resume() { return gpt2_resume(engine_, suspended_); }
   const char* Score() {
@@ -253,6 +261,9 @@ const Case kCases[] = {
       &Caller::Inspect},
      false,
      {&Caller::GenerateMore, &Caller::Step, &Caller::Step}},
+    {"inspect with hooks",
+     {&Caller::SetHooks, &Caller::Prefill, &Caller::PrefillStep, &Caller::Inspect}},
+    {"step with hooks", {&Caller::SetHooks, &Caller::Generate, &Caller::Step}},
     {"suspend", {&Caller::Generate, &Caller::Step, &Caller::Suspend}},
     {"resume",
      {&Caller::Generate, &Caller::Step, &Caller::Suspend, &Caller::GenerateElse, &Caller::Step,

@@ -448,7 +448,19 @@ class Caller {
     }
   }
 
+  // Sets changes and captures for the next request, from any numbers.
+  void SetHooks() {
+    std::vector<double> numbers;
+    for (auto left = input_.ConsumeIntegralInRange<int>(0, 24); left > 0; --left) {
+      numbers.push_back(input_.ConsumeBool() ? input_.ConsumeIntegralInRange<int>(-2, 20)
+                                             : input_.ConsumeFloatingPoint<double>());
+    }
+    Check(Read(gpt2_set_hooks(engine_, numbers.data(), numbers.size())).has_value(), "hooks");
+    is_damaged_ = true;  // values may change to any others
+  }
+
   void ReadAndInspect() {
+    if (input_.ConsumeBool()) SetHooks();
     Begin(AnyPrompt(input_), R"({"maxNewTokens": 0})");
     while (const auto step = ReadOutput(gpt2_prefill_step(engine_))) {
       if ((*step)["isDone"] == true) break;
