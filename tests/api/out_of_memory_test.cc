@@ -137,13 +137,8 @@ class Caller {
   const char* GenerateMore() { return GenerateWith(kShortText + "b~abc", kOptions); }
   const char* PrefillStep() { return gpt2_prefill_step(engine_); }
   const char* Inspect() { return gpt2_inspect(engine_, /*top=*/3); }
-  // Scales the scores of a layer, and captures its patterns.
-  const char* SetHooks() {
-    static const std::vector<double> numbers =
-        HookNumbers({{.at = {Place::kScores, 0}, .kind = Change::Kind::kScale, .factor = 2}},
-                    {{Place::kPattern, 0}});
-    return gpt2_set_hooks(engine_, numbers.data(), numbers.size());
-  }
+  const char* PrefillChanged() { return Changed(&Caller::Prefill); }
+  const char* GenerateChanged() { return Changed(&Caller::Generate); }
   const char* Suspend() { return gpt2_suspend(engine_); }
   const char* Resume() { return gpt2_resume(engine_, suspended_); }
   const char* Score() {
@@ -154,6 +149,14 @@ class Caller {
   const char* Summary() { return gpt2_summary(engine_); }
 
  private:
+  // `call` with scaled scores in a layer, and its patterns captured.
+  const char* Changed(const char* (Caller::*call)()) {
+    static const std::vector<double> numbers =
+        HookNumbers({{.at = {Place::kScores, 0}, .kind = Change::Kind::kScale, .factor = 2}},
+                    {{Place::kPattern, 0}});
+    const char* error = gpt2_set_hooks(engine_, numbers.data(), numbers.size());
+    return error != nullptr ? error : (this->*call)();
+  }
   const char* GenerateWith(const std::string& text, const std::string& options) {
     return gpt2_generate(engine_, text.data(), text.size(), /*is_ids=*/false, options.data(),
                          options.size());
@@ -261,9 +264,9 @@ const Case kCases[] = {
       &Caller::Inspect},
      false,
      {&Caller::GenerateMore, &Caller::Step, &Caller::Step}},
-    {"inspect with hooks",
-     {&Caller::SetHooks, &Caller::Prefill, &Caller::PrefillStep, &Caller::Inspect}},
-    {"step with hooks", {&Caller::SetHooks, &Caller::Generate, &Caller::Step}},
+    {"generate changed", {&Caller::GenerateChanged}},
+    {"inspect changed", {&Caller::PrefillChanged, &Caller::PrefillStep, &Caller::Inspect}},
+    {"step changed", {&Caller::GenerateChanged, &Caller::Step}},
     {"suspend", {&Caller::Generate, &Caller::Step, &Caller::Suspend}},
     {"resume",
      {&Caller::Generate, &Caller::Step, &Caller::Suspend, &Caller::GenerateElse, &Caller::Step,
