@@ -35,9 +35,9 @@ const char* OutOfMemory(Gpt2Engine& engine) {
   if (engine.reader) EndLoad(engine);
   if (engine.context)
     static_cast<void>(engine.context->SetSequences(1));  // frees memory: cannot fail
+  std::vector<double>().swap(engine.hooks);
   if (engine.changed) {
     engine.changes.reset();
-    std::vector<double>().swap(engine.hooks);
     engine.changed->SetHooks(nullptr);
     static_cast<void>(engine.changed->SetSequences(1));
   }
@@ -228,8 +228,10 @@ const char* gpt2_set_hooks(Gpt2Engine* engine, const double* numbers, size_t cou
   });
 }
 
-const float* gpt2_captured(const Gpt2Engine* engine) {
-  return engine->changes == nullptr ? nullptr : engine->changes->captured_values().data();
+const float* gpt2_captured(const Gpt2Engine* engine, size_t count) {
+  if (engine->changes == nullptr) return nullptr;
+  const std::span<const float> values = engine->changes->captured_values();
+  return values.size() == count ? values.data() : nullptr;
 }
 
 const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,

@@ -154,8 +154,7 @@ const char* gpt2_prefill_step(Gpt2Engine* engine);
 // `index` i are the same after layer i. All pass through ln_f and the head, and the most probable
 // comes first.
 //
-// gpt2_attention has the attention scores of each head of each layer. Their softmax is the weight
-// of each token. No result.
+// gpt2_attention has the weight that each head of each layer gives to each token. No result.
 const char* gpt2_inspect(Gpt2Engine* engine, uint32_t top);
 // [n_layer, n_head, tokens of the prompt] of the last successful gpt2_inspect, until the next call.
 const float* gpt2_attention(const Gpt2Engine* engine);
@@ -164,12 +163,13 @@ const float* gpt2_attention(const Gpt2Engine* engine);
 // gpt2_inspect after it has captured. `numbers` [count] has three lists, each after its length: the
 // changes, the places to capture, and the positions to capture. No positions mean all.
 //
-// A place is its number in Place, then its layer. A change is a place, a head, a column, the number
-// of its kind, its factor, and two lists: its positions and its values. Head or column -1 means
-// all. No result.
+// A place is its number in Place, then its layer. The captured values take at most 256 MiB. A
+// change is a place, a head, a column, the number of its kind, its factor, and two lists: its
+// positions and its values. Head or column -1 means all. No result.
 const char* gpt2_set_hooks(Gpt2Engine* engine, const double* numbers, size_t count);
-// The captured values, one place after another, until the next gpt2_generate or gpt2_score.
-const float* gpt2_captured(const Gpt2Engine* engine);
+// The `count` captured values, one place after another, until the next request with hooks. Null if
+// there are not so many.
+const float* gpt2_captured(const Gpt2Engine* engine, size_t count);
 
 // Starts to score a text. `options`: {"stride", "start"}, both in tokens. A text
 // that is longer than the context is scored in windows that advance by "stride": 1 to n_positions -

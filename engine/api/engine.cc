@@ -79,6 +79,8 @@ Result<Context*> ContextOf(Gpt2Engine& engine, std::vector<double> hooks, std::s
   }
   std::shared_ptr<Changes>& changes = engine.changes;
   if (!changes || !changes->captured().empty() || changes->numbers() != hooks) {
+    changes.reset();  // before others need the memory of what these have captured
+    engine.changed->SetHooks(nullptr);
     GPT2_ASSIGN(changes, Changes::Create(engine.context->config(), std::move(hooks), tokens));
   }
   engine.changed->SetHooks(changes);

@@ -110,7 +110,7 @@ Status Resume(Gpt2Engine& engine, std::uint32_t number);
 // progress.
 Status PrefillStep(Gpt2Engine& engine);
 // Runs the last token of that prompt. engine.output has the `top` most probable next tokens after
-// each layer. engine.attention has the attention scores of each head of each layer.
+// each layer. engine.attention has the weight that each head of each layer gives to each token.
 Status Inspect(Gpt2Engine& engine, std::size_t top);
 // Starts to score a text; ends the current generation or scoring.
 Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json);

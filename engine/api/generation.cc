@@ -19,6 +19,7 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "engine/generate/changes.h"
 #include "engine/generate/context.h"
 #include "engine/generate/log_softmax.h"
 #include "engine/generate/options.h"
@@ -126,8 +127,10 @@ Status PrefillStep(Gpt2Engine& engine) {
   Sequence& sequence = context.sequence();
   const std::size_t ahead = sequence.pending() - std::min<std::size_t>(sequence.pending(), 1);
   if (ahead > 0) {
+    const std::size_t first = sequence.cached();
     const Pass pass = context.Prefill(sequence, std::min(kAheadTokens, ahead));
-    if (context.hooks() != nullptr && context.hooks()->Wants(Place::kLogits, 0)) {
+    if (context.hooks() != nullptr && context.hooks() == engine.changes &&
+        engine.changes->Captures(Place::kLogits, first, pass.tokens())) {
       GPT2_TRY(pass.Logits(0, pass.tokens()));
     }
   }

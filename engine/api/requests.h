@@ -34,9 +34,9 @@ Result<ParsedJson> ReadOptions(std::string_view text);
 Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool special,
                     TextEnds ends, FunctionRef<Status(std::span<const std::int32_t> ids)> take);
 
-// The context of a request for a text of `tokens` tokens. Without changes and captures (SetHooks)
-// it is that of the model; otherwise another one, whose cache holds nothing that was computed with
-// other changes. Captures run all tokens again.
-Result<Context*> ContextOf(Gpt2Engine& engine, std::size_t tokens);
+// The context of a request for a text of `tokens` tokens. Without `hooks`, the numbers of changes
+// and captures, it is that of the model. Otherwise it is another one, whose cache holds nothing
+// that was computed with other changes. Captures run all tokens again.
+Result<Context*> ContextOf(Gpt2Engine& engine, std::vector<double> hooks, std::size_t tokens);
 
 }  // namespace gpt2

@@ -52,9 +52,9 @@ RowShape ShapeOf(const Config& config, Place place) {
 
 // The number of values that a change selects in a row.
 std::size_t SelectedWidth(const Config& config, const Change& change) {
-  if (change.column != Change::kAll) return 1;
   const RowShape shape = ShapeOf(config, change.at.place);
-  return (change.head == Change::kAll ? shape.heads : 1) * shape.width;
+  return (change.head == Change::kAll ? shape.heads : 1) *
+         (change.column == Change::kAll ? shape.width : 1);
 }
 
 bool Fits(const Config& config, const Change& change) {
@@ -83,28 +83,33 @@ class HookNumbers {
   bool is_at_end() const { return rest_.empty(); }
 
   double Next() { return Take(1).empty() ? 0 : taken_.front(); }
-  // A whole number below `end`; -1 is Change::kAll.
+  // A whole number below `end`.
   std::size_t Index(std::size_t end = INT32_MAX) {
     const double number = Next();
-    if (number == -1) return Change::kAll;
-    is_ok_ = is_ok_ && number >= 0 && number < static_cast<double>(end);
+    is_ok_ =
+        is_ok_ && number >= 0 && number < static_cast<double>(end) && number == std::floor(number);
     return is_ok_ ? static_cast<std::size_t>(number) : 0;
+  }
+  // The same, or -1 for Change::kAll.
+  std::size_t IndexOrAll() {
+    if (rest_.empty() || rest_.front() != -1) return Index();
+    Next();
+    return Change::kAll;
   }
   std::span<const double> List() { return Take(Index()); }
   LayerPlace At() {
-    constexpr std::size_t kPlaces = static_cast<std::size_t>(Place::kLogits) + 1;
-    const auto place = static_cast<Place>(std::min(Index(kPlaces), kPlaces - 1));
+    const auto place = static_cast<Place>(Index(static_cast<std::size_t>(Place::kLogits) + 1));
     return {place, Index()};
   }
   Change ReadChange() {
-    constexpr std::size_t kKinds = static_cast<std::size_t>(Change::Kind::kAdd) + 1;
-    return {.at = At(),
-            .head = Index(),
-            .column = Index(),
-            .kind = static_cast<Change::Kind>(std::min(Index(kKinds), kKinds - 1)),
-            .factor = static_cast<float>(Next()),
-            .positions = List(),
-            .values = List()};
+    return {
+        .at = At(),
+        .head = IndexOrAll(),
+        .column = IndexOrAll(),
+        .kind = static_cast<Change::Kind>(Index(static_cast<std::size_t>(Change::Kind::kAdd) + 1)),
+        .factor = static_cast<float>(Next()),
+        .positions = List(),
+        .values = List()};
   }
 
  private:
@@ -160,7 +165,8 @@ Result<std::shared_ptr<Changes>> Changes::Create(const Config& config, std::vect
     captured.begin = static_cast<std::size_t>(values);
     const RowShape shape = ShapeOf(config, captured.at.place);
     const std::size_t width = IsAttention(captured.at.place) ? tokens : shape.width;
-    values += static_cast<double>(rows) * static_cast<double>(shape.heads * width);
+    values +=
+        static_cast<double>(rows) * static_cast<double>(shape.heads) * static_cast<double>(width);
     if (values * sizeof(float) > static_cast<double>(kMostBytes)) {
       return Error{ErrorCode::kCapacity, Concat("the capture takes more than ", kMostBytes,
                                                 " bytes: name fewer places or positions")};
@@ -174,6 +180,15 @@ Result<std::shared_ptr<Changes>> Changes::Create(const Config& config, std::vect
 bool Changes::Wants(Place place, std::size_t layer) const {
   const auto is_here = [&](const auto& each) { return each.at == LayerPlace{place, layer}; };
   return std::ranges::any_of(changes_, is_here) || std::ranges::any_of(captured_, is_here);
+}
+
+bool Changes::Captures(Place place, std::size_t first, std::size_t count) const {
+  const auto is_here = [&](const Captured& each) { return each.at.place == place; };
+  if (std::ranges::none_of(captured_, is_here)) return false;
+  if (positions_.empty()) return true;
+  return std::ranges::any_of(positions_, [&](double position) {
+    return position >= static_cast<double>(first) && position < static_cast<double>(first + count);
+  });
 }
 
 bool Changes::ChangesAttention(std::size_t layer) const {
@@ -216,7 +231,8 @@ void Changes::Apply(const Change& change, const HookPoint& point, std::size_t po
   }
   const std::size_t selected = SelectedWidth(config_, change);
   const double* value = change.values.data();
-  if (change.values.size() > selected) value += index * selected;
+  const bool has_rows = change.kind != Change::Kind::kScale && change.values.size() > selected;
+  if (has_rows) value += index * selected;
   const std::size_t step = change.values.size() > 1 ? 1 : 0;
   for (std::size_t head = first; head < last; ++head) {
     for (std::size_t i = 0; i < shape.width; ++i) {

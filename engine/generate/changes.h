@@ -61,6 +61,9 @@ class Changes final : public Hooks {
   void Visit(const HookPoint& point, std::span<const BatchToken> batch, MatView<float> x) override;
   MatView<float> Scores() override;
 
+  // Whether values at `place` are captured at one of the positions [first, first + count).
+  bool Captures(Place place, std::size_t first, std::size_t count) const;
+
   // What describes them.
   const std::vector<double>& numbers() const { return numbers_; }
   const std::vector<Captured>& captured() const { return captured_; }

@@ -52,22 +52,25 @@ class BothHooks final : public Hooks {
   Hooks& second_;
 };
 
-// Records the residual stream and the scores of one token: see Context::Inspect.
+// Records the residual stream and the attention of one token: see Context::Inspect.
 class LastToken final : public Hooks {
  public:
-  LastToken(const Config& config, MatView<float> residuals, MatView<float> scores)
-      : n_head_(config.n_head), room_(config.n_positions), residuals_(residuals), scores_(scores) {}
+  LastToken(const Config& config, MatView<float> residuals, MatView<float> attention)
+      : n_head_(config.n_head),
+        room_(config.n_positions),
+        residuals_(residuals),
+        attention_(attention) {}
 
   bool Wants(Place place, std::size_t layer) const override {
-    return place == Place::kScores || place == Place::kResidPost ||
+    return place == Place::kPattern || place == Place::kResidPost ||
            (place == Place::kResidPre && layer == 0);
   }
   void Visit(const HookPoint& point, std::span<const BatchToken> /*batch*/,
              MatView<float> x) override {
-    const bool is_scores = point.place == Place::kScores;
-    const std::size_t row = is_scores ? point.layer * n_head_ + point.head
-                                      : point.layer + (point.place == Place::kResidPost ? 1 : 0);
-    std::ranges::copy(x.Row(0), (is_scores ? scores_ : residuals_).Row(row).data());
+    const bool is_pattern = point.place == Place::kPattern;
+    const std::size_t row = is_pattern ? point.layer * n_head_ + point.head
+                                       : point.layer + (point.place == Place::kResidPost ? 1 : 0);
+    std::ranges::copy(x.Row(0), (is_pattern ? attention_ : residuals_).Row(row).data());
   }
   MatView<float> Scores() override { return DenseView(room_.data(), 1, room_.size()); }
 
@@ -75,7 +78,7 @@ class LastToken final : public Hooks {
   std::size_t n_head_;
   std::vector<float> room_;
   MatView<float> residuals_;
-  MatView<float> scores_;
+  MatView<float> attention_;
 };
 
 }  // namespace
@@ -151,8 +154,8 @@ Pass Context::Verify(Sequence& sequence, std::span<const std::int32_t> draft) {
   return Run(1 + draft.size());
 }
 
-Pass Context::Inspect(MatView<float> residuals, MatView<float> scores) {
-  LastToken reader(config(), residuals, scores);  // before Advance, because it needs memory
+Pass Context::Inspect(MatView<float> residuals, MatView<float> attention) {
+  LastToken reader(config(), residuals, attention);  // before Advance, because it needs memory
   batch_[0] = sequence().Advance();
   return Run(1, &reader);
 }

@@ -88,9 +88,9 @@ class Context {
 
   // Runs the one pending token of the first sequence and records intermediate values. `residuals`
   // [n_layer + 1, n_embd] gets its residual stream after the embedding and after each layer.
-  // `scores` [n_layer * n_head, tokens of the sequence] gets the scores of each head, as the
-  // attention computes them.
-  Pass Inspect(MatView<float> residuals, MatView<float> scores);
+  // `attention` [n_layer * n_head, tokens of the sequence] gets the weight that each head gives to
+  // each token.
+  Pass Inspect(MatView<float> residuals, MatView<float> attention);
 
   // Logits [1, vocab_size] of a residual stream x [1, n_embd] of the latest pass. They are computed
   // as if it came from the last layer ("logit lens": nostalgebraist 2020). Valid until the next

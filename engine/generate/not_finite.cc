@@ -26,7 +26,7 @@ namespace gpt2 {
 std::string TensorBefore(Place place, std::size_t layer) {
   const auto of_block = [layer](const char* name) { return Concat("h.", layer, ".", name); };
   if (place == Place::kEmbed) return "wte.weight";
-  if (place == Place::kPosEmbed) return "wpe.weight";
+  if (place == Place::kPosEmbed || (place == Place::kResidPre && layer == 0)) return "wpe.weight";
   if (place == Place::kNormed) return "ln_f.weight";
   // In the order of a pass: the first tensor whose result comes at `place` or after it.
   if (place <= Place::kNormed1) return of_block("ln_1.weight");

@@ -20,7 +20,8 @@ namespace {
 void Softmax(const Compute& c, std::span<float> x) {
   const SoftmaxSums sums = c.kernels->SoftmaxStats(x.data(), x.size());
   for (float& value : x) {
-    value = value == -INFINITY ? 0.0f : Exp(value - sums.maximum) / sums.sum;
+    // Exp saturates; the difference makes a value visible that is not finite.
+    value = value == -INFINITY ? 0.0f : Exp(value - sums.maximum) / sums.sum + (value - value);
   }
 }
 

@@ -24,7 +24,7 @@ enum class Place : std::uint8_t {
   kQ,          // [tokens, n_head, head_dim], before any scale
   kK,          // [tokens, n_kv_head, head_dim]
   kV,          // the same
-  kScores,     // q k^T / sqrt(head_dim) of one head [tokens, positions]; -infinity after the token
+  kScores,     // q k^T, scaled, of one head [tokens, positions]; -infinity after the token
   kPattern,    // their softmax; 0 after the token
   kZ,          // what each head adds up from the values [tokens, n_head, head_dim]
   kAttnOut,    // what the attention adds to the residual stream [tokens, n_embd]

@@ -99,7 +99,9 @@ TEST_F(ApiChangesTest, ARequestWithTheSameChangesFindsItsTokensInTheCache) {
 TEST_F(ApiChangesTest, InspectCapturesPlacesOfAllTokens) {
   Inspect(HookNumbers({}, {{Place::kPattern, 0}, {Place::kLogits, 0}}, {1, 3}));
   const std::size_t heads = config["nHead"], vocab = config["vocabSize"];
-  const float* const pattern = gpt2_captured(engine);
+  const std::size_t values = heads * 2 * ids.size() + 2 * vocab;
+  EXPECT_EQ(gpt2_captured(engine, values - 1), nullptr);
+  const float* const pattern = gpt2_captured(engine, values);
   EXPECT_NEAR(pattern[0] + pattern[1], 1, 1e-6);  // position 1 sees two tokens
   EXPECT_EQ(pattern[2], 0);
   const float* const logits = pattern + heads * 2 * ids.size();
@@ -120,8 +122,10 @@ TEST_F(ApiChangesTest, AHiddenTokenGetsNoAttention) {
                         .positions = {3},
                         .values = {-INFINITY}}},
                       {{Place::kPattern, 0}}, {3}));
-  EXPECT_EQ(gpt2_captured(engine)[2], 0);
-  EXPECT_NE(gpt2_captured(engine)[1], 0);
+  const float* const pattern =
+      gpt2_captured(engine, config["nHead"].get<std::size_t>() * ids.size());
+  EXPECT_EQ(pattern[2], 0);
+  EXPECT_NE(pattern[1], 0);
 }
 
 TEST_F(ApiChangesTest, ErrorsSayWhatIsWrong) {

@@ -19,7 +19,7 @@ for (const [variant, most] of [
 
 // The code in a site's own bundle: the module, and in addition the elements.
 for (const [file, most] of [
-  ["gpt2.js", 10_300],
+  ["gpt2.js", 10_600],
   ["gpt2-element-classes.js", 13_200],
 ] as const) {
   test(`${file} is at most ${most / 1000} kB in gzip`, () => {
@@ -31,7 +31,7 @@ const assets = readdirSync(resolve(import.meta.dirname, "../../web/dist/assets")
 const html = readFileSync(resolve(import.meta.dirname, "../../web/dist/index.html"), "utf8");
 const gzipOf = (files: readonly string[]) => files.reduce((sum, file) => sum + gzipBytes(file), 0);
 
-test("the page's first paint needs at most 30.5 kB in gzip; the editor is loaded afterwards", () => {
+test("the page's first paint needs at most 30.9 kB in gzip; the editor is loaded afterwards", () => {
   const first = assets.filter((name) => name.startsWith("index-"));
   expect(first.map((name) => name.replace(/^.*\./, "")).sort()).toEqual(["css", "js"]);
   const script = first.find((name) => name.endsWith(".js")) ?? "";
@@ -40,7 +40,7 @@ test("the page's first paint needs at most 30.5 kB in gzip; the editor is loaded
   const preloaded = [...html.matchAll(/"modulepreload" href="\.\/([^"]+)"/g)].map(([, file = ""]) => file);
   expect(preloaded).toEqual([expect.stringMatching(/^assets\/first-visit-/)]);
   const files = ["index.html", "gpt2.js", ...preloaded, ...first.map((name) => `assets/${name}`)];
-  expect(gzipOf(files)).toBeLessThanOrEqual(30_500);
+  expect(gzipOf(files)).toBeLessThanOrEqual(30_900);
 });
 
 test("a language other than English adds at most 10.7 kB before the first paint", () => {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -265,9 +267,10 @@ TEST_P(ChangesEach, AGenerationThatWasSuspendedGoesOnWithItsOwnChanges) {
     }
     return written;
   };
-  Session plain = begin(nullptr), alone = begin(strong);
-  const auto unchanged = finish(plain = begin(nullptr));
-  const auto expected = finish(alone = begin(strong));
+  Session plain = begin(nullptr);
+  const auto unchanged = finish(plain);
+  Session alone = begin(strong);
+  const auto expected = finish(alone);
   EXPECT_NE(expected, unchanged);
   Session session = begin(strong);
   std::vector<std::int32_t> written;
@@ -300,6 +303,7 @@ TEST(Changes, RefusesWhatTheModelLacks) {
       {.at = x, .values = {}},
       {.at = x, .values = {0, 1}},
       {.at = scores, .values = {0, 1}},
+      {.at = z, .column = 0, .positions = {2, 5, 6}, .values = {0, 1, 2}},  // one for each head
   };
   constexpr const char* kRefusal = "the numbers of hooks do not fit the model";
   for (const ChangeSpec& change : bad) EXPECT_EQ(error_of(config, HookNumbers({change})), kRefusal);
@@ -310,7 +314,7 @@ TEST(Changes, RefusesWhatTheModelLacks) {
     EXPECT_EQ(error_of(config, {good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i)}),
               kRefusal);
     std::vector<double> damaged = good;
-    for (const double number : {-2.0, 1e300, std::nan("")}) {
+    for (const double number : {-2.0, 0.5, 1e300, std::nan("")}) {
       damaged[i] = number;
       error_of(config, damaged);  // a position or a value may be anything
     }

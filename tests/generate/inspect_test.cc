@@ -35,7 +35,7 @@ void ExpectNear(const ReferenceRow& found, const ReferenceRow& expected, double 
 
 struct Inside {
   std::vector<std::vector<float>> residuals;  // [n_layer + 1, n_embd]
-  std::vector<std::vector<float>> scores;     // [n_layer * n_head, ids]
+  std::vector<std::vector<float>> attention;  // [n_layer * n_head, ids]
 };
 Inside InspectLast(Context& context, std::span<const std::int32_t> ids) {
   const Config& c = context.config();
@@ -43,9 +43,9 @@ Inside InspectLast(Context& context, std::span<const std::int32_t> ids) {
   sequence.SetWindow(ids);
   while (sequence.pending() > 1) context.Prefill(sequence, sequence.pending() - 1);
   std::vector<float> residuals((c.n_layer + 1) * c.n_embd),
-      scores(c.n_layer * c.n_head * ids.size());
+      attention(c.n_layer * c.n_head * ids.size());
   context.Inspect(DenseView(residuals.data(), c.n_layer + 1, c.n_embd),
-                  DenseView(scores.data(), c.n_layer * c.n_head, ids.size()));
+                  DenseView(attention.data(), c.n_layer * c.n_head, ids.size()));
   const auto rows_of = [](const std::vector<float>& values, std::size_t width) {
     std::vector<std::vector<float>> rows;
     for (auto at = values.begin(); at != values.end(); at += static_cast<std::ptrdiff_t>(width)) {
@@ -53,7 +53,7 @@ Inside InspectLast(Context& context, std::span<const std::int32_t> ids) {
     }
     return rows;
   };
-  return {rows_of(residuals, c.n_embd), rows_of(scores, ids.size())};
+  return {rows_of(residuals, c.n_embd), rows_of(attention, ids.size())};
 }
 
 class InspectEach : public ::testing::TestWithParam<std::string> {};
@@ -74,10 +74,11 @@ TEST_P(InspectEach, ResidualsAttentionAndGuessesMatchTheReference) {
     for (const std::size_t position : {std::size_t{0}, std::size_t{1}, last / 2, last}) {
       SCOPED_TRACE(position);
       const Inside inside = InspectLast(*model.context, std::span(golden.ids).first(position + 1));
-      for (std::size_t row = 0; row < inside.scores.size(); ++row) {
+      for (std::size_t row = 0; row < inside.attention.size(); ++row) {
         const std::size_t layer = row / config.n_head;
         const std::size_t head = row % config.n_head;
-        const ReferenceRow found = Softmax(inside.scores[row]);
+        const std::vector<float>& weights_of_head = inside.attention[row];
+        const ReferenceRow found(weights_of_head.begin(), weights_of_head.end());
         ExpectNear(found, attention[layer][head][position], tolerance);
         if (position != last || golden.attention.is_null()) continue;
         ExpectNear(found, golden.attention[layer][head].get<ReferenceRow>(), tolerance);
@@ -114,7 +115,7 @@ class ApiInspectTest : public ::testing::Test, public TestEngine {
 
 TEST_F(ApiInspectTest, InspectReturnsTheTopTokensOfEachStageAndTheAttentionOfEachHead) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kQ8, KvFormat::kQ8);
-  const auto [residuals, scores] = InspectLast(*model.context, golden.ids);
+  const auto [residuals, attention] = InspectLast(*model.context, golden.ids);
   const std::size_t layers = residuals.size() - 1;
   for (int round = 0; round < 2; ++round) {  // the second time without a prefill
     Begin();
@@ -129,9 +130,9 @@ TEST_F(ApiInspectTest, InspectReturnsTheTopTokensOfEachStageAndTheAttentionOfEac
       EXPECT_LE(token["logprob"], output["tokens"][i - 1]["logprob"]);
     }
     const std::size_t tokens = golden.ids.size();
-    for (std::size_t i = 0; i < scores.size(); ++i) {
+    for (std::size_t i = 0; i < attention.size(); ++i) {
       const float* const row = gpt2_attention(engine) + i * tokens;
-      EXPECT_EQ(std::vector<float>(row, row + tokens), scores[i]);
+      EXPECT_EQ(std::vector<float>(row, row + tokens), attention[i]);
     }
   }
   // The last guesses are the distribution that a generation would draw from.

@@ -100,7 +100,8 @@ it("the mean is that of a pass without changes", async () => {
     { change: [{ at: "blocks.*.attn.z", head: 1, set: "mean" }] },
     config,
     2,
-    async ({ captures, numbers }) => {
+    async (hooksFor) => {
+      const { captures, numbers } = hooksFor(2);
       asked.push(captures.map(({ name }) => name));
       expect(numbers[0]).toBe(0); // no changes
       return Object.fromEntries(captures.map(({ name }) => [name, rows(2, 2, 4)]));
@@ -130,16 +131,30 @@ it.each([
     { at: "embed", heads: 1, set: 0 },
     ".heads is no member of a change, expected one of at, head, neuron, position, query, key, set, scale, add, weight, from",
   ],
-  [{ at: "embed", head: 0, set: 0 }, ".head does not apply to embed"],
-  [{ at: "embed", key: 0, set: 0 }, ".key does not apply to embed"],
-  [{ at: "blocks.0.attn.scores", position: 0, set: 0 }, ".position does not apply to blocks.0.attn.scores"],
+  [{ at: "embed", head: 0, set: 0 }, " has head, which does not apply to embed"],
+  [{ at: "embed", key: 0, set: 0 }, " has key, which does not apply to embed"],
+  [
+    { at: "blocks.0.attn.scores", position: 0, set: 0 },
+    " has position, which does not apply to blocks.0.attn.scores",
+  ],
   [{ at: "blocks.0.attn.z", head: 2, set: 0 }, ".head is 2, expected a whole number from 0 to 1"],
   [{ at: "blocks.0.attn.z", neuron: 0, set: 0 }, ".neuron needs a head at this place"],
   [{ at: "embed", position: 16, set: 0 }, ".position[0] is 16, expected a whole number from 0 to 15"],
   [{ at: "embed", set: [1, 2] }, " has 2 values, expected 1 or 8"],
   [{ at: "embed", set: [] }, " has 0 values, expected 1 or 8"],
-  [{ at: "embed", set: NaN }, " has a value that is not finite"],
-  [{ at: "embed", set: -Infinity }, " has a value that is not finite"],
+  [{ at: "embed", set: NaN }, " has a value that is not a finite number"],
+  [{ at: "embed", set: -Infinity }, " has a value that is not a finite number"],
+  [{ at: "embed", set: 1e39 }, " has a value that is not a finite number"],
+  [{ at: "embed", scale: NaN }, ".scale is NaN, expected a finite number"],
+  [{ at: "embed", set: 0, weight: 2 }, " has weight, which does not apply to set"],
+  [{ at: "embed", set: 0, position: [] }, ".position is empty, expected at least one"],
+  [{ at: "embed", set: 0, position: [3, 3] }, ".position has 3 twice"],
+  [{ at: "blocks.0.attn.scores", query: [1, 2], set: [0, 1] }, " has 2 values, expected 1"],
+  [{ at: "blocks.0.attn.scores", add: -Infinity }, " has a value that is not a finite number"],
+  [
+    { at: "blocks.0.attn.pattern", from: rows(2) },
+    " has from, which does not apply to blocks.0.attn.pattern",
+  ],
   [{ at: "embed", set: "zero" }, '.set is "zero", expected a number or a list of numbers'],
   [{ at: "blocks.0.attn.scores", set: "mean" }, '.set is "mean", expected a number or a list of numbers'],
   [
@@ -165,4 +180,5 @@ it("refuses captures that the text lacks", async () => {
     'capture[0] is "logit", which is no place of the forward pass: did you mean "logits"?',
   );
   expect(await readHooks({}, config, tokens, neverCaptures)).toBeUndefined();
+  expect(await readHooks({ change: [] }, config, tokens, neverCaptures)).toBeUndefined();
 });

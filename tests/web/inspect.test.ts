@@ -7,7 +7,7 @@ import { asEngine, FakeEngine } from "./support/fake-engine.js";
 const config = { nEmbd: 6, nLayer: 2, nHead: 3, nPositions: 8 } as ModelConfig;
 const signal = new AbortController().signal;
 const ignore = () => {};
-/** The attention of the heads to five tokens, before each row is divided by its sum. */
+/** The attention of the heads to five tokens, in sixteenths. */
 const shares = [1, 2, 4, 4, 5];
 
 function make() {
@@ -22,8 +22,7 @@ function make() {
       asked.push({ top, size });
       const tokenOf = (index: number, id: number) => ({ index, id, text: `${id}`, logprob: -id, rank: 0 });
       const tokens = [0, 0, 1, 1, 2, 2].map(tokenOf);
-      const scoreOf = (i: number) => Math.log(shares[i % 5] ?? 0) + (i < 20 ? 0 : 700);
-      return { tokens, scores: Float32Array.from({ length: size }, (_, i) => scoreOf(i)) };
+      return { tokens, attention: Float32Array.from({ length: size }, (_, i) => (shares[i % 5] ?? 0) / 16) };
     },
   };
   return { engine, asked, look: asEngine(Object.assign(engine, inside)) };
@@ -111,7 +110,10 @@ it("inspect describes its captures before it starts, and returns them by their n
   const { engine, look } = make();
   const set: number[][] = [];
   const hooked = Object.assign(look, {
-    setHooks: (numbers: number[]) => void set.push(numbers),
+    start: (name: string, text: unknown, options: object, numbers: number[]) => {
+      set.push(numbers);
+      return engine.start(name, text, options);
+    },
     captured: (size: number) => Float32Array.from({ length: size }, (_, i) => i),
   });
   const prompt = Array.from({ length: 80 }, (_, id) => id);

@@ -141,7 +141,7 @@ export interface Inspection {
   guesses: TokenLogprob[][];
   /** Number of heads in `attention`: all of the layer, or 1 with the option `head`. */
   heads: number;
-  /** The weight that each head gives to each token, [heads, ids.length]. Each row sums to 1. */
+  /** The weight that each head gives to each token, [heads, ids.length]. Each row sums to 1, unless a change hides all tokens. */
   attention: Float32Array;
   /** The same for every layer, [nLayer]. */
   layers: Float32Array[];
@@ -151,7 +151,7 @@ export interface Inspection {
   plainAttention: number[];
 }
 
-/** The values at a place of the forward pass, in order of position. */
+/** The values at a place of the forward pass, in the order of `positions`. */
 export interface Captured {
   /** All values, row by row. */
   data: Float32Array;
@@ -171,7 +171,7 @@ export interface Change {
   at: string;
   /** One head; by default all. */
   head?: number | undefined;
-  /** One value of a row: the neuron of an MLP, the token of `logits`, or a dimension. By default all. */
+  /** One value of a row: the neuron of an MLP, the token of `logits`, or a dimension, of a `head` if there are heads. By default all. */
   neuron?: number | undefined;
   /** Positions of tokens in the context; by default all. */
   position?: number | readonly number[] | undefined;
@@ -179,7 +179,10 @@ export interface Change {
   query?: number | readonly number[] | undefined;
   /** For scores and patterns: the position that is looked at; by default all. */
   key?: number | undefined;
-  /** The new value, or one for each column; `"mean"`: the mean over the prompt in a pass without changes. */
+  /**
+   * The new value, or one for each column. `"mean"`: the mean over the prompt in a pass without changes; the prompt must fit the
+   * context, and scores and patterns have none.
+   */
   set?: number | ArrayLike<number> | "mean" | undefined;
   /** A factor for the value. */
   scale?: number | undefined;
@@ -187,7 +190,7 @@ export interface Change {
   add?: number | ArrayLike<number> | undefined;
   /** A factor for `add`; default 1. */
   weight?: number | undefined;
-  /** The values that another text has there: an entry of its `captured`, with all positions. */
+  /** The values that another text has there: an entry of its `captured` with all positions. Not for scores and patterns. */
   from?: Captured | undefined;
 }
 

@@ -18,7 +18,7 @@ export const limits = {
   headers: 1000,
   files: 100_000,
   adapters: 100,
-  /** Members of an object with arbitrary names. */
+  /** Members of an object with arbitrary names; changes and captures of a request. */
   members: 10_000,
   /** Waiting requests. */
   requests: 100_000,

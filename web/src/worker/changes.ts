@@ -5,8 +5,10 @@ import {
   anyNumber,
   anyObject,
   atField,
+  limits,
   list,
   optional,
+  readIf,
   wholeNumberBetween,
   type ReadValue,
 } from "../shared/wire.js";
@@ -21,8 +23,7 @@ export interface Hooks {
   plainAttention: number[];
 }
 
-/** The most changes of a request, and the most positions and numbers of one. */
-const mostChanges = 10_000;
+/** The most numbers of a change: a row of the widest layer, GPT-2 1.5B's MLP, for each of its 1,024 positions. */
 const mostNumbers = 1024 * 6400;
 
 /** A checked change at one place. */
@@ -41,12 +42,22 @@ const kinds = ["set", "scale", "add"] as const;
 const members = ["at", "head", "neuron", "position", "query", "key", ...kinds, "weight", "from"];
 
 const indexBelow = (end: number): ReadValue<number | undefined> => optional(wholeNumberBetween(0, end - 1));
+/** A number, or a list of different numbers; none if it is missing. */
 const indices =
   (end: number): ReadValue<number[]> =>
-  (value) =>
-    value === undefined
-      ? []
-      : list(wholeNumberBetween(0, end - 1), end)(Array.isArray(value) ? value : [value]);
+  (value) => {
+    if (value === undefined) return [];
+    const all = list(wholeNumberBetween(0, end - 1), end)(Array.isArray(value) ? value : [value]);
+    if (all.length === 0) refuse(" is empty, expected at least one");
+    const twice = all.find((each, index) => all.indexOf(each) !== index);
+    return twice === undefined ? all : refuse(` has ${twice} twice`);
+  };
+
+/** A number that stays finite as a 32-bit float. */
+const factorOf: ReadValue<number> = readIf(
+  "a finite number",
+  (value) => typeof value === "number" && Number.isFinite(Math.fround(value)),
+);
 
 /** A number or a list of numbers, from any kind of array. */
 const numbers: ReadValue<ArrayLike<number>> = (value) => {
@@ -84,7 +95,7 @@ const captured =
     const wanted = heads === undefined ? [width] : [heads, width];
     const isSame = rest.length === wanted.length && rest.every((length, i) => length === wanted[i]);
     const size = (heads ?? 1) * width * rows;
-    if (!isSame || !(data instanceof Float32Array) || data.length !== size || isAttention(at))
+    if (!isSame || !(data instanceof Float32Array) || data.length !== size)
       return refuse(` is ${describeValue(value)}, expected what was captured at such a place`);
     return { data, shape: [rows, ...rest] };
   };
@@ -101,10 +112,12 @@ function readChange(value: unknown, config: ModelConfig): ReadChange[] {
   return atField("at", (name) => placesNamed(name, config.nLayer))(given.at).map((at) => {
     const { heads, width } = rowShape(at, config);
     const isRow = !isAttention(at);
-    const lacks = (name: string) =>
-      given[name] !== undefined && refuse(`.${name} does not apply to ${nameOf(at)}`);
-    for (const name of isRow ? ["query", "key"] : ["position", "neuron"]) lacks(name);
-    if (heads === undefined) lacks("head");
+    const others = isRow ? ["query", "key"] : ["position", "neuron", "from"];
+    if (heads === undefined) others.push("head");
+    if (given.add === undefined) others.push("weight");
+    const other = others.find((name) => given[name] !== undefined);
+    if (other !== undefined)
+      refuse(` has ${other}, which does not apply to ${other === "weight" ? sources[0] : nameOf(at)}`);
     const head = atField("head", indexBelow(heads ?? 1))(given.head);
     const column = isRow
       ? atField("neuron", indexBelow(width))(given.neuron)
@@ -121,26 +134,30 @@ function readChange(value: unknown, config: ModelConfig): ReadChange[] {
         ...change,
         positions,
         kind: "scale",
-        factor: atField("scale", anyNumber)(given.scale),
+        factor: atField("scale", factorOf)(given.scale),
         values: [],
       };
     if (given.set === "mean" && isRow) return { ...change, positions, kind: "set", values: "mean" };
     let values: ArrayLike<number>;
     if (given.from !== undefined) {
-      const other = atField("from", captured(at, config))(given.from);
-      if (positions.length === 0) positions = [...Array(other.shape[0]).keys()];
-      values = atField("from", () => rowsOf(other, change, positions))(other);
+      const source = atField("from", captured(at, config))(given.from);
+      if (positions.length === 0) positions = [...Array(source.shape[0]).keys()];
+      values = atField("from", () => rowsOf(source, change, positions))(source);
     } else values = atField(given.add === undefined ? "set" : "add", numbers)(given.set ?? given.add);
+    const { length } = values;
     const columns = column === undefined && isRow ? width * (head === undefined ? (heads ?? 1) : 1) : 1;
-    const fits = [1, columns, columns * positions.length].includes(values.length) && values.length > 0;
-    if (!fits)
-      refuse(
-        ` has ${values.length} values, expected 1 or ${columns}${positions.length > 1 ? " for each position" : ""}`,
-      );
-    const isHidden = at.place === "attn.scores" && values[0] === -Infinity;
-    if (!isHidden && !Array.prototype.every.call(values, Number.isFinite))
-      refuse(" has a value that is not finite");
-    const factor = given.weight === undefined ? 1 : atField("weight", anyNumber)(given.weight);
+    const fits = length === 1 || (isRow && (length === columns || length === columns * positions.length));
+    if (!fits || length === 0) {
+      const more = columns > 1 ? ` or ${columns}${positions.length > 1 ? " for each position" : ""}` : "";
+      refuse(` has ${length} values, expected 1${more}`);
+    }
+    const isHidden = at.place === "attn.scores" && given.set === -Infinity;
+    if (
+      !isHidden &&
+      !Array.prototype.every.call(values, (each: number) => Number.isFinite(Math.fround(each)))
+    )
+      refuse(" has a value that is not a finite number");
+    const factor = given.weight === undefined ? 1 : atField("weight", factorOf)(given.weight);
     return { ...change, factor, positions, kind: given.add === undefined ? "set" : "add", values };
   });
 }
@@ -176,11 +193,12 @@ function captureHooks(
   config: ModelConfig,
   tokens: number,
 ): Hooks {
-  const places = atField(
+  const captures = atField(
     "capture",
-    list((each) => placesNamed(each, config.nLayer), mostChanges),
-  )(names ?? []);
-  const captures = places.flatMap((each) => placesNamed(each, config.nLayer));
+    list((each) => each, limits.members),
+  )(names ?? []).flatMap((name, index) =>
+    atField(`capture[${index}]`, (each) => placesNamed(each, config.nLayer))(name),
+  );
   const rows = atField("positions", indices(tokens))(positions);
   if (positions !== undefined && names === undefined) refuse("positions needs capture");
   const count = rows.length || tokens;
@@ -195,33 +213,42 @@ function captureHooks(
   };
 }
 
+/** What a request changes and captures. Fields are checked here. */
+export interface HookRequest {
+  change?: unknown;
+  capture?: unknown;
+  positions?: unknown;
+}
+
 /**
- * The hooks of a request. `captureUnchanged` captures in a pass without changes, for those that set a mean. Returns undefined if
- * there is nothing to change and to capture.
+ * The hooks of a request for a text of `tokens` tokens, which only captures need. `captureUnchanged` captures in a pass without
+ * changes, for those that set the mean. Returns undefined if there is nothing to change and to capture.
  */
 export async function readHooks(
-  { change, capture, positions }: { change?: unknown; capture?: unknown; positions?: unknown },
+  { change, capture, positions }: HookRequest,
   config: ModelConfig,
   tokens: number,
-  captureUnchanged: (hooks: Hooks) => Promise<Record<string, Captured>>,
+  captureUnchanged: (hooksFor: (tokens: number) => Hooks) => Promise<Record<string, Captured>>,
 ): Promise<Hooks | undefined> {
-  if (change === undefined && capture === undefined && positions === undefined) return undefined;
   const changes = atField(
     "change",
-    list(anyObject, mostChanges),
+    list(anyObject, limits.members),
   )(change ?? []).flatMap((each, index) =>
     atField(`change[${index}]`, (value) => readChange(value, config))(each),
   );
-  const means = changes.filter(({ values }) => values === "mean").map(({ at }) => nameOf(at));
-  if (means.length > 0) {
-    const unchanged = await captureUnchanged(
-      captureHooks([...new Set(means)], undefined, [], config, tokens),
+  if (changes.length === 0 && capture === undefined && positions === undefined) return undefined;
+  const means = new Set(changes.filter(({ values }) => values === "mean").map(({ at }) => nameOf(at)));
+  if (means.size > 0) {
+    const unchanged = await captureUnchanged((count) =>
+      captureHooks([...means], undefined, [], config, count),
     );
     for (const each of changes) {
       const values = unchanged[nameOf(each.at)];
       if (each.values !== "mean" || !values) continue;
-      const rows = [...Array(tokens).keys()].map((position) => rowsOf(values, each, [position]));
-      each.values = (rows[0] ?? []).map((_, i) => rows.reduce((sum, row) => sum + (row[i] ?? 0), 0) / tokens);
+      const rows = [...Array(values.shape[0]).keys()].map((position) => rowsOf(values, each, [position]));
+      each.values = (rows[0] ?? []).map(
+        (_, column) => rows.reduce((sum, row) => sum + (row[column] ?? 0), 0) / rows.length,
+      );
     }
   }
   return captureHooks(capture, positions, changes, config, tokens);

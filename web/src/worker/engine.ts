@@ -47,7 +47,7 @@ interface EngineModule extends Allocator {
   _gpt2_inspect(engine: number, top: number): number;
   _gpt2_attention(engine: number): number;
   _gpt2_set_hooks(engine: number, numbers: number, count: number): number;
-  _gpt2_captured(engine: number): number;
+  _gpt2_captured(engine: number, count: number): number;
   _gpt2_score: StartFunction;
   _gpt2_score_step(engine: number): number;
   _gpt2_output(engine: number): number;
@@ -200,24 +200,19 @@ export class Engine {
     return { tokens, done, total, isDone: isDone === 1 };
   }
 
-  /** Inspects the last token of a prefilled prompt. `size` is the number of its attention scores, layers times heads times tokens. */
-  inspect(top: number, size: number): { tokens: Token[]; scores: Float32Array } {
+  /** Inspects the last token of a prefilled prompt. `size` is the number of its attention weights, layers times heads times tokens. */
+  inspect(top: number, size: number): { tokens: Token[]; attention: Float32Array } {
     this.wasm.ask((module) => module._gpt2_inspect(this.engine, top));
     const at = this.wasm.pointer((module) => module._gpt2_attention(this.engine));
-    const scores = new Float32Array(this.wasm.words(at, size).slice().buffer);
-    return { tokens: this.output().tokens, scores };
+    const attention = new Float32Array(this.wasm.words(at, size).slice().buffer);
+    return { tokens: this.output().tokens, attention };
   }
 
-  /** Sets what the next start changes and captures. */
-  setHooks(numbers: readonly number[]): void {
-    this.wasm.with([new Uint8Array(Float64Array.from(numbers).buffer)], (pointer = 0) =>
-      this.wasm.ask((module) => module._gpt2_set_hooks(this.engine, pointer, numbers.length)),
-    );
-  }
-
-  /** The first `size` values that the last inspection captured. */
+  /** The `size` values that the last inspection captured. */
   captured(size: number): Float32Array {
-    const at = this.wasm.pointer((module) => module._gpt2_captured(this.engine));
+    const at = this.wasm.pointer((module) => module._gpt2_captured(this.engine, size));
+    if (at === 0 && size > 0)
+      throw new WorkerError("worker-died", `the engine has not captured ${size} values`);
     return new Float32Array(this.wasm.words(at, size).slice().buffer);
   }
 
@@ -231,14 +226,23 @@ export class Engine {
     this.wasm.call((module) => module._gpt2_discard(this.engine, generation));
   }
 
-  /** Calls that begin with a prompt, text or token ids. */
-  start(name: StartCall, text: string | readonly number[], options: object): unknown {
+  /** Calls that begin with a prompt, text or token ids. `hooks` are the numbers of gpt2_set_hooks for this call. */
+  start(
+    name: StartCall,
+    text: string | readonly number[],
+    options: object,
+    hooks: readonly number[] = [],
+  ): unknown {
     const ends = name === "_gpt2_score" ? "both" : "beginning";
     const prompt = this.prompt(text, allowsSpecial(options), ends);
-    const parts = [promptBytes(prompt), toJson(options)];
-    return this.wasm.with(parts, (pointer = 0, size = 0, at = 0, jsonSize = 0) =>
-      this.wasm.ask((module) => module[name](this.engine, pointer, size, isIds(prompt), at, jsonSize)),
-    );
+    const numbers = new Uint8Array(Float64Array.from(hooks).buffer);
+    const parts = [promptBytes(prompt), toJson(options), numbers];
+    return this.wasm.with(parts, (pointer = 0, size = 0, at = 0, jsonSize = 0, hooksAt = 0) => {
+      // Only once nothing else can fail before the call that takes them.
+      if (hooks.length > 0)
+        this.wasm.ask((module) => module._gpt2_set_hooks(this.engine, hooksAt, hooks.length));
+      return this.wasm.ask((module) => module[name](this.engine, pointer, size, isIds(prompt), at, jsonSize));
+    });
   }
 
   /**

@@ -54,8 +54,7 @@ export async function generate(
   const { signal, tell, readAhead } = surroundings;
   const start = performance.now();
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
-  if (surroundings.hooks) engine.setHooks(surroundings.hooks);
-  const begun = engine.start("_gpt2_generate", prompt, { ...options, seed }) as Begun;
+  const begun = engine.start("_gpt2_generate", prompt, { ...options, seed }, surroundings.hooks) as Begun;
   let step = engine.output();
   const computed = step.total - step.done;
   let firstTokenAt: number | undefined;

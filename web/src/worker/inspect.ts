@@ -3,21 +3,9 @@ import { Gpt2Error } from "../shared/errors.js";
 import type { InspectRequest } from "../shared/protocol.js";
 import { readCount } from "../shared/refuse.js";
 import type { Captured, Inspection, ModelConfig, PromptProgress, TokenLogprob } from "../shared/types.js";
-import { readHooks, type Hooks } from "./changes.js";
+import { readHooks, type HookRequest, type Hooks } from "./changes.js";
 import type { Engine, Output } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
-
-/** The softmax of each row of `scores` [rows, size], in place. */
-function softmax(scores: Float32Array, size: number): Float32Array {
-  for (let at = 0; at < scores.length; at += size) {
-    const row = scores.subarray(at, at + size);
-    const most = row.reduce((a, b) => Math.max(a, b), -Infinity);
-    let sum = 0;
-    for (const [i, score] of row.entries()) sum += row[i] = Math.exp(score - most);
-    for (const [i, weight] of row.entries()) row[i] = weight / sum;
-  }
-  return scores;
-}
 
 const usualTop = 5;
 const mostTop = 100;
@@ -49,20 +37,14 @@ async function readAll(
     }
   };
   const begin = () => {
-    if (hooks) engine.setHooks(hooks.numbers);
-    engine.start("_gpt2_generate", ids, { maxNewTokens: 0, n: 1, strict: false });
+    engine.start("_gpt2_generate", ids, { maxNewTokens: 0, n: 1, strict: false }, hooks?.numbers);
     return engine.output();
   };
   let step = begin();
   if (ahead - step.done >= longText && !hooks?.captures.length) {
     // Its token is not used.
-    if (hooks) engine.setHooks(hooks.numbers);
-    engine.start("_gpt2_generate", ids.slice(0, ahead), {
-      maxNewTokens: 1,
-      temperature: 0,
-      n: 1,
-      strict: false,
-    });
+    const one = { maxNewTokens: 1, temperature: 0, n: 1, strict: false };
+    engine.start("_gpt2_generate", ids.slice(0, ahead), one, hooks?.numbers);
     await go(engine.output(), ({ isDone }) => isDone, "_gpt2_step");
     step = begin();
   }
@@ -83,22 +65,28 @@ function capturedOf(engine: Engine, { captures }: Hooks): Record<string, Capture
   );
 }
 
-const idsOf = (engine: Engine, prompt: string | readonly number[]) =>
-  typeof prompt === "string" ? engine.tokenize(prompt, { isPrompt: true }) : prompt;
-
-/** The hooks of a request for `prompt`, of which the model's context holds the end. */
+/**
+ * The hooks of a request for a text. `idsOf` returns its tokens, for changes that set the mean: the text must fit the context.
+ */
 export async function hooksOf(
   engine: Engine,
   config: ModelConfig,
-  prompt: string | readonly number[],
-  request: Parameters<typeof readHooks>[0],
+  request: HookRequest,
+  idsOf: () => readonly number[],
   signal: AbortSignal,
+  tokens = 0,
 ): Promise<Hooks | undefined> {
-  const ids = idsOf(engine, prompt).slice(-config.nPositions);
-  return readHooks(request, config, ids.length, async (hooks) => {
-    if (ids.length === 0) throw new Gpt2Error("invalid-argument", "the prompt is empty: it has no mean");
+  return readHooks(request, config, tokens, async (hooksFor) => {
+    const ids = idsOf();
+    const { length } = ids;
+    if (length === 0 || length > config.nPositions)
+      throw new Gpt2Error(
+        "capacity",
+        `a mean needs a text of 1 to ${config.nPositions} tokens, but it has ${length}`,
+      );
+    const hooks = hooksFor(length);
     await readAll(engine, ids, hooks, signal, () => {});
-    engine.inspect(0, config.nLayer * config.nHead * ids.length);
+    engine.inspect(0, config.nLayer * config.nHead * length);
     return capturedOf(engine, hooks);
   });
 }
@@ -111,7 +99,7 @@ export async function inspect(
   tell: (progress: PromptProgress) => void,
 ): Promise<Inspection> {
   const { nLayer, nHead, nPositions } = config;
-  const ids = idsOf(engine, prompt);
+  const ids = typeof prompt === "string" ? engine.tokenize(prompt, { isPrompt: true }) : prompt;
   if (ids.length === 0) throw new Gpt2Error("invalid-argument", "the text is empty");
   const position = readCount("position", wanted.position, 0, ids.length - 1) ?? ids.length - 1;
   const layer = readCount("layer", wanted.layer, 0, nLayer - 1) ?? nLayer - 1;
@@ -125,10 +113,9 @@ export async function inspect(
     );
   }
   const prefix = ids.slice(0, count);
-  const hooks = await hooksOf(engine, config, prefix, wanted, signal);
+  const hooks = await hooksOf(engine, config, wanted, () => prefix, signal, count);
   await readAll(engine, prefix, hooks, signal, tell);
-  const { tokens, scores } = engine.inspect(top, nLayer * nHead * count);
-  const weights = softmax(scores, count);
+  const { tokens, attention: weights } = engine.inspect(top, nLayer * nHead * count);
   const [first, heads] = head === undefined ? [0, nHead] : [head, 1];
   const layers = Array.from({ length: nLayer }, (_, each) => {
     const begin = (each * nHead + first) * count;

@@ -93,7 +93,7 @@ const isPort = (value: unknown) =>
   typeof value === "object" && value !== null && "postMessage" in value && "close" in value;
 
 /** Changes of the forward pass. The worker checks their members when it runs them. */
-const changes = optional(list(anyObject, 10_000));
+const changes = optional(list(anyObject, limits.members));
 
 /** A prompt with options. */
 const prompted: ReadValue<Requests["inspect" | "score"]["args"]> = (value) => {

@@ -15,8 +15,7 @@ export async function score(
   const tokens: Score["tokens"] = [];
   let logprob = 0;
   let predicted = 0;
-  if (hooks) engine.setHooks(hooks);
-  engine.start("_gpt2_score", prompt, options);
+  engine.start("_gpt2_score", prompt, options, hooks);
   let step = engine.output();
   for (;;) {
     const scored = step.tokens.map((token) => {

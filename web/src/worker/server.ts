@@ -147,7 +147,9 @@ export class Server {
       if (message.name !== "detokenize") await running.turn.take(signal);
       const result = await this.answer(message, running);
       this.post({ type: "done", id: message.id, result });
-      if (message.name === "generate") summary = result as GenerateSummary;
+      // A changed pass may take longer.
+      if (message.name === "generate" && message.args.change === undefined)
+        summary = result as GenerateSummary;
     } catch (error) {
       const failure = signal.aborted
         ? new Gpt2Error("cancelled", "the request was cancelled")
@@ -173,7 +175,8 @@ export class Server {
         return this.loadModel(message.args, signal, tell);
       case "generate": {
         const pause = (ready: Promise<void>) => turn.giveUntil(ready, signal);
-        const hooks = await this.hooksOf(message.args, signal);
+        const { allowSpecial = false } = message.args.options;
+        const hooks = await this.hooksOf(message.args, { allowSpecial, isPrompt: true }, signal);
         return generate(this.needEngine(), message.args, { signal, tell, readAhead, pause, hooks });
       }
       case "prefill":
@@ -191,7 +194,13 @@ export class Server {
         return inspect(engine, info.config, message.args, signal, tell);
       }
       case "score":
-        return score(this.needEngine(), message.args, await this.hooksOf(message.args, signal), signal, tell);
+        return score(
+          this.needEngine(),
+          message.args,
+          await this.hooksOf(message.args, {}, signal),
+          signal,
+          tell,
+        );
       case "tokenize":
         return this.needEngine().tokenize(message.args.text, message.args);
       case "detokenize":
@@ -202,12 +211,14 @@ export class Server {
   /** The numbers that describe the changes of a request to the engine. */
   private async hooksOf(
     { prompt, change }: GenerateRequest | ScoreRequest,
+    tokenizing: Parameters<Engine["tokenize"]>[1],
     signal: AbortSignal,
   ): Promise<readonly number[] | undefined> {
     if (change === undefined) return undefined;
     const { engine, info } = this.needModel();
     const { hooksOf } = await inspecting();
-    return (await hooksOf(engine, info.config, prompt, { change }, signal))?.numbers;
+    const idsOf = () => (typeof prompt === "string" ? engine.tokenize(prompt, tokenizing) : prompt);
+    return (await hooksOf(engine, info.config, { change }, idsOf, signal))?.numbers;
   }
 
   /** Whether a waiting request satisfies `counts`. */
