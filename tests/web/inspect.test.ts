@@ -109,10 +109,11 @@ it("inspect refuses a position after the context, and accepts one within it in a
 it("inspect describes its captures before it starts, and returns them by their names", async () => {
   const { engine, look } = make();
   const set: number[][] = [];
+  const start = engine.start.bind(engine);
   const hooked = Object.assign(look, {
     start: (name: string, text: unknown, options: object, numbers: number[]) => {
       set.push(numbers);
-      return engine.start(name, text, options);
+      return start(name, text, options);
     },
     captured: (size: number) => Float32Array.from({ length: size }, (_, i) => i),
   });
