@@ -124,7 +124,8 @@ it.each([[[]], [[1, 2]], [[1, 2, 3, 4]], [[1, 1, 1]]])(
 const prompt = "expected text or an array of token ids";
 const oneOf = "expected one of ";
 const meanStride = "did you mean stride? Expected one of stride, start, change, signal, onProgress";
-const meanHead = "did you mean head? Expected one of position, layer, head, top, capture, positions, change, signal, onProgress";
+const meanHead =
+  "did you mean head? Expected one of position, layer, head, top, capture, positions, change, signal, onProgress";
 const ofCalls = "change, signal, onPrompt, onSummary";
 const meanMost = `did you mean maxNewTokens? Expected one of ${generateOptionNames.join(", ")}, ${ofCalls}`;
 const ofFill = generateOptionNames.filter((name) => !["heal", "strict", "allowSpecial"].includes(name));
