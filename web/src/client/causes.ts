@@ -6,7 +6,9 @@ import { readChoice } from "./arguments.js";
 
 /** How a head attends, each from 0 to 1: means over the tokens of a random text that is repeated once. */
 export interface HeadScores {
+  /** Its layer, from 0. */
   layer: number;
+  /** Its number in the layer, from 0. */
   head: number;
   /** Attention to the token before. */
   previousToken: number;
@@ -20,11 +22,13 @@ export interface HeadScores {
 export interface PatchMap {
   /** The logit of `token`, minus that of `against`, with each place patched: [layers, tokens]. */
   map: Float32Array;
+  /** The layers of the model. */
   layers: number;
   /** The tokens of both texts. */
   tokens: number;
-  /** The same of the clean text, and of the corrupted one without a patch. */
+  /** The same of the clean text. */
   clean: number;
+  /** The same of the corrupted text, without a patch. */
   corrupted: number;
 }
 
