@@ -19,7 +19,6 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
-#include "engine/generate/changes.h"
 #include "engine/generate/context.h"
 #include "engine/generate/log_softmax.h"
 #include "engine/generate/options.h"

@@ -17,6 +17,7 @@
 #include "engine/model/hooks.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/matrix.h"
+#include "engine/model/weight_format.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {

@@ -120,7 +120,7 @@ TEST_F(ApiChangesTest, AHiddenTokenGetsNoAttention) {
                         .head = 0,
                         .column = 2,
                         .positions = {3},
-                        .values = {-INFINITY}}},
+                        .values = {-kInfinity}}},
                       {{Place::kPattern, 0}}, {3}));
   const float* const pattern =
       gpt2_captured(engine, config["nHead"].get<std::size_t>() * ids.size());

@@ -246,7 +246,7 @@ TEST_P(ChangesEach, VectorsChangeEachColumnOrEachPosition) {
 TEST_P(ChangesEach, AHiddenRowOfScoresAddsUpToNothing) {
   const LayerPlace at{Place::kScores, 0};
   const auto hooks =
-      Make({{.at = at, .values = {-INFINITY}}}, {{Place::kPattern, 0}, {Place::kZ, 0}});
+      Make({{.at = at, .values = {-kInfinity}}}, {{Place::kPattern, 0}, {Place::kZ, 0}});
   for (const auto& row : LogitsWith(hooks)) EXPECT_TRUE(std::isfinite(row[0]));
   EXPECT_TRUE(std::ranges::all_of(hooks->captured_values(), [](float x) { return x == 0; }));
 }

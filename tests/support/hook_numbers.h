@@ -1,11 +1,14 @@
 // The numbers of gpt2_set_hooks, from what they describe.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "engine/generate/changes.h"
 
 namespace gpt2::testing {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct ChangeSpec {
   LayerPlace at;

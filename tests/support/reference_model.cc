@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "engine/format/weight_plan.h"
@@ -10,6 +11,8 @@ namespace gpt2::testing {
 namespace {
 
 using Row = ReferenceRow;
+
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 class ReferencePass {
  public:
@@ -167,7 +170,7 @@ class ReferencePass {
       const std::vector<Row> queries = PartOf(qkv, PlaceOf(head, 0));
       const std::vector<Row> keys = PartOf(qkv, PlaceOf(head, 1));
       const std::vector<Row> values = PartOf(qkv, PlaceOf(head, 2));
-      std::vector<Row> pattern(qkv.size(), Row(qkv.size(), -INFINITY));
+      std::vector<Row> pattern(qkv.size(), Row(qkv.size(), -kUnbounded));
       for (std::size_t t = 0; t < qkv.size(); ++t) {
         for (std::size_t s = 0; s <= t; ++s) {
           pattern[t][s] = Dot(queries[t], keys[s]) / ScoreScale(layer);
@@ -177,7 +180,7 @@ class ReferencePass {
       for (Row& row : pattern) {
         double sum = 0;
         const double most = *std::max_element(row.begin(), row.end());
-        for (double& score : row) sum += score = score == -INFINITY ? 0 : std::exp(score - most);
+        for (double& score : row) sum += score = score == -kUnbounded ? 0 : std::exp(score - most);
         for (double& score : row) score = sum == 0 ? 0 : score / sum;
       }
       Visit("attn.pattern", pattern, head);
