@@ -8,7 +8,8 @@ import { connect, type FakeWorker } from "./support/fake-worker.js";
 
 function make() {
   const made = connect();
-  return { ...made, model: new Model(made.connection, { threads: 4, notice: null } as ModelInfo) };
+  const config = { vocabSize: 9, nPositions: 8, nHead: 1 };
+  return { ...made, model: new Model(made.connection, { threads: 4, notice: null, config } as ModelInfo) };
 }
 const refusal = (message: string) => expect.objectContaining({ code: "invalid-argument", message });
 const token = (id: number, index = 0): Token => ({ index, id, text: `${id} `, logprob: -1, rank: 1 });
@@ -93,15 +94,23 @@ it("fill asks for the three tokens of a gap, and reads its texts without special
   expect(await filled).toMatchObject({ text: "4 ", finishReasons: ["eos"] });
 });
 
-it("fill can be aborted while it reads the texts", async () => {
+/** Calls that are built on others. */
+const composed: Record<string, (model: Model, options: { signal: AbortSignal }) => Promise<unknown>> = {
+  fill: async (model, options) => model.fill("before", "after", options),
+  heads: async (model, options) => model.heads(options),
+  patchMap: async (model, options) => model.patchMap("clean", "corrupted", { token: 1, ...options }),
+  embed: async (model, options) => model.embed(["text"], options),
+  steer: async (model, options) => model.steer(["one"], ["other"], "embed", options),
+};
+it.each(Object.entries(composed))("%s can be aborted while it reads the texts", async (_name, call) => {
   const { worker, model } = make();
   const controller = new AbortController();
   const { signal } = controller;
-  const filled = model.fill("before", "after", { signal });
+  const called = call(model, { signal });
   await vi.waitFor(() => expect(worker.all("request")).toHaveLength(1));
   controller.abort(new Error("enough"));
-  await expect(filled).rejects.toThrow("enough");
-  await expect(model.fill("before", "after", { signal })).rejects.toThrow("enough");
+  await expect(called).rejects.toThrow("enough");
+  await expect(call(model, { signal })).rejects.toThrow("enough");
   expect(worker.received.map(({ type }) => type)).toEqual(["request", "cancel"]);
 });
 
@@ -298,9 +307,9 @@ it("an event without a callback is no error", () => {
 });
 
 it("every call of Model is in the list of calls that can be aborted", () => {
-  const takeNone = ["constructor", "read", "fill", "explain", "dispose"];
+  const takeNone = ["constructor", "read", "explain", "dispose"];
   const names = Object.getOwnPropertyNames(Model.prototype).filter((name) => !takeNone.includes(name));
-  expect(Object.keys(calls).sort()).toEqual(names.sort());
+  expect(Object.keys({ ...calls, ...composed }).sort()).toEqual(names.sort());
 });
 
 it.each(Object.entries(calls))("an abort rejects the call: %s", async (_, call) => {
