@@ -171,10 +171,10 @@ const char* gpt2_set_hooks(Gpt2Engine* engine, const double* numbers, size_t cou
 // there are not so many.
 const float* gpt2_captured(const Gpt2Engine* engine, size_t count);
 
-// Starts to score a text. `options`: {"stride", "start"}, both in tokens. A text
-// that is longer than the context is scored in windows that advance by "stride": 1 to n_positions -
-// 1, by default half the context. "start" is the index of the first token to score: 0, the default,
-// to their number.
+// Starts to score a text. `options`: {"stride", "start"}, both in tokens. A text that is longer
+// than the context is scored in windows that advance by "stride": 1 to n_positions - 1, by default
+// half the context. "start" is the index of the first token to score: 0, the default, to their
+// number.
 //
 // Tokens before "start" are not returned, and not run again if the cache holds them. No result. If
 // "start" is 0, gpt2_output has the first token of the text, which has no logprob.
