@@ -2,7 +2,20 @@
 import { expect, test, type Page } from "@playwright/test";
 import { expectAccessible } from "./axe.js";
 import { inPage } from "./model.js";
-import { expectReady, hold, insertAt, open, setCaret, setText, showView, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  generateAnew,
+  hold,
+  insertAt,
+  open,
+  setCaret,
+  setLength,
+  setOption,
+  setText,
+  showView,
+  textOf,
+} from "./page.js";
 
 const text = "Once upon a time there was a girl named Lily. Lily had a red ball. One day, Lily";
 const panel = (page: Page) => page.getByRole("region", { name: "Inside the model" });
@@ -157,6 +170,44 @@ test("the keyboard moves among the heads, and each picture links to its part of 
     if ((await summary.locator("..").getAttribute("open")) === null) await summary.click();
   await expectAccessible(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+test("the model writes without a part that is switched off, until the line below the buttons is pressed", async ({
+  page,
+}) => {
+  await open(page);
+  const options = { maxNewTokens: 20, temperature: 0, heal: true, ignoreEos: true };
+  const off = { at: "blocks.0.mlp_out", set: 0 };
+  const [whole, changed] = await inPage(
+    page,
+    async ({ loadModel }, [prompt, call, each]) => {
+      const model = await loadModel("models/demo/");
+      const one = await model.complete(prompt, call);
+      const other = await model.complete(prompt, { ...call, change: [each] });
+      await model.dispose();
+      return [one.text, other.text];
+    },
+    [text, options, off] as const,
+  );
+  await setLength(page, "20");
+  await setOption(page, "Temperature", "0");
+  await setText(page, text);
+  await openInside(page);
+  await expectSeen(page);
+  await panel(page).getByRole("combobox", { name: "Layer" }).selectOption("1");
+  const missing = figure(page, "What if a part were missing?");
+  await missing.getByRole("button", { name: "Switch off layer 1’s MLP" }).click();
+  const line = page.getByRole("button", { name: "1 part is switched off. Switch all on" });
+  await expect(line).toBeVisible();
+  await expect(missing.locator(".finding")).toHaveText(/^The guess (was|is still) “/);
+  await expectAccessible(page);
+
+  await page.getByRole("tab", { name: "Text" }).click();
+  expect(await generate(page)).toBe(text + changed);
+  expect(changed).not.toBe(whole);
+  await line.click();
+  await expect(line).toBeHidden();
+  expect(await generateAnew(page, text)).toBe(text + whole);
 });
 
 test("Inside waits for the model, can be cancelled and continued, and drops what an edit makes stale", async ({

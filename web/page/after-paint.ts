@@ -1,4 +1,5 @@
 // Mounts what comes after the first paint: the editor, and the parts that work on its text.
+import { changedModel } from "./assistant/changed-model.js";
 import { continueWith } from "./assistant/generate-with-fields.js";
 import { prefilling } from "./assistant/prefilling.js";
 import { RequestQueue } from "./assistant/request-queue.js";
@@ -43,6 +44,7 @@ import { offerSharing } from "./parts/share/sharing.js";
 import { offerStage } from "./parts/stage/stage.js";
 import { offerReadingAloud } from "./parts/status/read-aloud.js";
 import type { LateSpeech } from "./parts/status/with-speech.js";
+import { showChanged } from "./parts/status/changed.js";
 import { showTitle } from "./parts/status/title.js";
 import { showFacts, showModel } from "./parts/status/facts.js";
 import { suggesting } from "./parts/suggestions/suggesting.js";
@@ -67,14 +69,15 @@ export interface Page {
 /** `changed` is called after each change of the text. */
 export function createEditor(page: Page, kept: KeptText, changed: () => void): Editor {
   const { state, loading, writing, options, speech } = page;
-  const needModel = loading.need;
+  const current = changedModel(state);
+  const needModel = async () => (await loading.need()) && current.peek();
   options.come(offerOptions(ui, state));
   writing.continueText = (model, text, call) => continueWith(model, text, state.fields.peek(), call);
   const say = (sentence?: () => string) => state.say(sentence);
   const isWriting = () => state.activity.peek().kind === "writing";
   const hasModel = () => state.loaded.peek() !== undefined;
   const queue = new RequestQueue(() => (hasModel() && !isWriting() ? needModel() : undefined));
-  const onModelChange = (listener: () => void) => onChange(state.loaded, listener);
+  const onModelChange = (listener: () => void) => onChange(current, listener);
   const sampling = () => {
     const set = writing.optionsBeside();
     return set && samplingOf(set);
@@ -84,6 +87,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   const noteChange = (units?: number) => page.tab()?.noteChange(units);
   state.chosen.subscribe((chosen) => (ui.spoken.lang = languageOf(chosen)));
   showFacts(ui, state);
+  showChanged(ui, state);
   offerLanguages(ui, state);
   const modelsLanguage = () => languageOf(state.chosen.peek());
   const notes = new Notes(ui);
@@ -149,7 +153,8 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
       lookingInside({
         root: ui.inside,
         queue,
-        onModelChange,
+        change: state.change,
+        onModelChange: (listener) => onChange(state.loaded, listener),
         isWriting,
         fail: (error) => writing.showFailure(error, (why) => phrase("notInside", { why })),
       }),

@@ -1,6 +1,12 @@
 import { expect, it } from "vitest";
 import { placeOn, withoutOverlap } from "../../../web/src/figures/arcs.js";
-import { mainTargetOf, rowOf, settledStage, topWeights } from "../../../web/src/figures/attention-weights.js";
+import {
+  clearestHead,
+  mainTargetOf,
+  rowOf,
+  settledStage,
+  topWeights,
+} from "../../../web/src/figures/attention-weights.js";
 import { bandOfWeight, isQueryToken, weightOf } from "../../../web/page/document/attention.js";
 import { Scored } from "../../../web/page/document/scored.js";
 
@@ -13,6 +19,12 @@ it.each([
   [[0.5, 0.5], "self", 1], // the nearer of two equal ones
 ] as const)("the main target of %j is %s", (weights, glance, index) => {
   expect(mainTargetOf(weights)).toEqual({ glance, index, share: weights[index] });
+});
+
+it("the clearest head looks most at one token, but neither at the first nor at itself", () => {
+  const layers = [Float32Array.of(1, 0, 0, 0.2, 0.7, 0.1), Float32Array.of(0, 0, 1, 0.1, 0.8, 0.1)];
+  expect(clearestHead(layers, 3)).toEqual({ layer: 1, head: 1 });
+  expect(clearestHead([Float32Array.of(1, 1)], 1)).toEqual({ layer: 0, head: 0 });
 });
 
 it("topWeights lists the largest first, and none below the smallest", () => {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it, vi } from "vitest";
-import type { Inspection, InspectOptions, ModelInfo } from "../../../web/src/client/index.js";
+import type { Change, Inspection, InspectOptions, ModelInfo } from "../../../web/src/client/index.js";
 import {
   insideWords,
   showInside,
@@ -23,17 +23,19 @@ function attentionOf(layer: number, tokens: number): Float32Array {
 }
 
 function makeModel({ hasTokenizer = true } = {}) {
-  const asked: { ids: number[]; top: number | null }[] = [];
+  const asked: { ids: number[]; top: number | null; change?: readonly Change[] | null }[] = [];
   return {
     asked,
     info: { config, hasTokenizer } as ModelInfo,
     detokenize: vi.fn(async ([id]: Iterable<number | bigint>) => `t${id}`),
-    inspect: vi.fn(async (ids: unknown, { top = 0, signal, onProgress }: InspectOptions = {}) => {
+    inspect: vi.fn(async (ids: unknown, { top = 0, change, signal, onProgress }: InspectOptions = {}) => {
       signal?.throwIfAborted();
-      asked.push({ ids: ids as number[], top });
+      asked.push({ ids: ids as number[], top, ...(change && { change }) });
       const { length } = ids as number[];
       onProgress?.({ done: length, total: length });
-      const guess = { id: 7, text: " red", logprob: Math.log(0.5) };
+      const guess = change
+        ? { id: 8, text: " blue", logprob: Math.log(0.25) }
+        : { id: 7, text: " red", logprob: Math.log(0.5) };
       const guesses = Array.from({ length: config.nLayer + 1 }, () => (top ? [guess] : []));
       const layers = Array.from({ length: config.nLayer }, (_, layer) => attentionOf(layer, length));
       return { guesses, layers } as unknown as Inspection;
@@ -62,11 +64,11 @@ it("showInside draws the guess after each layer, one head's attention, and a sym
   const onProgress = vi.fn();
   const model = makeModel();
   await view.update({ model, ids: [3, 4, 5], onProgress });
-  expect(model.asked).toEqual([{ ids: [3, 4, 5], top: 5 }]); // one pass for all layers
+  expect(model.asked).toEqual([{ ids: [3, 4, 5], top: 20 }]); // one pass for all layers
   expect(texts(".lens .stage")).toEqual(["Embedding", "Layer 1", "Layer 2"]);
   expect(texts(".lens .guess")).toEqual(["␣red", "␣red", "␣red"]);
   expect(part("figure:nth-of-type(2) .finding").textContent).toBe(
-    "Layer 2, head 1, looks at “t4” 100%, “t5” 0.0%, “t3” 0.0%.",
+    "Layer 1, head 2, looks at “t4” 100%, “t5” 0.0%, “t3” 0.0%.",
   );
   const cells = [...part(".heads").querySelectorAll(".cell")];
   expect(cells.map((cell) => cell.getAttribute("aria-label"))).toEqual([
@@ -123,6 +125,49 @@ it("`onHead` receives the weights of the head that the reader chooses", async ()
   part("#head-1-1").dispatchEvent(new MouseEvent("click"));
   expect(onHead).toHaveBeenLastCalledWith(of(1, 1, 0, 0, 1));
   expect(view.head).toEqual({ layer: 1, head: 1 });
+});
+
+it("a head that is switched off changes the pictures, and can be switched on again", async () => {
+  const { view, part, texts } = mount({ head: { layer: 1, head: 0 } });
+  const model = makeModel();
+  await view.update({ model, ids: [3, 4] });
+  const finding = () => part("figure:nth-of-type(4) .finding").textContent;
+  expect(finding()).toBe("Every part is switched on.");
+  const press = (selector: string) => part(selector).dispatchEvent(new MouseEvent("click"));
+
+  press("figure:nth-of-type(4) .controls button");
+  await vi.waitUntil(() => finding() === "The guess was “␣red”, 50%. Now it is “␣blue”, 25%.");
+  const off = [{ at: "blocks.1.attn.z", head: 0, set: 0 }];
+  expect(model.asked.slice(1)).toEqual([
+    { ids: [3, 4], top: 20 },
+    { ids: [3, 4], top: 20, change: off },
+  ]);
+  expect(texts(".compared td")).toEqual(["50%", "< 25%", "< 50%", "25%"]);
+  expect(texts(".lens .guess")[2]).toBe("␣blue");
+  expect(part("#head-1-0").getAttribute("aria-label")).toBe("Layer 2, head 1: switched off");
+  expect(texts(".controls button")).toEqual(["Switch on layer 2, head 1", "Switch off layer 2’s MLP"]);
+  expect(texts(".off button")).toEqual(["layer 2, head 1 ✕"]);
+
+  press(".off button");
+  await vi.waitUntil(() => finding() === "Every part is switched on.");
+  expect(texts(".off button")).toEqual([]);
+});
+
+it("`onChange` gets the changes, and the site's `update` shows them", async () => {
+  const onChange = vi.fn();
+  const { view, part, texts } = mount({ onChange, head: { layer: 0, head: 1 } });
+  const model = makeModel();
+  await view.update({ model, ids: [3] });
+  part(".controls button:last-child").dispatchEvent(new MouseEvent("click"));
+  const off = { at: "blocks.0.mlp_out", set: 0 };
+  expect(onChange.mock.calls).toEqual([[[off]]]);
+  expect(model.asked).toHaveLength(1); // nothing is asked without the site
+  const other = { at: "blocks.1.resid_pre", scale: 2 };
+  await view.update({ model, ids: [3], change: [off, other] });
+  expect(model.asked.at(-1)?.change).toEqual([off, other]);
+  expect(texts(".off button")).toEqual(["layer 1’s MLP ✕", "blocks.1.resid_pre ✕", "Switch all on"]);
+  part(".off li:last-child button").dispatchEvent(new MouseEvent("click"));
+  expect(onChange).toHaveBeenLastCalledWith([]);
 });
 
 it("another update aborts the one that runs, and shows its own token", async () => {

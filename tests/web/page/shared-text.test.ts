@@ -34,6 +34,18 @@ it("a link's fragment contains the fields, if they are not empty", async () => {
     expect(Object.keys(await fromFragment(pack({ ...passage, fields: blank })))).not.toContain("fields");
 });
 
+it("a link's fragment contains the parts of the model that are switched off, and no other change", async () => {
+  const passage = { prompt: "a", after: "", written: [], options: {}, hash };
+  const change = [
+    { at: "blocks.1.attn.z", head: 2, set: 0 },
+    { at: "blocks.0.mlp_out", set: 0 },
+  ];
+  expect(await fromFragment(await toFragment({ ...passage, change }))).toEqual({ ...passage, change });
+  const others = [null, 1, { at: 1, set: 0 }, { at: "embed", set: 1 }, { at: "embed", add: [1], set: "0" }];
+  for (const wrong of [others, "a", {}, null])
+    expect(await fromFragment(pack({ ...passage, change: wrong }))).toEqual(passage);
+});
+
 it("a link's fragment is refused if its fields are too long or invalid", async () => {
   const tooLong = { remember: "", note: "a".repeat(4001) };
   for (const fields of [tooLong, { remember: "a" }, { remember: 1, note: "" }, null, [], "a"]) {

@@ -1,6 +1,7 @@
 // Writes one text at a time: from the press of a button to the last token, a stop or a failure.
 import {
   WorkerError,
+  type Change,
   type GenerateCall,
   type GenerateOptions,
   type GenerateSummary,
@@ -35,6 +36,8 @@ export interface WrittenText {
   fields: ContextFields | undefined;
   /** Including the seed. */
   options: GenerateOptions;
+  /** The parts of the model that were switched off. */
+  change: readonly Change[];
   text: string;
   /** Not counting those that only heal the prompt. */
   tokens: number;
@@ -166,6 +169,7 @@ export class Writing {
     let model: Model | undefined;
     let chosen = state.chosen.peek();
     let fields: ContextFields | undefined;
+    const change = state.change.peek();
     let hasEnded = false;
     let isEnd = false as boolean;
     /** Said after the last change of the text, because it describes the text. */
@@ -195,6 +199,7 @@ export class Writing {
         ...withSpecialTokens,
         heal: hasTokenizer, // completes the word if the caret is in one
         ...options,
+        change,
         signal,
         onSummary: (summary) => {
           batch.flush();
@@ -235,7 +240,7 @@ export class Writing {
     // Tokens of a stopped text are counted up to the last one with text: the tokens after it waited for the rest of a
     // character.
     const counted = hasEnded ? all.length : all.map((token) => token.text !== "").lastIndexOf(true) + 1;
-    return { model: chosen, prompt, fields, options, text, tokens: counted - healing, hasEnded };
+    return { model: chosen, prompt, fields, options, change, text, tokens: counted - healing, hasEnded };
   }
 
   /** The editor; undefined if it cannot be fetched, which the page then reports. */

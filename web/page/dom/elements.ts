@@ -55,6 +55,7 @@ export interface Elements {
   readonly menu: HTMLElement;
   readonly menuButton: HTMLButtonElement;
   readonly presetShown: HTMLButtonElement;
+  readonly changed: HTMLButtonElement;
   readonly panel: HTMLElement;
   readonly panelClose: HTMLButtonElement;
   readonly presets: HTMLElement;

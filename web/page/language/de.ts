@@ -254,6 +254,9 @@ export const editor: Translated<Sections["editor"]> = {
   chooseFolder: "Seinen Ordner wählen…",
   chooseFile: "Seine Datei wählen…",
 
+  partsOff: { one: "{count} Teil ist ausgeschaltet", other: "{count} Teile sind ausgeschaltet" },
+  switchOn: "Alles einschalten",
+
   endsHere: "Hier beendet das Modell den Text.",
   newParagraph: "In neuem Absatz weiterschreiben",
 
@@ -619,6 +622,22 @@ export const figures: InsideWords = {
   "glance.elsewhere": "ein anderes Token",
   headSees: "Schicht {layer}, Kopf {head}: {share} auf {name}",
   headAwaited: "Schicht {layer}, Kopf {head}: noch nicht berechnet",
+  headIsOff: "Schicht {layer}, Kopf {head}: ausgeschaltet",
+
+  switches: "Was wäre, wenn ein Teil fehlte?",
+  "switches.help":
+    "Schalte einen Kopf der {attention} oder ein {mlp} aus: Von ihm kommt dann nichts mehr zum {residual} hinzu. Alle Bilder hier zeigen das veränderte Modell.",
+  aHead: "Schicht {layer}, Kopf {head}",
+  anMlp: "MLP von Schicht {layer}",
+  switchOff: "{part} ausschalten",
+  switchOn: "{part} einschalten",
+  allOn: "Alles einschalten",
+  nothingOff: "Alle Teile sind eingeschaltet.",
+  sameGuess: "Die Vermutung lautet noch immer „{token}“: vorher {before}, jetzt {after}.",
+  otherGuess: "Die Vermutung war „{token}“, {before}. Jetzt lautet sie „{other}“, {after}.",
+  nextToken: "Nächstes Token",
+  shareBefore: "Alle Teile",
+  shareAfter: "Verändert",
 
   asTable: "Als Tabelle",
   asList: "Als Liste",

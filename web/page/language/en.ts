@@ -273,6 +273,9 @@ export const editor = {
   chooseFolder: "Choose its folder…",
   chooseFile: "Choose its file…",
 
+  partsOff: { one: "{count} part is switched off", other: "{count} parts are switched off" },
+  switchOn: "Switch all on",
+
   endsHere: "The model ends the text here.",
   newParagraph: "Go on in a new paragraph",
 

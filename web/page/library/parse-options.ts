@@ -1,5 +1,5 @@
-// Generation options from a link or from storage, which anyone may have written.
-import type { GenerateOptions } from "../../src/client/index.js";
+// Generation options and changes from a link or from storage, which anyone may have written.
+import type { Change, GenerateOptions } from "../../src/client/index.js";
 import { numberOptionNames } from "../../src/shared/generate-options.js";
 
 const numbers = new Set<string>(numberOptionNames);
@@ -13,4 +13,14 @@ export function parseOptions(value: unknown): GenerateOptions {
     return name === "stop" && Array.isArray(value) && value.every((each) => typeof each === "string");
   });
   return Object.fromEntries(options);
+}
+
+/** The members of the list `value` that switch a part off. The engine checks whether the model has that part. */
+export function parseChange(value: unknown): readonly Change[] {
+  const all = Array.isArray(value) ? (value as unknown[]) : [];
+  return all.flatMap((each): Change[] => {
+    const { at, head, set } = Object(each) as Record<string, unknown>;
+    if (typeof at !== "string" || set !== 0) return [];
+    return [typeof head === "number" ? { at, head, set } : { at, set }];
+  });
 }

@@ -1,6 +1,6 @@
 // A text in a link. If the model's last run is still in the text, the link carries its options, seed and hash instead of
 // the run. The reader's model then writes it again.
-import type { GenerateOptions } from "../../src/client/index.js";
+import type { Change, GenerateOptions } from "../../src/client/index.js";
 import { joined } from "../../src/shared/joined.js";
 import type { KeptText, Part } from "../document/kept-text.js";
 import { areFields, parseFields } from "../document/parse-fields.js";
@@ -9,7 +9,7 @@ import { asLines } from "../document/pieces.js";
 import { phrase } from "../language/editor.js";
 import { formatBytes } from "../language/numbers.js";
 import { mostUnits, type ContextFields } from "../state/context-fields.js";
-import { parseOptions } from "./parse-options.js";
+import { parseChange, parseOptions } from "./parse-options.js";
 
 /** The text around the part that the reader's model writes again. */
 export interface SurroundingText {
@@ -26,6 +26,8 @@ export interface SharedText extends SurroundingText {
   options: GenerateOptions;
   /** The fields that the model reads besides the text; missing if both are empty. */
   fields?: ContextFields;
+  /** The parts of the model that are switched off; missing if there are none. */
+  change?: readonly Change[];
   /** SHA-256 of the run, in hexadecimal; undefined without a run. */
   hash?: string | undefined;
 }
@@ -109,6 +111,7 @@ async function parseFragment(fragment: string): Promise<SharedText> {
     written,
     options,
     fields,
+    change,
     hash,
   } = (JSON.parse(json) ?? {}) as Record<string, unknown>;
   const isText = typeof prompt === "string" && typeof after === "string";
@@ -123,12 +126,14 @@ async function parseFragment(fragment: string): Promise<SharedText> {
   if (!areFields(fields))
     throw new Error(`expected two fields of at most ${mostUnits} UTF-16 code units besides the text`);
   const set = parseFields(fields);
+  const off = parseChange(change);
   return {
     prompt: asLines(prompt),
     after: asLines(after),
     written: parseParts(written),
     options: parseOptions(options),
     ...(set && { fields: set }),
+    ...(off.length > 0 && { change: off }),
     hash,
   };
 }

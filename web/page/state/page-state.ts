@@ -1,6 +1,6 @@
 // State that several parts of the page share, as signals. app.ts creates it; nothing here uses the DOM or a model.
 import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals-core";
-import type { LoadProgress, Model, ModelSource } from "../../src/client/index.js";
+import type { Change, LoadProgress, Model, ModelSource } from "../../src/client/index.js";
 import type { ContextFields } from "./context-fields.js";
 
 /** A model of files of this device, one file or a folder, as it is stored with the text. */
@@ -90,6 +90,8 @@ export class PageState {
   readonly text: Signal<number> = signal(0);
   /** The fields that the model reads besides the text; undefined if both are empty. */
   readonly fields: Signal<ContextFields | undefined> = signal<ContextFields | undefined>(undefined);
+  /** What the visitor has changed in the model: parts that are switched off. */
+  readonly change: Signal<readonly Change[]> = signal<readonly Change[]>([]);
   /** At first, the page reserves room for the progress. */
   readonly coming: Signal<ComingModel> = signal<ComingModel>({ kind: "loading", stage: nothing });
   /** What was said last. `text` is the state of the text that it describes; undefined if it stays true. */

@@ -1,4 +1,5 @@
-// Summaries of one head's attention weights.
+// Summaries of heads' attention weights.
+import type { HeadPlace } from "./types.js";
 
 /** The places that get most of a head's attention. */
 export const mainTargets = ["first", "before", "self", "elsewhere"] as const;
@@ -39,6 +40,19 @@ export function mainTargetOf(weights: Weights): WeighedToken & { glance: MainTar
   ];
   const glance = places.find(([place]) => place === index)?.[1] ?? "elsewhere";
   return { index, share: weights[index] ?? 0, glance };
+}
+
+/** The head that looks most clearly at one token, but not at the first or itself, as many heads do; else the first head. */
+export function clearestHead(layers: readonly Float32Array[], tokens: number): HeadPlace {
+  let clearest = { layer: 0, head: 0, share: 0 };
+  for (const [layer, attention] of layers.entries()) {
+    for (let head = 0; head < attention.length / tokens; ++head) {
+      const { glance, share } = mainTargetOf(rowOf(attention, head, tokens));
+      if (glance !== "first" && glance !== "self" && share > clearest.share)
+        clearest = { layer, head, share };
+    }
+  }
+  return { layer: clearest.layer, head: clearest.head };
 }
 
 /** The first stage from which on the top guess is the final one; stage 0 is the embedding, i layer i. */

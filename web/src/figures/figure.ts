@@ -1,5 +1,5 @@
 // A picture with its sentence, the parts of the model that it shows, and its text form.
-import type { Inspection, ModelConfig } from "../client/index.js";
+import type { Change, Inspection, ModelConfig } from "../client/index.js";
 import { add } from "./add.js";
 import { lettersOf } from "../shared/visible.js";
 import { visible } from "../shared/visible.js";
@@ -29,6 +29,8 @@ export interface Answer {
   tokens: InspectedTokens;
   /** The most probable tokens after each layer. */
   guesses: Inspection["guesses"];
+  /** The same without the changes. */
+  unchanged: Inspection["guesses"];
   /** The attention of each layer, [nHead, tokens]. */
   layers: readonly Float32Array[];
 }
@@ -50,6 +52,8 @@ export interface FigureView {
   show?: (answer: Answer) => void;
   /** Shows the chosen head; follows `begin` and `show`. `look` is undefined until the model has answered. */
   choose?: (place: HeadPlace, look: HeadLook | undefined) => void;
+  /** Shows which parts are switched off; `show` follows when the model has answered. */
+  switched?: (change: readonly Change[]) => void;
   /** Fills the available width, which has changed. */
   draw?: () => void;
 }
@@ -61,6 +65,8 @@ export interface FigureSite {
   text: InsideText;
   /** Chooses another head. */
   onChoose: (place: HeadPlace) => void;
+  /** Sets the changes of the forward pass. */
+  onSwitch: (change: readonly Change[]) => void;
 }
 
 /** A figure: its English words, its style, and how it is made. */
@@ -80,12 +86,12 @@ export interface Figure {
   details: HTMLDetailsElement;
 }
 
-/** `title` and `sentence` stand before the picture, and `summary` names its text form. */
+/** `title` and `sentence` stand before the picture, and `summary` names its text form, unless the picture is text. */
 export function addFigure(
   { parent, diagram, text }: FigureSite,
   title: string,
   sentence: string,
-  summary: "asTable" | "asList",
+  summary?: "asTable" | "asList",
 ): Figure {
   const element = add(parent, "figure");
   const caption = add(element, "figcaption");
@@ -93,8 +99,8 @@ export function addFigure(
   const shown = writeLinked(add(caption, "p"), sentence, diagram, text);
   const finding = add(caption, "p", { className: "finding" });
   const picture = add(element, "div", { className: "picture" });
-  const details = add(element, "details");
-  add(details, "summary", { textContent: text.phrase(summary) });
+  const details = add(element, "details", { hidden: !summary });
+  if (summary) add(details, "summary", { textContent: text.phrase(summary) });
   const words = add(details, "div", { className: "words" });
   const light = () => diagram.highlight(shown);
   const rest = () => {

@@ -9,7 +9,7 @@ import { links } from "./parts.js";
 import type { InsideText } from "./words.js";
 
 /** Number of guesses after each layer. */
-export const guessesShown = 5;
+const guessesShown = 5;
 
 /** In pixels: the height of a row; the widths of stages, guesses, the shortest full bar, and percentages. */
 const rowHeight = 22;
@@ -117,7 +117,7 @@ class Lens {
       label(some[0]?.text ?? ""),
       text.percent(shareOf(some[0])),
       some
-        .slice(1)
+        .slice(1, guessesShown)
         .map((guess) => phrase("share", { token: label(guess.text), share: text.percent(shareOf(guess)) }))
         .join(", "),
     ]);

@@ -1,12 +1,13 @@
 // All heads of all layers at a glance: a grid that the arrow keys move through.
 import { select } from "d3-selection";
 import { symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle, type SymbolType } from "d3-shape";
-import type { ModelConfig } from "../client/index.js";
+import type { Change, ModelConfig } from "../client/index.js";
 import { add } from "./add.js";
 import { addFigure, writeTable } from "./figure.js";
 import type { Answer, Figure, FigureKind, FigureSite } from "./figure.js";
 import { mainTargetOf, mainTargets, rowOf, type MainTarget } from "./attention-weights.js";
 import { links } from "./parts.js";
+import { headOff, isOff } from "./switches.js";
 import type { InsideText } from "./words.js";
 import type { HeadPlace } from "./types.js";
 
@@ -40,6 +41,7 @@ const words = {
   "glance.elsewhere": "another token",
   headSees: "Layer {layer}, head {head}: {share} to {name}",
   headAwaited: "Layer {layer}, head {head}: not computed yet",
+  headIsOff: "Layer {layer}, head {head}: switched off",
 } as const;
 
 const style = `
@@ -94,6 +96,17 @@ const style = `
 .heads .cell:hover rect {
   fill: var(--line);
 }
+.heads .off path {
+  opacity: 0.15;
+}
+.heads .cross {
+  stroke: currentColor;
+  stroke-width: 1.5px;
+  visibility: hidden;
+}
+.heads .off .cross {
+  visibility: visible;
+}
 .heads [aria-selected="true"] rect {
   stroke: currentColor;
   stroke-width: 2px;
@@ -123,6 +136,7 @@ class Overview {
   private seen: (readonly Seen[])[] = [];
   private heads = 0;
   private chosen: HeadPlace = { layer: 0, head: 0 };
+  private change: readonly Change[] = [];
 
   constructor(site: FigureSite) {
     const { text } = site;
@@ -158,11 +172,17 @@ class Overview {
     this.render();
   }
 
+  switched(change: readonly Change[]): void {
+    this.change = change;
+    this.render();
+  }
+
   private nameOf(layer: number, head: number): string {
     const { text } = this;
     const { phrase } = text;
     const seen = this.seen[layer]?.[head];
     const place = { layer: layer + 1, head: head + 1 };
+    if (isOff(this.change, headOff({ layer, head }))) return phrase("headIsOff", place);
     return seen
       ? phrase("headSees", {
           ...place,
@@ -243,8 +263,10 @@ class Overview {
           .attr("height", cell - 2)
           .attr("rx", 4);
         g.append("path");
+        g.append("line").attr("class", "cross").attr("x1", -8).attr("y1", 8).attr("x2", 8).attr("y2", -8);
         return g;
       })
+      .classed("off", (place) => isOff(this.change, headOff(place)))
       .attr("id", ({ layer, head }) => `head-${layer}-${head}`)
       .attr("aria-selected", ({ layer, head }) => String(layer === chosen.layer && head === chosen.head))
       .attr("aria-label", ({ layer, head }) => this.nameOf(layer, head))

@@ -1,6 +1,6 @@
 // Checks the arguments of `showInside` and `update`: an error names the argument and its value.
 import { readCallback, readOptions, readSignal, readTokenIds, type Fields } from "../shared/arguments.js";
-import type { ModelConfig } from "../client/index.js";
+import type { Change, ModelConfig } from "../client/index.js";
 import { describeValue, readCount, refuse } from "../shared/refuse.js";
 import type { HeadAttention, HeadPlace, InsideProgress, InsideToken } from "./types.js";
 import { readLanguage, readWords, type InsideWords } from "./words.js";
@@ -38,11 +38,16 @@ interface ReadOptions {
   headingLevel: number;
   legend: Element | undefined;
   onHead: ((attention: HeadAttention) => void) | undefined;
+  onChange: ((change: readonly Change[]) => void) | undefined;
 }
 
 export function readInsideOptions(value: unknown): ReadOptions {
-  const names = ["words", "language", "head", "headingLevel", "legend", "onHead"];
-  const { words, language, head, headingLevel, legend, onHead } = readOptions("showInside", value, names);
+  const names = ["words", "language", "head", "headingLevel", "legend", "onHead", "onChange"];
+  const { words, language, head, headingLevel, legend, onHead, onChange } = readOptions(
+    "showInside",
+    value,
+    names,
+  );
   return {
     words: readWords(words),
     language: readLanguage(language),
@@ -50,6 +55,7 @@ export function readInsideOptions(value: unknown): ReadOptions {
     headingLevel: readCount("headingLevel", headingLevel, 1, 6) ?? 3,
     legend: legend === undefined ? undefined : readElement("legend", legend),
     onHead: readCallback("onHead", onHead),
+    onChange: readCallback("onChange", onChange),
   };
 }
 
@@ -75,6 +81,12 @@ function readTexts(value: unknown, count: number): readonly string[] | undefined
   );
 }
 
+/** The worker checks each change. */
+function readChange(value: unknown): readonly Change[] | undefined {
+  if (value === undefined || Array.isArray(value)) return value;
+  return refuse(`change is ${describeValue(value)}, expected a list of changes`);
+}
+
 /** A checked token to look at. */
 export interface ReadToken {
   model: InsideToken["model"];
@@ -82,12 +94,13 @@ export interface ReadToken {
   /** Index of the token in `ids`. */
   position: number;
   texts: readonly string[] | undefined;
+  change: readonly Change[] | undefined;
   signal: AbortSignal | undefined;
   onProgress: ((progress: InsideProgress) => void) | undefined;
 }
 
 export function readToken(value: unknown): ReadToken {
-  const names = ["model", "ids", "position", "texts", "signal", "onProgress"];
+  const names = ["model", "ids", "position", "texts", "change", "signal", "onProgress"];
   const fields = readOptions("update", value, names);
   const ids = readTokenIds("ids", fields.ids);
   const { length } = ids;
@@ -97,6 +110,7 @@ export function readToken(value: unknown): ReadToken {
     ids,
     position: readCount("position", fields.position, 0, length - 1) ?? length - 1,
     texts: readTexts(fields.texts, length),
+    change: readChange(fields.change),
     signal: readSignal(fields.signal),
     onProgress: readCallback("onProgress", fields.onProgress),
   };

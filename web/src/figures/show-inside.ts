@@ -1,28 +1,35 @@
-// Draws how a model computes the next token. Updates the pictures, and keeps the selected head.
+// Draws how a model computes the next token. Updates the pictures, and keeps the selected head and the changes.
+import type { Change } from "../client/index.js";
 import { followingController } from "../shared/unless-aborted.js";
 import { add } from "./add.js";
 import { legendSlot } from "./arcs.js";
-import { rowOf } from "./attention-weights.js";
+import { clearestHead, rowOf } from "./attention-weights.js";
 import { Diagram } from "./diagram.js";
 import { label, type FigureView } from "./figure.js";
 import { figures } from "./figures.js";
-import { guessesShown } from "./lens.js";
 import { checkHead, readElement, readInsideOptions, readToken, type ReadToken } from "./read-arguments.js";
 import { readTokens, type InspectedTokens } from "./read-token.js";
 import { insideStyle } from "./style.js";
 import type { HeadAttention, HeadPlace, InsideOptions, InsideToken, InsideView } from "./types.js";
 import { InsideText } from "./words.js";
 
+/** Number of guesses after each layer: enough to compare the next token with and without changes. */
+const guessesNeeded = 20;
+
 class Inside implements InsideView {
   head: HeadPlace | undefined;
   private readonly host: HTMLElement;
   private readonly onHead: (attention: HeadAttention) => void;
+  private readonly onChange: ((change: readonly Change[]) => void) | undefined;
   private readonly resizing: ResizeObserver;
   private readonly pictures: HTMLElement;
   private readonly diagram: Diagram;
   private readonly figures: readonly FigureView[];
   /** Whether the reader or an update has chosen `head`; before, it is that of the caller. */
   private isHeadKnown = false;
+  private change: readonly Change[] = [];
+  /** What was shown last. */
+  private token: InsideToken | undefined;
   private running: AbortController | undefined;
   private readonly removal = new AbortController();
   private seen: InspectedTokens | undefined;
@@ -30,10 +37,11 @@ class Inside implements InsideView {
   private attention: readonly Float32Array[] = [];
 
   constructor(parent: Element, options: InsideOptions | null) {
-    const { words, language, head, headingLevel, legend, onHead } = readInsideOptions(options);
+    const { words, language, head, headingLevel, legend, onHead, onChange } = readInsideOptions(options);
     const text = new InsideText(words, language, headingLevel);
     this.head = head;
     this.onHead = onHead ?? (() => {});
+    this.onChange = onChange;
     this.host = add(parent, "div");
     const shadow = this.host.attachShadow({ mode: "open" });
     const sheet = new CSSStyleSheet(); // needs no permission of a content security policy
@@ -50,6 +58,7 @@ class Inside implements InsideView {
       diagram: this.diagram,
       text,
       onChoose: (place: HeadPlace) => this.choose(place),
+      onSwitch: (change: readonly Change[]) => this.switch(change),
     };
     this.figures = figures.map(({ make }) => make(site));
     if (legend) {
@@ -69,6 +78,8 @@ class Inside implements InsideView {
     this.running?.abort();
     const { controller, letGo } = followingController(read.signal);
     this.running = controller;
+    this.token = token;
+    if (read.change) this.setChange(read.change);
     this.pictures.classList.add("stale");
     try {
       const seen = await readTokens(read, controller.signal);
@@ -88,17 +99,22 @@ class Inside implements InsideView {
     signal: AbortSignal,
   ): Promise<void> {
     this.begin(model, seen);
-    const { guesses, layers } = await model.inspect(seen.ids, {
-      top: guessesShown,
-      signal,
+    const { change } = this;
+    const options = { top: guessesNeeded, signal };
+    const unchanged = await model.inspect(seen.ids, {
+      ...options,
       onProgress: (progress) => onProgress({ stage: "reading", ...progress }),
     });
+    const answer = change.length > 0 ? await model.inspect(seen.ids, { ...options, change }) : unchanged;
     signal.throwIfAborted();
+    const { guesses, layers } = answer;
     this.pictures.hidden = false;
     this.pictures.classList.remove("stale", "cleared");
     this.attention = layers;
-    for (const figure of this.figures) figure.show?.({ tokens: seen, guesses, layers });
-    this.showHead();
+    for (const figure of this.figures)
+      figure.show?.({ tokens: seen, guesses, unchanged: unchanged.guesses, layers });
+    if (this.head) this.showHead();
+    else this.choose(clearestHead(layers, seen.ids.length));
     onProgress({ stage: "layers", done: layers.length, total: layers.length });
   }
 
@@ -110,8 +126,9 @@ class Inside implements InsideView {
     this.attention = [];
     const token = label(texts.at(-1) ?? "");
     this.diagram.describe({ ...config, token, id: ids.at(-1) ?? 0, place: ids.length });
-    const { layer, head } = this.head ?? { layer: nLayer >> 1, head: 0 };
     for (const figure of this.figures) figure.begin?.(config);
+    if (!this.head) return; // the clearest one is chosen when the model has answered
+    const { layer, head } = this.head;
     this.choose({ layer: Math.min(layer, nLayer - 1), head: Math.min(head, nHead - 1) });
   }
 
@@ -119,6 +136,19 @@ class Inside implements InsideView {
     this.head = place;
     this.isHeadKnown = true;
     this.showHead();
+  }
+
+  private setChange(change: readonly Change[]): void {
+    this.change = change;
+    for (const figure of this.figures) figure.switched?.(change);
+  }
+
+  /** The reader has switched a part. The site updates the figures if it wants to know; otherwise they show the last token again. */
+  private switch(change: readonly Change[]): void {
+    this.setChange(change);
+    this.pictures.classList.add("stale");
+    if (this.onChange) this.onChange(change);
+    else if (this.token) this.update({ ...this.token, change, signal: null }).catch(() => undefined); // the pictures are hidden then
   }
 
   private showHead(): void {

@@ -1,5 +1,5 @@
 // The public types of `showInside`.
-import type { Model, TokenIds } from "../client/index.js";
+import type { Change, Model, TokenIds } from "../client/index.js";
 import type { InsideWords } from "./words.js";
 
 /** A head of a layer. */
@@ -34,7 +34,7 @@ export interface InsideOptions {
   words?: Partial<InsideWords> | null | undefined;
   /** The language of the words, as a BCP 47 tag, which also determines how numbers are written; "en" by default. */
   language?: string | null | undefined;
-  /** The head that is shown first; by default the first head of the middle layer. The first `update` refuses one that its model lacks. */
+  /** The head that is shown first; by default the one that looks most clearly at one token. The first `update` refuses one that its model lacks. */
   head?: HeadPlace | null | undefined;
   /** The level of the headings, 1 to 6; default 3. */
   headingLevel?: number | null | undefined;
@@ -42,6 +42,11 @@ export interface InsideOptions {
   legend?: HTMLElement | null | undefined;
   /** Called when the weights of the chosen head arrive, and when the reader chooses another head. */
   onHead?: ((attention: HeadAttention) => void) | null | undefined;
+  /**
+   * Called when the reader switches a head or an MLP off or on, with all changes, which `generate` takes, too. Call `update` then.
+   * Without it, the figures update themselves.
+   */
+  onChange?: ((change: readonly Change[]) => void) | null | undefined;
 }
 
 /** The arguments of `update`: what to show. */
@@ -54,6 +59,8 @@ export interface InsideToken {
   position?: number | null | undefined;
   /** The text of each id; by default from the model. Useful for characters that consist of several tokens. */
   texts?: readonly string[] | null | undefined;
+  /** Changes of the forward pass; by default the parts that the reader has switched off. */
+  change?: readonly Change[] | null | undefined;
   /** Aborts the update: it rejects at once, and the model stops. */
   signal?: AbortSignal | null | undefined;
   /** Called while the model reads the text, and after each layer. */

@@ -2,6 +2,7 @@
 // The tab "Inside" alone, in an editor with its own queue. tests/web/figures tests the figures.
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
+import { signal } from "@preact/signals-core";
 import { expect, it, vi } from "vitest";
 import { currentLanguage } from "../../../../web/page/language/translation.js";
 import { RequestQueue } from "../../../../web/page/assistant/request-queue.js";
@@ -19,6 +20,7 @@ it("the next model does not get the selected head, because it may have fewer hea
   const listeners = new Set<() => void>();
   const setting = {
     ...{ root, queue: new RequestQueue(() => undefined), isWriting: () => false, fail: vi.fn() },
+    change: signal([]),
     onModelChange: (listener: () => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

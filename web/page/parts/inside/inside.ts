@@ -1,7 +1,8 @@
 // Inside: the figures of the package for the token at the caret. The model inspects it once the caret rests there; an edit or
 // another model clears the figures.
 import type { EditorView, ViewUpdate } from "@codemirror/view";
-import type { Model } from "../../../src/client/index.js";
+import type { Signal } from "@preact/signals-core";
+import type { Change, Model } from "../../../src/client/index.js";
 import { showInside, type HeadPlace, type InsideView } from "../../../src/figures/index.js";
 import { visible } from "../../../src/shared/visible.js";
 import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
@@ -11,10 +12,13 @@ import { attentionBands, setAttention } from "../../document/attention.js";
 import { countTokens, scoredField, tokenAt, tokensBefore, type Scored } from "../../document/scored.js";
 import { phrase } from "../../language/inside.js";
 import { currentLanguage } from "../../language/translation.js";
+import { onChange } from "../../state/page-state.js";
 import "./inside.css";
 
 export interface InsideSetting {
   queue: RequestQueue;
+  /** The parts of the model that are switched off. */
+  change: Signal<readonly Change[]>;
   /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
   isWriting: () => boolean;
@@ -28,7 +32,7 @@ export class Inside {
   private readonly view: EditorView;
   private readonly setting: InsideSetting;
   private readonly request: PageRequest;
-  private readonly forget: () => void;
+  private readonly forget: readonly (() => void)[];
   private readonly token: HTMLElement;
   private readonly status: HTMLElement;
   private readonly progress: HTMLProgressElement;
@@ -71,7 +75,7 @@ export class Inside {
     );
     this.figures = this.makeFigures(head);
     this.head = head;
-    this.forget = setting.onModelChange(() => {
+    const forgetModel = setting.onModelChange(() => {
       view.dispatch({ effects: setAttention.of(null) });
       this.head = undefined;
       if (!this.hasShownHead) {
@@ -81,6 +85,7 @@ export class Inside {
       this.drop();
       this.lookSoon(lookAfterMs);
     });
+    this.forget = [forgetModel, onChange(setting.change, () => this.lookSoon(0))];
     this.open();
   }
 
@@ -96,6 +101,7 @@ export class Inside {
         this.head = attention;
         this.view.dispatch({ effects: setAttention.of(attention) });
       },
+      onChange: (change) => (this.setting.change.value = change),
     });
   }
 
@@ -121,7 +127,7 @@ export class Inside {
 
   destroy(): void {
     this.request.stop();
-    this.forget();
+    for (const forget of this.forget) forget();
     this.figures.remove();
   }
 
@@ -166,6 +172,7 @@ export class Inside {
     this.begin(texts[position] ?? "", position, tokens.at(-1)?.value);
     await this.figures.update({
       ...{ model, ids, position, texts, signal },
+      change: this.setting.change.peek(),
       onProgress: ({ stage, done, total }) => {
         if (stage === "reading") this.progress.value = done / total;
       },

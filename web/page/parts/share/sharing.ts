@@ -86,7 +86,12 @@ class Sharing {
     if (anew && !anew.hasEnded) options.maxNewTokens = anew.tokens;
     const hash = anew && (await hashOf(anew.text));
     const fields = anew ? anew.fields : state.fields.peek();
-    const passage = { ...textAround(kept, anew), options, ...(fields && { fields }), hash };
+    const change = anew ? anew.change : state.change.peek();
+    const passage = {
+      ...{ ...textAround(kept, anew), options, hash },
+      ...(fields && { fields }),
+      ...(change.length > 0 && { change }),
+    };
     url.hash = marker + (await toFragment(passage));
     return url.href;
   }
@@ -127,15 +132,22 @@ class Sharing {
     const { state, loading, writing, options: panel, setAside, editor } = this.setting;
     const isWriting = () => state.activity.peek().kind === "writing";
     const number = ++this.latest;
-    const { prompt, after, written, options, fields, hash } = await fromFragment(
-      location.hash.slice(marker.length),
-    );
+    const {
+      prompt,
+      after,
+      written,
+      options,
+      fields,
+      change = [],
+      hash,
+    } = await fromFragment(location.hash.slice(marker.length));
     if (number !== this.latest) return;
     if (isWriting()) return state.say(() => phrase("busyForLink"));
     const place = prompt.length;
     setAside();
     editor.showOther({ text: prompt + after, caret: place, written }, fields);
     panel.show(options);
+    state.change.value = change;
     if (hash === undefined) {
       setFollowed();
       return state.sayOfText(() => phrase("linkShown"));
