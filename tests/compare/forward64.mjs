@@ -68,8 +68,10 @@ function splitHead(config, row, head) {
  * @param {Config} config
  * @param {ReadonlyMap<string, FloatTensor>} tensors
  * @param {readonly number[]} ids
+ * @param {(name: string, rows: number[][]) => void} [visit] Gets the rows of places by the names of the captures, and may change
+ *   them. A row of `attn.pattern` has the weights of all heads, [n_head, ids].
  */
-export function forward64(config, tensors, ids) {
+export function forward64(config, tensors, ids, visit = () => {}) {
   const { n_embd: width, n_head: heads, n_layer: layers } = config;
   const activation = activations[config.activation_function ?? "gelu_new"];
   const epsilon = config.layer_norm_epsilon ?? 1e-5;
@@ -95,40 +97,82 @@ export function forward64(config, tensors, ids) {
   };
   const add = (x, delta) => x.map((value, i) => value + delta[i]);
 
-  let x = ids.map((id, at) => add(rowOf("wte.weight", id), rowOf("wpe.weight", at)));
+  const visited = (name, rows) => {
+    visit(name, rows);
+    return rows;
+  };
+
+  const embedded = visited(
+    "embed",
+    ids.map((id) => rowOf("wte.weight", id)),
+  );
+  const placed = visited(
+    "pos_embed",
+    ids.map((_, at) => rowOf("wpe.weight", at)),
+  );
+  let x = embedded.map((row, at) => add(row, placed[at]));
   /** @type {Record<string, number[][]>} */
   const trace = { embed: x };
   for (let layer = 0; layer < layers; ++layer) {
     const qkv = x.map((row) => linear(`h.${layer}.attn.c_attn`, norm(`h.${layer}.ln_1`, row)));
     let scale = config.scale_attn_weights === false ? 1 : 1 / Math.sqrt(dim);
     if (config.scale_attn_by_inverse_layer_idx) scale /= layer + 1;
-    const mixed = qkv.map((query, at) =>
-      Array.from({ length: heads }, (_, head) => {
-        const { q } = splitHead(config, query, head);
-        const past = qkv.slice(0, at + 1).map((row) => splitHead(config, row, head));
-        const scores = past.map(({ k }) => k.reduce((sum, value, i) => sum + value * q[i], 0) * scale);
-        const most = Math.max(...scores);
-        const weights = scores.map((score) => Math.exp(score - most));
-        const sum = weights.reduce((a, b) => a + b);
-        return q.map((_, i) => past.reduce((total, { v }, j) => total + ((weights[j] ?? 0) / sum) * v[i], 0));
-      }).flat(),
+    const split = qkv.map((row) => Array.from({ length: heads }, (_, head) => splitHead(config, row, head)));
+    visit(
+      `blocks.${layer}.attn.v`,
+      split.map((each) => each.slice(0, keyHeads(config)).flatMap(({ v }) => v)),
     );
-    x = x.map((row, at) => add(row, linear(`h.${layer}.attn.c_proj`, mixed[at])));
+    const patterns = visited(
+      `blocks.${layer}.attn.pattern`,
+      split.map((own, at) =>
+        own.flatMap(({ q }, head) => {
+          const scores = split
+            .slice(0, at + 1)
+            .map((other) => other[head].k.reduce((sum, value, i) => sum + value * q[i], 0) * scale);
+          const most = Math.max(...scores);
+          const weights = scores.map((score) => Math.exp(score - most));
+          const sum = weights.reduce((a, b) => a + b);
+          return ids.map((_, j) => (weights[j] ?? 0) / sum);
+        }),
+      ),
+    );
+    const mixed = visited(
+      `blocks.${layer}.attn.z`,
+      patterns.map((pattern) =>
+        Array.from({ length: width }, (_, i) => {
+          const head = Math.floor(i / dim);
+          return split.reduce(
+            (total, row, j) => total + pattern[head * ids.length + j] * row[head].v[i % dim],
+            0,
+          );
+        }),
+      ),
+    );
+    const attention = mixed.map((row) => linear(`h.${layer}.attn.c_proj`, row));
+    visit(`blocks.${layer}.attn_out`, attention);
+    x = x.map((row, at) => add(row, attention[at]));
     trace[`h.${layer}.attn`] = x;
-    x = x.map((row) => {
-      const hidden = linear(`h.${layer}.mlp.c_fc`, norm(`h.${layer}.ln_2`, row)).map(activation);
-      return add(row, linear(`h.${layer}.mlp.c_proj`, hidden));
-    });
+    const hidden = x.map((row) =>
+      linear(`h.${layer}.mlp.c_fc`, norm(`h.${layer}.ln_2`, row)).map(activation),
+    );
+    const mlp = hidden.map((row) => linear(`h.${layer}.mlp.c_proj`, row));
+    visit(`blocks.${layer}.mlp_out`, mlp);
+    x = x.map((row, at) => add(row, mlp[at]));
+    visit(`blocks.${layer}.resid_post`, x);
     trace[`h.${layer}.mlp`] = x;
   }
   x = x.map((row) => norm("ln_f", row));
+  visit("ln_final.normalized", x);
   trace.ln_f = x;
   const isTied = config.tie_word_embeddings !== false && !find("lm_head.weight");
   const head = values(isTied ? "wte.weight" : "lm_head.weight");
   const headBias = bias("lm_head");
-  const logits = x.map((row) =>
-    Array.from({ length: config.vocab_size }, (_, id) =>
-      row.reduce((sum, value, i) => sum + value * head[id * width + i], headBias?.[id] ?? 0),
+  const logits = visited(
+    "logits",
+    x.map((row) =>
+      Array.from({ length: config.vocab_size }, (_, id) =>
+        row.reduce((sum, value, i) => sum + value * head[id * width + i], headBias?.[id] ?? 0),
+      ),
     ),
   );
   return { logits, trace };

@@ -1,8 +1,12 @@
 // What causes what inside a model: built on captures and changes of the forward pass. Loaded on demand.
 import { readOptions, readCallback, readSignal } from "../shared/arguments.js";
 import { describeValue, readCount, refuse } from "../shared/refuse.js";
-import type { Captured, Change, Inspection, ModelInfo, Prompt, PromptProgress } from "../shared/types.js";
+import type { Captured, Change, Prompt, PromptProgress } from "../shared/types.js";
 import { readChoice } from "./arguments.js";
+import { forEachColumn } from "./attribute.js";
+import { capture, idOf, row, type Subject } from "./subject.js";
+
+export { attribute, type Attribution } from "./attribute.js";
 
 /** How a head attends, each from 0 to 1: means over the tokens of a random text that is repeated once. */
 export interface HeadScores {
@@ -18,6 +22,16 @@ export interface HeadScores {
   induction: number;
 }
 
+/** A token whose row in the output layer is similar. GPT-2's output layer has the rows of the embedding. */
+export interface Neighbour {
+  /** Its id. */
+  id: number;
+  /** Its text. */
+  text: string;
+  /** The cosine of the angle between the rows, from -1 to 1. */
+  cosine: number;
+}
+
 /** What patching each place of a text does to its prediction. */
 export interface PatchMap {
   /** The logit of `token`, minus that of `against`, with each place patched: [layers, tokens]. */
@@ -31,37 +45,6 @@ export interface PatchMap {
   /** The same of the corrupted text, without a patch. */
   corrupted: number;
 }
-
-/** The part of Model that this file needs. Importing Model would be circular. */
-interface Subject {
-  readonly info: ModelInfo;
-  tokenize(text: string, options: { signal: AbortSignal | undefined }): Promise<number[]>;
-  inspect(
-    text: Prompt,
-    options: {
-      capture?: readonly string[];
-      positions?: readonly number[];
-      change?: readonly Change[];
-      top?: number;
-      signal: AbortSignal | undefined;
-    },
-  ): Promise<Inspection>;
-}
-
-/** The captured places of a text. */
-async function capture(
-  model: Subject,
-  text: Prompt,
-  names: readonly string[],
-  signal: AbortSignal | undefined,
-  more: { change?: readonly Change[]; positions?: readonly number[] } = {},
-): Promise<{ ids: number[]; places: Captured[] }> {
-  const { ids, captured } = await model.inspect(text, { capture: names, top: 0, signal, ...more });
-  return { ids, places: Object.values(captured) };
-}
-
-const row = ({ data }: Captured, index: number, width: number) =>
-  data.subarray(index * width, (index + 1) * width);
 
 /** Whole numbers below `end` from a seed: mulberry32. */
 function randomNumbers(seed: number, count: number, end: number): number[] {
@@ -105,23 +88,6 @@ export async function heads(model: Subject, call: unknown): Promise<HeadScores[]
       };
     }),
   );
-}
-
-/** The id of one token, from its text or its id. */
-async function idOf(
-  model: Subject,
-  name: string,
-  value: unknown,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const { vocabSize } = model.info.config;
-  if (typeof value !== "string")
-    return readCount(name, value, 0, vocabSize - 1) ?? refuse(`${name} is missing`);
-  const ids = await model.tokenize(value, { signal });
-  const [id] = ids;
-  return ids.length === 1 && id !== undefined
-    ? id
-    : refuse(`${name} is ${describeValue(value)}, which has ${ids.length} tokens, expected 1`);
 }
 
 const patchable = ["resid_pre", "attn_out", "resid_mid", "mlp_out", "resid_post"] as const;
@@ -217,4 +183,31 @@ export async function steer(
   };
   const [one, other] = [await meanOf("positive", positive), await meanOf("negative", negative)];
   return one.map((value, i) => value - (other[i] ?? 0));
+}
+
+/** Implements Model.neighbours. */
+export async function neighbours(model: Subject, token: unknown, call: unknown): Promise<Neighbour[]> {
+  const fields = readOptions("neighbours", call, ["top", "signal"]);
+  const signal = readSignal(fields.signal);
+  const { vocabSize } = model.info.config;
+  const top = readCount("top", fields.top, 1, vocabSize) ?? 10;
+  const own = await idOf(model, "token", token, signal);
+  const dots = new Float64Array(vocabSize);
+  const squares = new Float64Array(vocabSize);
+  await forEachColumn(model, signal, (_, values) => {
+    const value = values[own] ?? 0;
+    values.forEach((each, id) => {
+      dots[id] = (dots[id] ?? 0) + value * each;
+      squares[id] = (squares[id] ?? 0) + each * each;
+    });
+  });
+  const cosine = (id: number) => (dots[id] ?? 0) / (Math.sqrt((squares[id] ?? 0) * (squares[own] ?? 0)) || 1);
+  const nearest = [...dots.keys()]
+    .filter((id) => id !== own)
+    .map((id) => ({ id, cosine: cosine(id) }))
+    .sort((one, other) => other.cosine - one.cosine)
+    .slice(0, top);
+  const textOf = (id: number) =>
+    model.info.hasTokenizer ? model.detokenize([id], { signal }) : Promise.resolve(`#${id}`);
+  return Promise.all(nearest.map(async (each) => ({ ...each, text: await textOf(each.id) })));
 }

@@ -7,7 +7,7 @@ export type {
   MemoryCapability,
   StorageCapability,
 } from "./environment.js";
-export type { HeadScores, PatchMap } from "./causes.js";
+export type { Attribution, HeadScores, Neighbour, PatchMap } from "./causes.js";
 export { isolate, type IsolateOptions } from "./isolate.js";
 export { loadModel, type AdapterSource, type LoadOptions, type ModelSource } from "./load-model.js";
 export { keepModel, listModels, removeModel, storage } from "./on-demand.js";
@@ -18,6 +18,7 @@ export {
   type GenerateCall,
   type InspectOptions,
   type PatchOptions,
+  type AttributeOptions,
   type PrefillOptions,
   type ScoreOptions,
   type TokenizeOptions,

@@ -20,7 +20,7 @@ import { generateOptionNames } from "../shared/generate-options.js";
 import { readFlag, readGenerateOptions, readPrompt, readText } from "./arguments.js";
 import { readCallback, readOptions, readSignal, readTokenIds } from "../shared/arguments.js";
 import { refuse } from "../shared/refuse.js";
-import type { HeadScores, PatchMap } from "./causes.js";
+import type { Attribution, HeadScores, Neighbour, PatchMap } from "./causes.js";
 import type { Connection } from "./connection.js";
 import type { Explanation } from "./environment.js";
 import { TokenQueue } from "./token-queue.js";
@@ -92,6 +92,9 @@ export interface PatchOptions extends CallOptions {
   /** Called after each patch. */
   onProgress?: ((progress: PromptProgress) => void) | null | undefined;
 }
+
+/** Options of `attribute`. */
+export interface AttributeOptions extends Partial<Omit<PatchOptions, "at">> {}
 
 /** Options of `generate`, `stream` and `complete`. */
 export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, CallOptions {
@@ -424,6 +427,22 @@ export class Model {
    */
   async patchMap(clean: Prompt, corrupted: Prompt, options: PatchOptions): Promise<PatchMap> {
     return (await causes()).patchMap(this, clean, corrupted, options);
+  }
+
+  /**
+   * What each part of the model adds to the logit of `token` after the text, by default of its guess, minus that of `against`: the
+   * embeddings, each head, by the token whose values it reads, and each MLP.
+   */
+  async attribute(text: Prompt, options: AttributeOptions = {}): Promise<Attribution> {
+    return (await causes()).attribute(this, text, options);
+  }
+
+  /** The tokens whose rows in the output layer are most similar to that of `token`, its text or its id; by default 10. */
+  async neighbours(
+    token: string | number,
+    options: CallOptions & { top?: number } = {},
+  ): Promise<Neighbour[]> {
+    return (await causes()).neighbours(this, token, options);
   }
 
   /** A vector of length 1 for each text: the mean of its final hidden states, or with `pooling: "last"` the last of them. */

@@ -1,0 +1,212 @@
+// Which part of the model, and which earlier token, speaks for a token. All is read with captures: a pass whose values are set
+// computes what the weights make of them.
+import { readOptions, readCallback, readSignal } from "../shared/arguments.js";
+import type { Captured, Change, Prompt, PromptProgress } from "../shared/types.js";
+import { capture, idOf, row, type Subject } from "./subject.js";
+
+/**
+ * The logit of a token as a sum. The final layer norm is a linear function here, with the scale that it has for this text. All
+ * parts and `rounding` add up to `logit`.
+ */
+export interface Attribution {
+  /** The token. */
+  token: number;
+  /** Its logit after the text, minus that of `against`. */
+  logit: number;
+  /** The embedding of the last token. */
+  embedding: number;
+  /** The embedding of its position. */
+  position: number;
+  /** Each head: [layers, heads]. */
+  heads: Float32Array;
+  /** Each head by the token whose values it reads: [layers, heads, tokens]. */
+  sources: Float32Array;
+  /** Each layer's MLP: [layers]. */
+  mlps: Float32Array;
+  /** The biases of the attention, of the final layer norm and of the output layer. */
+  biases: number;
+  /** The rest: quantized weights and activations round what they add up. */
+  rounding: number;
+}
+
+/** Positions that one pass computes. It captures all layers: 40 MB for the widest GPT-2. */
+const mostPositions = 128;
+
+/** The rows of the output layer for `ids`. */
+async function outputRows(
+  model: Subject,
+  ids: readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<Float32Array[]> {
+  const { nEmbd, tieWordEmbeddings } = model.info.config;
+  if (tieWordEmbeddings) {
+    const { captured } = await capture(model, ids, ["embed"], signal);
+    return ids.map((_, index) => row(captured.embed, index, nEmbd));
+  }
+  const rows = ids.map(() => new Float32Array(nEmbd));
+  await forEachColumn(model, signal, (column, logits) => {
+    for (const [index, id] of ids.entries()) (rows[index] ?? [])[column] = logits[id] ?? 0;
+  });
+  return rows;
+}
+
+/** Calls `take` with each column of the output layer: its logits for a unit vector, without its bias. */
+export async function forEachColumn(
+  model: Subject,
+  signal: AbortSignal | undefined,
+  take: (column: number, values: Float32Array) => void,
+): Promise<void> {
+  const { nEmbd, nPositions, vocabSize } = model.info.config;
+  // The first position has the bias alone. A captured row is as long as the vocabulary, so a pass has fewer of them.
+  const most = Math.min(nPositions, mostPositions >> 1) - 1;
+  for (let first = 0; first < nEmbd; first += most) {
+    const position = [...Array(Math.min(most, nEmbd - first) + 1).keys()];
+    const set = new Float32Array(position.length * nEmbd);
+    for (const index of position.slice(1)) set[index * nEmbd + first + index - 1] = 1;
+    const change = [{ at: "ln_final.normalized", position, set }];
+    const ids = position.map(() => 0);
+    const { captured } = await capture(model, ids, ["logits"], signal, { change });
+    const bias = row(captured.logits, 0, vocabSize);
+    for (const index of position.slice(1)) {
+      const values = row(captured.logits, index, vocabSize);
+      take(
+        first + index - 1,
+        values.map((value, id) => value - (bias[id] ?? 0)),
+      );
+    }
+  }
+}
+
+/** `values` minus their mean. */
+function centred(values: ArrayLike<number>): number[] {
+  const all = Array.from(values);
+  const mean = all.reduce((sum, value) => sum + value, 0) / all.length;
+  return all.map((value) => value - mean);
+}
+
+const dot = (one: ArrayLike<number>, other: ArrayLike<number>) =>
+  Array.from(one).reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+
+/**
+ * Gain and bias of the final layer norm, from its outputs for a vector and the opposite one; and the biases of the output layer, its
+ * logits for zeros.
+ */
+async function finalNorm(model: Subject, signal: AbortSignal | undefined) {
+  const { nEmbd, nLayer, vocabSize } = model.info.config;
+  const vector = Array.from({ length: nEmbd }, (_, index) => (index % 2 ? 1e3 : -1e3)); // its epsilon is too small to matter
+  const at = `blocks.${nLayer - 1}.resid_post`;
+  const change = [
+    { at, position: 0, set: vector },
+    { at, position: 1, set: vector.map((value) => -value) },
+    { at: "ln_final.normalized", position: 2, set: 0 },
+  ];
+  const { captured } = await capture(model, [0, 0, 0], ["ln_final.normalized", "logits"], signal, { change });
+  const [one, other] = [0, 1].map((index) => row(captured["ln_final.normalized"], index, nEmbd));
+  const input = centred(vector);
+  const scale = Math.sqrt(dot(input, input) / nEmbd);
+  const half = (column: number, sign: 1 | -1) => ((one?.[column] ?? 0) + sign * (other?.[column] ?? 0)) / 2;
+  return {
+    gain: input.map((value, column) => (half(column, -1) * scale) / value),
+    bias: input.map((_, column) => half(column, 1)),
+    outputBias: row(captured.logits, 2, vocabSize),
+  };
+}
+
+/** What each head adds up from each token, [layers][heads * tokens][head width], at the last token. */
+function headValues(
+  model: Subject,
+  captured: Readonly<Record<string, Captured>>,
+  values: Readonly<Record<string, Captured>>,
+  tokens: number,
+): Float32Array[][] {
+  const { nLayer, nHead, nEmbd, numKeyValueHeads } = model.info.config;
+  const width = nEmbd / nHead;
+  return Array.from({ length: nLayer }, (_layer, layer) =>
+    Array.from({ length: nHead * tokens }, (_item, item) => {
+      const [head, source] = [Math.floor(item / tokens), item % tokens];
+      const share = captured[`blocks.${layer}.attn.pattern`]?.data[item] ?? 0;
+      const place = source * numKeyValueHeads + (numKeyValueHeads === 1 ? 0 : head);
+      return row(values[`blocks.${layer}.attn.v`], place, width).map((value) => value * share);
+    }),
+  );
+}
+
+/** Implements Model.attribute. */
+export async function attribute(model: Subject, text: Prompt, call: unknown): Promise<Attribution> {
+  const fields = readOptions("attribute", call, ["token", "against", "signal", "onProgress"]);
+  const signal = readSignal(fields.signal);
+  const onProgress = readCallback<PromptProgress>("onProgress", fields.onProgress);
+  const { nLayer, nHead, nEmbd, nPositions } = model.info.config;
+  const { ids, guesses } = await model.inspect(text, { top: 1, signal });
+  const tokens = ids.length;
+  const token =
+    fields.token === undefined
+      ? (guesses.at(-1)?.[0]?.id ?? 0)
+      : await idOf(model, "token", fields.token, signal);
+  const against =
+    fields.against === undefined ? undefined : await idOf(model, "against", fields.against, signal);
+
+  const residual = `blocks.${nLayer - 1}.resid_post`;
+  const ofLayers = ["blocks.*.attn.pattern", "blocks.*.mlp_out"];
+  const names = ["embed", "pos_embed", ...ofLayers, residual, "ln_final.normalized", "logits"];
+  const { captured } = await capture(model, ids, names, signal, { positions: [tokens - 1] });
+  const { captured: values } = await capture(model, ids, ["blocks.*.attn.v"], signal);
+  const [wanted, other] = await outputRows(model, [token, against ?? token], signal);
+  const direction = Array.from(wanted ?? [], (value, column) =>
+    against === undefined ? value : value - (other?.[column] ?? 0),
+  );
+  const { gain, bias, outputBias } = await finalNorm(model, signal);
+  // The norm's output is gain * (x - mean) / scale + bias: the captured output gives the scale.
+  const scaled = centred(captured[residual]?.data ?? []).map((value, column) => value * (gain[column] ?? 0));
+  const output = Array.from(
+    captured["ln_final.normalized"]?.data ?? [],
+    (value, column) => value - (bias[column] ?? 0),
+  );
+  const inverse = dot(scaled, output) / dot(scaled, scaled);
+  const weights = centred(direction.map((value, column) => value * (gain[column] ?? 0))).map(
+    (value) => value * inverse, // the weights are centred instead of each part
+  );
+  /** The value of the token, minus that of the other one. */
+  const difference = (of: Float32Array | undefined) =>
+    (of?.[token] ?? 0) - (against === undefined ? 0 : (of?.[against] ?? 0));
+  const logit = difference(captured.logits?.data);
+
+  const sources = new Float32Array(nLayer * nHead * tokens);
+  let biases = dot(direction, bias) + difference(outputBias);
+  const adds = headValues(model, captured, values, tokens);
+  const total = nHead * tokens;
+  const most = Math.min(nPositions, mostPositions) - 1; // the first position has only the bias
+  for (let first = 0; first < total; first += most) {
+    const items = Array.from({ length: Math.min(most, total - first) }, (_, index) => first + index);
+    const change: Change[] = [{ at: "blocks.*.attn.z", set: 0 }];
+    for (let head = 0; head < nHead; head += 1) {
+      const own = items.filter((item) => Math.floor(item / tokens) === head);
+      const position = own.map((item) => item - first + 1);
+      for (let layer = 0; own.length > 0 && layer < nLayer; layer += 1)
+        change.push({
+          ...{ at: `blocks.${layer}.attn.z`, head, position },
+          set: own.flatMap((item) => [...(adds[layer]?.[item] ?? [])]),
+        });
+    }
+    const probe = [0, ...items.map(() => 0)];
+    const { captured: outputs } = await capture(model, probe, ["blocks.*.attn_out"], signal, { change });
+    for (let layer = 0; layer < nLayer; layer += 1) {
+      const place = outputs[`blocks.${layer}.attn_out`];
+      const alone = dot(weights, row(place, 0, nEmbd));
+      if (first === 0) biases += alone;
+      for (const item of items)
+        sources[layer * total + item] = dot(weights, row(place, item - first + 1, nEmbd)) - alone;
+    }
+    onProgress?.({ done: Math.min(first + most, total), total });
+  }
+
+  const sum = (all: Float32Array) => all.reduce((before, value) => before + value, 0);
+  const heads = Float32Array.from({ length: nLayer * nHead }, (_, index) =>
+    sum(row({ data: sources }, index, tokens)),
+  );
+  const of = (name: string) => dot(weights, captured[name]?.data ?? []);
+  const mlps = Float32Array.from({ length: nLayer }, (_, layer) => of(`blocks.${layer}.mlp_out`));
+  const [embedding, position] = [of("embed"), of("pos_embed")];
+  const rounding = logit - embedding - position - sum(heads) - sum(mlps) - biases;
+  return { token, logit, embedding, position, heads, sources, mlps, biases, rounding };
+}
