@@ -22,10 +22,11 @@ export const slugOf = (heading) =>
 /**
  * Replaces every model in an example by the demo model, which is part of the site, so that no other host is contacted.
  */
-const modelNames = /(["'])(?:hf:openai-community\/gpt2|models\/gpt2-q8\/)\1/g;
+const modelNames = /(["'])(?:hf:openai-community\/gpt2|models\/(?:gpt2-q8|demo)\/)\1/g;
 
 /**
- * Shows the result below a code block ```` ```html live ````; below ```` ```js live ````, a button that runs it.
+ * Shows the result below a code block ```` ```html live ````; below ```` ```js live ````, a button that runs it. The reader can edit
+ * ```` ```js try ````, and its console is shown. ```` ```text result ```` is what it then prints, hidden until the reader opens it.
  * @param {Markdown} md
  * @param {{ base: string }} options
  */
@@ -35,15 +36,18 @@ export function liveExamples(md, { base }) {
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
     const token = tokens[index];
     const code = fence?.(tokens, index, options, env, self) ?? "";
-    const [language, live] = (token?.info ?? "").split(/\s+/);
-    if (!token || live !== "live") return code;
+    const [language, live = ""] = (token?.info ?? "").split(/\s+/);
+    if (live === "result")
+      return `<details class="result"><summary>What you should see</summary>\n${code}</details>\n`;
+    if (!token || !["live", "try"].includes(live)) return code;
     const source = token.content.replace(modelNames, model);
     if (language === "html") {
       const body = /<body>([^]*)<\/body>/.exec(source)?.[1] ?? source;
       const html = body.replace(/<script[^]*?<\/script>\n?/g, "");
       return `${code}<div class="live" data-live="html">\n${html}</div>\n`;
     }
-    return `${code}<LiveScript source="${encodeURIComponent(source)}" />\n`;
+    const script = `source="${encodeURIComponent(source)}"`;
+    return live === "try" ? `<LiveScript ${script} edited />\n` : `${code}<LiveScript ${script} />\n`;
   };
 }
 

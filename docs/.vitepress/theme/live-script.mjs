@@ -1,6 +1,10 @@
-// A button below an example in JavaScript that runs it. What the example adds to the page appears below the button.
+// A button below an example in JavaScript that runs it. What the example adds to the page appears below the button; so does what
+// an example prints that the reader can edit.
 import { defineComponent, h, ref } from "vue";
 import { withBase } from "vitepress";
+
+/** The console of an example that the reader can edit. */
+const shownConsole = `const console = { log: (...values) => document.body.append(values.join(" "), "\\n") };\n`;
 
 /**
  * Runs a module: its imports of the package load the copy beside this site, and `output` acts as its page.
@@ -27,8 +31,9 @@ async function run(source, output) {
 }
 
 export const LiveScript = defineComponent({
-  props: { source: { type: String, required: true } },
-  setup({ source }) {
+  props: { source: { type: String, required: true }, edited: Boolean },
+  setup({ source, edited }) {
+    const code = ref(decodeURIComponent(source).trim());
     const output = ref();
     const state = ref("idle");
     const problem = ref("");
@@ -37,7 +42,7 @@ export const LiveScript = defineComponent({
       problem.value = "";
       output.value.textContent = "";
       try {
-        await run(decodeURIComponent(source), output.value);
+        await run(edited ? shownConsole + code.value : code.value, output.value);
         state.value = "done";
       } catch (error) {
         state.value = "failed";
@@ -46,6 +51,12 @@ export const LiveScript = defineComponent({
     };
     return () =>
       h("div", { class: "live", "data-live": "js", "data-state": state.value }, [
+        edited &&
+          h("textarea", {
+            ...{ value: code.value, rows: code.value.split("\n").length + 1, spellcheck: "false" },
+            ...{ "aria-label": "Code: change it, and run it again", wrap: "off" },
+            onInput: ({ target }) => (code.value = target.value),
+          }),
         h("button", { type: "button", disabled: state.value === "running", onClick: start }, "Run"),
         h("output", { ref: output }),
         h("p", { role: "status" }, problem.value),

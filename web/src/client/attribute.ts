@@ -88,8 +88,8 @@ const dot = (one: ArrayLike<number>, other: ArrayLike<number>) =>
   Array.from(one).reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 
 /**
- * Gain and bias of the final layer norm, from its outputs for a vector and the opposite one; and the biases of the output layer, its
- * logits for zeros.
+ * Gain and bias of the final layer norm, from its outputs for a vector and the opposite one. The logits for zeros are the biases of
+ * the output layer.
  */
 async function finalNorm(model: Subject, signal: AbortSignal | undefined) {
   const { nEmbd, nLayer, vocabSize } = model.info.config;

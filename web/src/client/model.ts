@@ -430,8 +430,8 @@ export class Model {
   }
 
   /**
-   * What each part of the model adds to the logit of `token` after the text, by default of its guess, minus that of `against`: the
-   * embeddings, each head, by the token whose values it reads, and each MLP.
+   * What each part of the model adds to the logit of `token` after the text, minus that of `against`. The parts are the embeddings,
+   * each head, also by the token that it reads, and each MLP. By default, `token` is the model's guess.
    */
   async attribute(text: Prompt, options: AttributeOptions = {}): Promise<Attribution> {
     return (await causes()).attribute(this, text, options);
