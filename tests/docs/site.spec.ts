@@ -87,7 +87,11 @@ for (const path of livePages) {
 for (const colorScheme of ["light", "dark"] as const) {
   test(`axe-core finds no problem in ${colorScheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme });
-    for (const path of ["learn/first-page.html", "learn/lesson-8-causes.html", "understand/architecture.html"]) {
+    for (const path of [
+      "learn/first-page.html",
+      "learn/lesson-8-causes.html",
+      "understand/architecture.html",
+    ]) {
       await page.goto(path);
       await expect(page.locator("main h1")).toBeVisible();
       expect(await violationsIn(page), path).toEqual([]);

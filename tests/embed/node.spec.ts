@@ -1,6 +1,6 @@
 // The package in Node.js, as an embedder's own tests use it.
 import { execFile, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "@playwright/test";
@@ -94,3 +94,23 @@ for (const [what, source, weights] of [
     expect(said).toEqual(ids.map((id, i) => [id, Math.fround(logprobs[i] ?? 0)]));
   });
 }
+
+const small = join(process.env.GPT2_MODELS ?? "", "gpt2");
+
+test("GPT-2 small has the heads that papers name (GPT2_MODELS/gpt2)", async () => {
+  test.skip(!existsSync(small), "GPT2_MODELS has no folder gpt2");
+  const [induction, movers] = await inApp(`
+    const model = await loadModel(${JSON.stringify(small)});
+    const top = (all, value) => [...all].sort((a, b) => value(b) - value(a)).slice(0, 5).map(({ layer, head }) => layer + "." + head);
+    print(top(await model.heads(), (head) => head.induction));
+    const sums = Array.from({ length: 144 }, (_, i) => ({ layer: Math.floor(i / 12), head: i % 12, sum: 0 }));
+    for (const [one, other] of [["Mary", "John"], ["Tom", "James"], ["Sarah", "Paul"], ["Dan", "Anna"]]) {
+      const text = "When " + one + " and " + other + " went to the store, " + other + " gave a drink to";
+      const { heads } = await model.attribute(text, { token: " " + one, against: " " + other });
+      heads.forEach((part, i) => (sums[i].sum += part));
+    }
+    print(top(sums, ({ sum }) => sum));
+    await model.dispose();`);
+  expect(induction).toEqual(expect.arrayContaining(["5.1", "5.5", "6.9"])); // Olsson et al. 2022
+  expect(movers).toEqual(expect.arrayContaining(["9.9", "10.0", "9.6"])); // Wang et al. 2022
+});

@@ -20,7 +20,7 @@ const loads: readonly (readonly [files: readonly string[], when: string])[] = [
   [["gpt2-languages.js"], "for a tokenizer with other rules than GPT-2's"],
   [["gpt2-environment.js"], "on first use"],
   [["gpt2-fill.js"], "when `fill` is called"],
-  [["gpt2-causes.js"], "for `heads`, `patchMap`, `embed` and `steer`"],
+  [["gpt2-causes.js"], "for `heads`, `patchMap`, `attribute`, `neighbours`, `embed` and `steer`"],
   [["gpt2-figures.js"], "with an app that shows figures"],
   [["gpt2-inspect.js"], "for `inspect` and `change`"],
   [["gpt2-isolate.js"], "when `isolate` is called"],

@@ -4,7 +4,11 @@ import { defineComponent, h, ref } from "vue";
 import { withBase } from "vitepress";
 
 /** The console of an example that the reader can edit. */
-const shownConsole = `const console = { log: (...values) => document.body.append(values.join(" "), "\\n") };\n`;
+const shownConsole = `const console = {
+  log: (...values) =>
+    document.body.append(Object.assign(document.createElement("samp"), { textContent: values.join(" ") + "\\n" })),
+};
+`;
 
 /**
  * Runs a module: its imports of the package load the copy beside this site, and `output` acts as its page.

@@ -81,11 +81,8 @@ const style = `
   border-color: var(--mark);
   background: var(--pressed);
 }
-.compared th {
-  overflow-wrap: normal;
-}
-.compared td {
-  width: 36%;
+.compared {
+  table-layout: fixed; /* large text in a narrow window breaks inside words */
 }
 .compared th[scope="row"] {
   font-family: var(--gpt2-token-font, inherit);
