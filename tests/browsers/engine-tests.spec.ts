@@ -6,12 +6,12 @@ import { relative, resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import { variants, type Variant } from "../../web/src/shared/types.js";
 import { root } from "../e2e/model.js";
-import { within } from "./browser.js";
 import { cases } from "./cases.js";
 import { isolation, serve, type StaticHost } from "./static-host.js";
 import { inBrowsers, type Tab } from "./tab.js";
 
 const data = resolve(root, "tests/data");
+/** Within this time the tests print a line, however busy the machine is. */
 const patienceMs = 120_000;
 
 /** Tests that must have run under every filter, besides those of the kernels. */
@@ -39,6 +39,13 @@ interface TestResult {
   failures?: { failure: string }[];
 }
 
+/** What the page knows of the tests that run in it. */
+interface State {
+  lines: string[];
+  exit?: { status: number; report: Report };
+  error?: string;
+}
+
 /** A host of the built tests, their data and the worker that runs them. */
 let host: StaticHost;
 test.beforeAll(async () => {
@@ -61,25 +68,25 @@ async function run(tab: Tab, variant: Variant, filter: string) {
     options: [`--gtest_filter=${filter}`, `--gtest_output=json:${report}`],
   };
   await tab.open(`${host.origin}/blank.html`);
-  const exit = tab.browser.evaluate(
-    `new Promise((resolve, reject) => {
-      globalThis.lines = [];
-      const tests = new Worker("/browsers/engine-tests-worker.js");
-      tests.onerror = ({ message }) => reject(new Error(message));
-      tests.onmessage = ({ data: { line, error, exit } }) => {
-        if (line !== undefined) lines.push(line);
-        else if (error !== undefined) reject(new Error(error));
-        else resolve(JSON.stringify(exit));
-      };
-      tests.postMessage(${JSON.stringify(message)});
-    })`,
-  );
-  try {
-    const text = await within(patienceMs, `engine_tests-${variant}`, exit);
-    return JSON.parse(text) as { status: number; report: Report };
-  } catch (error) {
-    const lines = await tab.run(() => (Reflect.get(globalThis, "lines") as string[]).slice(-20).join("\n"));
-    throw new Error(`${String(error)}\nThe tests' last lines:\n${lines}`, { cause: error });
+  await tab.run((given) => {
+    const state: State = { lines: [] };
+    const tests = new Worker("/browsers/engine-tests-worker.js");
+    tests.onerror = ({ message: error }) => Object.assign(state, { error });
+    tests.onmessage = ({ data: { line, ...end } }: MessageEvent<{ line?: string }>) => {
+      if (line === undefined) Object.assign(state, end);
+      else state.lines.push(line);
+    };
+    tests.postMessage(given);
+    Reflect.set(globalThis, "engineTests", state);
+  }, message);
+  for (let seen = -1, since = performance.now(); ;) {
+    const { lines, exit, error } = await tab.run(() => Reflect.get(globalThis, "engineTests") as State);
+    if (exit) return exit;
+    const last = () => `the last lines of engine_tests-${variant}:\n${lines.slice(-20).join("\n")}`;
+    if (error !== undefined) throw new Error(`${error}; ${last()}`);
+    if (lines.length > seen) [seen, since] = [lines.length, performance.now()];
+    else if (performance.now() - since > patienceMs) throw new Error(`it hangs; ${last()}`);
+    await new Promise((later) => setTimeout(later, 500));
   }
 }
 
@@ -98,6 +105,7 @@ inBrowsers(cases, (tab, { name }) => {
   const { builds, filter } = chosen[name] ?? { builds: [], filter: "" };
   for (const variant of builds) {
     test(`engine_tests pass as ${variant}`, async () => {
+      test.setTimeout(0); // `run` notices when they hang
       const { status, report } = await run(tab, variant, filter);
       const results = report.testsuites.flatMap(({ name: suite, testsuite }) =>
         testsuite.map((result) => ({ ...result, name: `${suite}.${result.name}` })),
