@@ -47,7 +47,7 @@ export function liveExamples(md, { base }) {
       return `${code}<div class="live" data-live="html">\n${html}</div>\n`;
     }
     const script = `source="${encodeURIComponent(source)}"`;
-    return live === "try" ? `<LiveScript ${script} edited />\n` : `${code}<LiveScript ${script} />\n`;
+    return live === "try" ? `<LiveScript ${script} editable />\n` : `${code}<LiveScript ${script} />\n`;
   };
 }
 

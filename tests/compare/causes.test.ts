@@ -1,6 +1,6 @@
 // What is built on captures and changes, with the float64 reference as its model. The engine's hooks are compared with another
 // float64 reference in tests/generate/changes_test.cc.
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { attribute, neighbours } from "../../web/src/client/causes.js";
 import type { Captured, Change } from "../../web/src/shared/types.js";
 import { forward64, isBigCode, keyHeads, type Config, type FloatTensor } from "./forward64.mjs";
@@ -139,6 +139,15 @@ it.each(kinds)(
     expect(found.position).toBeCloseTo(part(rowOf(seen.get("pos_embed") ?? [])), 5);
   },
 );
+
+it.each([1, 16])("attribute adds up for a text of %i tokens; the context holds 16", async (count) => {
+  const text = Array.from({ length: count }, (_, i) => (i * 7) % 20);
+  const onProgress = vi.fn();
+  const found = await attribute(subject(make({})), text, { token: 2, onProgress });
+  expect(Math.abs(found.rounding)).toBeLessThan(1e-5);
+  expect(found.sources.every(Number.isFinite)).toBe(true);
+  expect(onProgress).toHaveBeenLastCalledWith({ done: 3 * count, total: 3 * count });
+});
 
 it.each(kinds)("neighbours have the largest cosines of the output layer's rows: %s", async (_, more) => {
   const model = make(more);

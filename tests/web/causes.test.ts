@@ -1,6 +1,6 @@
 // What is built on captures and changes, with a model that records what is asked of it.
 import { expect, it } from "vitest";
-import { embed, heads, patchMap, steer } from "../../web/src/client/causes.js";
+import { attribute, embed, heads, neighbours, patchMap, steer } from "../../web/src/client/causes.js";
 import type { Captured, Change } from "../../web/src/shared/types.js";
 
 const config = { vocabSize: 10, nPositions: 8, nHead: 2, nLayer: 2, nEmbd: 3 };
@@ -131,6 +131,14 @@ it.each([
     'at is "blocks.*.embed", expected a place of one layer without heads',
   ],
   ["patchMap", () => patchMap(one, "a", "b", {}), "token is missing"],
+  ["attribute", () => attribute(one, "a", { token: "ab" }), 'token is "ab", which has 2 tokens, expected 1'],
+  ["neighbours", () => neighbours(one, 10, {}), "token is 10, expected a whole number from 0 to 9"],
+  ["neighbours", () => neighbours(one, 1, { top: 0 }), "top is 0, expected a whole number from 1 to 10"],
+  [
+    "neighbours",
+    () => neighbours({ ...one, info: { config: { ...config, nPositions: 2 } } as typeof info }, 1, {}),
+    "the context holds 2 tokens, but the weights are read with 3",
+  ],
   [
     "patchMap",
     () => patchMap(one, "a", "b", { token: "ab" }),

@@ -127,7 +127,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
         speak: speech.notice,
         fail: (error) => writing.showFailure(error, (why) => phrase("nothingSuggested", { why })),
       }),
-      prefilling(queue, fields),
+      prefilling(queue, fields, () => state.change.peek().length > 0),
       questionNote(notes, focusText),
       foreignNote(notes, modelsLanguage, focusText),
       livePicture({ ui, queue, onModelChange, fields, peek: () => options.peek() }),

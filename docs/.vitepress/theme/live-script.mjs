@@ -5,6 +5,7 @@ import { withBase } from "vitepress";
 
 /** The console of an example that the reader can edit. */
 const shownConsole = `const console = {
+  ...globalThis.console,
   log: (...values) =>
     document.body.append(Object.assign(document.createElement("samp"), { textContent: values.join(" ") + "\\n" })),
 };
@@ -35,8 +36,8 @@ async function run(source, output) {
 }
 
 export const LiveScript = defineComponent({
-  props: { source: { type: String, required: true }, edited: Boolean },
-  setup({ source, edited }) {
+  props: { source: { type: String, required: true }, editable: Boolean },
+  setup({ source, editable }) {
     const code = ref(decodeURIComponent(source).trim());
     const output = ref();
     const state = ref("idle");
@@ -46,7 +47,7 @@ export const LiveScript = defineComponent({
       problem.value = "";
       output.value.textContent = "";
       try {
-        await run(edited ? shownConsole + code.value : code.value, output.value);
+        await run(editable ? shownConsole + code.value : code.value, output.value);
         state.value = "done";
       } catch (error) {
         state.value = "failed";
@@ -55,11 +56,11 @@ export const LiveScript = defineComponent({
     };
     return () =>
       h("div", { class: "live", "data-live": "js", "data-state": state.value }, [
-        edited &&
+        editable &&
           h("textarea", {
             ...{ value: code.value, rows: code.value.split("\n").length + 1, spellcheck: "false" },
             ...{ "aria-label": "Code: change it, and run it again", wrap: "off" },
-            onInput: ({ target }) => (code.value = target.value),
+            onInput: (/** @type {{ target: HTMLTextAreaElement }} */ { target }) => (code.value = target.value),
           }),
         h("button", { type: "button", disabled: state.value === "running", onClick: start }, "Run"),
         h("output", { ref: output }),

@@ -170,6 +170,40 @@ it("`onChange` gets the changes, and the site's `update` shows them", async () =
   expect(onChange).toHaveBeenLastCalledWith([]);
 });
 
+it("a switch that the model refuses is undone, and another model begins with all parts", async () => {
+  const { view, part, texts } = mount({ head: { layer: 0, head: 0 } });
+  const model = makeModel();
+  await view.update({ model, ids: [3, 4] });
+  model.inspect.mockRejectedValueOnce(new Error("no memory"));
+  part(".controls button").dispatchEvent(new MouseEvent("click"));
+  expect(texts(".off button")).toHaveLength(1);
+  await vi.waitUntil(() => texts(".off button").length === 0);
+  expect(part(".pictures").className).toBe("pictures");
+
+  part(".controls button").dispatchEvent(new MouseEvent("click"));
+  await vi.waitUntil(() => model.asked.at(-1)?.change);
+  const other = makeModel();
+  await view.update({ model: other, ids: [3, 4] });
+  expect(other.asked).toEqual([{ ids: [3, 4], top: 20 }]);
+  expect(texts(".off button")).toEqual([]);
+});
+
+it("only a whole head or MLP that is set to 0 counts as switched off", async () => {
+  const { view, part, texts } = mount({ head: { layer: 0, head: 0 } });
+  const change = [
+    { at: "blocks.0.attn.z", head: 0, scale: 0.5 },
+    { at: "blocks.0.attn.z", head: 0, position: 1, set: 0 },
+    { at: "blocks.*.mlp_out", set: 0 },
+  ];
+  await view.update({ model: makeModel(), ids: [3, 4], change });
+  expect(texts(".controls button")).toEqual(["Switch off layer 1, head 1", "Switch off layer 1’s MLP"]);
+  expect(texts(".off button").slice(1, 3)).toEqual(["blocks.0.attn.z ✕", "blocks.*.mlp_out ✕"]);
+  expect(part(".off button").getAttribute("aria-label")).toBe("Undo the change of blocks.0.attn.z");
+  const focused = part(".off li:nth-child(3) button");
+  part("#head-1-1").dispatchEvent(new MouseEvent("click"));
+  expect(part(".off li:nth-child(3) button")).toBe(focused); // it keeps the focus
+});
+
 it("another update aborts the one that runs, and shows its own token", async () => {
   const { view, texts } = mount();
   const model = makeModel();
@@ -299,6 +333,8 @@ it.each<[unknown, string]>([
   [{ model: "gpt2" }, 'model is "gpt2", expected a model of loadModel'],
   [{ model: sizeless }, "model is an object, expected a model of loadModel"],
   [{ ids: [] }, "ids is empty, expected at least one token id"],
+  [{ change: {} }, "change is an object, expected a list of changes"],
+  [{ change: [{}] }, "change[0] is an object, expected a change with the name of a place"],
   [{ ids: [1, "2"] }, 'ids[1] is "2", expected a token id'],
   [{ ids: [1, 2], position: 2 }, `position is 2, ${whole} from 0 to 1`],
   [{ ids: [1, 2], texts: ["a"] }, "texts has 1 texts for 2 ids"],

@@ -41,7 +41,16 @@ it("a link's fragment contains the parts of the model that are switched off, and
     { at: "blocks.0.mlp_out", set: 0 },
   ];
   expect(await fromFragment(await toFragment({ ...passage, change }))).toEqual({ ...passage, change });
-  const others = [null, 1, { at: 1, set: 0 }, { at: "embed", set: 1 }, { at: "embed", add: [1], set: "0" }];
+  const others = [
+    ...[null, 1, { at: 1, set: 0 }, { at: "embed", set: 0 }, { at: "blocks.*.mlp_out", set: 0 }],
+    ...[
+      { at: "blocks.0.mlp_out", set: 1 },
+      { at: "blocks.0.mlp_out", head: 1, set: 0 },
+    ],
+    ...[undefined, 0.5, "1"].map((head) => ({ at: "blocks.0.attn.z", head, set: 0 })),
+  ];
+  const twice = pack({ ...passage, change: [...change, ...others, ...change] });
+  expect(await fromFragment(twice)).toEqual({ ...passage, change });
   for (const wrong of [others, "a", {}, null])
     expect(await fromFragment(pack({ ...passage, change: wrong }))).toEqual(passage);
 });

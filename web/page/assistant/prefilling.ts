@@ -15,9 +15,13 @@ export const prefillAgain = StateEffect.define();
 
 /**
  * Prefills after each change of the text or the caret, and after each `prefillAgain`, with the `fields` that are set; the next
- * change aborts it.
+ * change aborts it. Nothing is prefilled while `isChanged`: a model with changes has another cache.
  */
-export function prefilling(queue: RequestQueue, fields: () => ContextFields | undefined): Extension {
+export function prefilling(
+  queue: RequestQueue,
+  fields: () => ContextFields | undefined,
+  isChanged: () => boolean,
+): Extension {
   return ViewPlugin.define(() => {
     // Errors are shown when the visitor requests a text.
     const request = queue.requests("prefill", () => {});
@@ -29,7 +33,7 @@ export function prefilling(queue: RequestQueue, fields: () => ContextFields | un
           pauseMs,
           async (model, signal) => {
             const text = view.state.sliceDoc(0, writingPlace(view.state));
-            if (!model.info.hasTokenizer || text === "") return;
+            if (!model.info.hasTokenizer || text === "" || isChanged()) return;
             const prompt = await promptOf(model, text, fields(), signal);
             await model.prefill(prompt, { ...withSpecialTokens, signal });
           },

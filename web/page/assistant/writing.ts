@@ -169,7 +169,7 @@ export class Writing {
     let model: Model | undefined;
     let chosen = state.chosen.peek();
     let fields: ContextFields | undefined;
-    const change = state.change.peek();
+    let change: readonly Change[] = [];
     let hasEnded = false;
     let isEnd = false as boolean;
     /** Said after the last change of the text, because it describes the text. */
@@ -193,6 +193,7 @@ export class Writing {
         return undefined;
       }
       chosen = state.chosen.peek();
+      change = state.change.peek(); // another model has ended those of the last one
       prompt = editor.textBefore(editor.run?.from ?? from); // the visitor may type while the model loads
       const { hasTokenizer, weightBytes } = model.info;
       const call: GenerateCall = {

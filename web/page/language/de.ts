@@ -581,7 +581,7 @@ export const figures: InsideWords = {
   "part.attention.help":
     "Sie überträgt Informationen zwischen den Token. Jeder der {nHead} Köpfe einer Schicht gewichtet die Token bis zu diesem und summiert ihre Informationen nach diesen Gewichten.",
   "part.mlp.help":
-    "Es verarbeitet jedes Token für sich: Aus {nEmbd} Zahlen werden {nInner}, die meisten davon nahe null, und daraus {nEmbd}, die zum Strom addiert werden. Kein Bild zeigt es allein: Die Vermutung jeder Schicht ist das Werk von Attention und MLP zusammen.",
+    "Es verarbeitet jedes Token für sich: Aus {nEmbd} Zahlen werden {nInner}, die meisten davon nahe null, und daraus {nEmbd}, die zum Strom addiert werden. Die Vermutung jeder Schicht ist das Werk von Attention und MLP zusammen: Schalte das MLP aus, um seinen Anteil zu sehen.",
   "part.unembedding.help":
     "Die Zahlen werden normiert und mit je einer Zeile für jedes der {vocabSize} Token verglichen: Je ähnlicher, desto wahrscheinlicher ist dieses Token das nächste.",
   "part.unembedding.tied":
@@ -623,14 +623,16 @@ export const figures: InsideWords = {
   headSees: "Schicht {layer}, Kopf {head}: {share} auf {name}",
   headAwaited: "Schicht {layer}, Kopf {head}: noch nicht berechnet",
   headIsOff: "Schicht {layer}, Kopf {head}: ausgeschaltet",
+  isOff: "ausgeschaltet",
 
   switches: "Was wäre, wenn ein Teil fehlte?",
   "switches.help":
-    "Schalte einen Kopf der {attention} oder ein {mlp} aus: Von ihm kommt dann nichts mehr zum {residual} hinzu. Alle Bilder hier zeigen das veränderte Modell.",
+    "Schalte einen Kopf der {attention} oder ein {mlp} aus: Dieser Teil trägt dann nichts mehr zum {residual} bei. Alle Bilder hier zeigen das veränderte Modell.",
   aHead: "Schicht {layer}, Kopf {head}",
   anMlp: "MLP von Schicht {layer}",
   switchOff: "{part} ausschalten",
   switchOn: "{part} einschalten",
+  undo: "Änderung an {part} zurücknehmen",
   allOn: "Alles einschalten",
   nothingOff: "Alle Teile sind eingeschaltet.",
   sameGuess: "Die Vermutung lautet noch immer „{token}“: vorher {before}, jetzt {after}.",

@@ -15,12 +15,18 @@ export function parseOptions(value: unknown): GenerateOptions {
   return Object.fromEntries(options);
 }
 
-/** The members of the list `value` that switch a part off. The engine checks whether the model has that part. */
+/** A part that can be switched off. */
+const part = /^blocks\.\d+\.(?:attn\.z|mlp_out)$/;
+
+/** The members of the list `value` that switch a head or an MLP off. The engine checks whether the model has it. */
 export function parseChange(value: unknown): readonly Change[] {
-  const all = Array.isArray(value) ? (value as unknown[]) : [];
-  return all.flatMap((each): Change[] => {
+  const all = new Map<string, Change>();
+  for (const each of Array.isArray(value) ? (value as unknown[]) : []) {
     const { at, head, set } = Object(each) as Record<string, unknown>;
-    if (typeof at !== "string" || set !== 0) return [];
-    return [typeof head === "number" ? { at, head, set } : { at, set }];
-  });
+    if (typeof at !== "string" || !part.test(at) || set !== 0) continue;
+    if (at.endsWith(".mlp_out") && head === undefined) all.set(at, { at, set });
+    else if (at.endsWith(".attn.z") && Number.isInteger(head))
+      all.set(`${at} ${String(head)}`, { at, head: Number(head), set });
+  }
+  return [...all.values()];
 }

@@ -1,7 +1,8 @@
-// Which part of the model, and which earlier token, speaks for a token. All is read with captures: a pass whose values are set
-// computes what the weights make of them.
+// What each part of a model adds to the logit of a token. Captures read the weights, too: a pass in which values are set shows what
+// the weights make of them.
 import { readOptions, readCallback, readSignal } from "../shared/arguments.js";
-import type { Captured, Change, Prompt, PromptProgress } from "../shared/types.js";
+import { refuse } from "../shared/refuse.js";
+import type { Change, Prompt, PromptProgress } from "../shared/types.js";
 import { capture, idOf, row, type Subject } from "./subject.js";
 
 /**
@@ -25,12 +26,20 @@ export interface Attribution {
   mlps: Float32Array;
   /** The biases of the attention, of the final layer norm and of the output layer. */
   biases: number;
-  /** The rest: quantized weights and activations round what they add up. */
+  /** The rest: what quantized weights, activations and caches round. */
   rounding: number;
 }
 
 /** Positions that one pass computes. It captures all layers: 40 MB for the widest GPT-2. */
 const mostPositions = 128;
+/** Bytes that one pass captures of the values. */
+const mostBytes = 1 << 27;
+
+/** Refuses a model whose context is shorter than the texts with which the weights are read. */
+function checkContext({ info }: Subject): void {
+  const { nPositions } = info.config;
+  if (nPositions < 3) refuse(`the context holds ${nPositions} tokens, but the weights are read with 3`);
+}
 
 /** The rows of the output layer for `ids`. */
 async function outputRows(
@@ -41,7 +50,7 @@ async function outputRows(
   const { nEmbd, tieWordEmbeddings } = model.info.config;
   if (tieWordEmbeddings) {
     const { captured } = await capture(model, ids, ["embed"], signal);
-    return ids.map((_, index) => row(captured.embed, index, nEmbd));
+    return ids.map((_, index) => row(captured.embed?.data, index, nEmbd));
   }
   const rows = ids.map(() => new Float32Array(nEmbd));
   await forEachColumn(model, signal, (column, logits) => {
@@ -56,6 +65,7 @@ export async function forEachColumn(
   signal: AbortSignal | undefined,
   take: (column: number, values: Float32Array) => void,
 ): Promise<void> {
+  checkContext(model);
   const { nEmbd, nPositions, vocabSize } = model.info.config;
   // The first position has the bias alone. A captured row is as long as the vocabulary, so a pass has fewer of them.
   const most = Math.min(nPositions, mostPositions >> 1) - 1;
@@ -66,9 +76,9 @@ export async function forEachColumn(
     const change = [{ at: "ln_final.normalized", position, set }];
     const ids = position.map(() => 0);
     const { captured } = await capture(model, ids, ["logits"], signal, { change });
-    const bias = row(captured.logits, 0, vocabSize);
+    const bias = row(captured.logits?.data, 0, vocabSize);
     for (const index of position.slice(1)) {
-      const values = row(captured.logits, index, vocabSize);
+      const values = row(captured.logits?.data, index, vocabSize);
       take(
         first + index - 1,
         values.map((value, id) => value - (bias[id] ?? 0)),
@@ -84,8 +94,11 @@ function centred(values: ArrayLike<number>): number[] {
   return all.map((value) => value - mean);
 }
 
-const dot = (one: ArrayLike<number>, other: ArrayLike<number>) =>
-  Array.from(one).reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+function dot(one: ArrayLike<number>, other: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < one.length; i += 1) sum += (one[i] ?? 0) * (other[i] ?? 0);
+  return sum;
+}
 
 /**
  * Gain and bias of the final layer norm, from its outputs for a vector and the opposite one. The logits for zeros are the biases of
@@ -101,34 +114,33 @@ async function finalNorm(model: Subject, signal: AbortSignal | undefined) {
     { at: "ln_final.normalized", position: 2, set: 0 },
   ];
   const { captured } = await capture(model, [0, 0, 0], ["ln_final.normalized", "logits"], signal, { change });
-  const [one, other] = [0, 1].map((index) => row(captured["ln_final.normalized"], index, nEmbd));
+  const [one, other] = [0, 1].map((index) => row(captured["ln_final.normalized"]?.data, index, nEmbd));
   const input = centred(vector);
   const scale = Math.sqrt(dot(input, input) / nEmbd);
   const half = (column: number, sign: 1 | -1) => ((one?.[column] ?? 0) + sign * (other?.[column] ?? 0)) / 2;
   return {
     gain: input.map((value, column) => (half(column, -1) * scale) / value),
     bias: input.map((_, column) => half(column, 1)),
-    outputBias: row(captured.logits, 2, vocabSize),
+    outputBias: row(captured.logits?.data, 2, vocabSize),
   };
 }
 
-/** What each head adds up from each token, [layers][heads * tokens][head width], at the last token. */
-function headValues(
+/** The values of each layer, [tokens, key heads, head width]. */
+async function valuesOf(
   model: Subject,
-  captured: Readonly<Record<string, Captured>>,
-  values: Readonly<Record<string, Captured>>,
-  tokens: number,
-): Float32Array[][] {
+  ids: readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<Float32Array[]> {
   const { nLayer, nHead, nEmbd, numKeyValueHeads } = model.info.config;
-  const width = nEmbd / nHead;
-  return Array.from({ length: nLayer }, (_layer, layer) =>
-    Array.from({ length: nHead * tokens }, (_item, item) => {
-      const [head, source] = [Math.floor(item / tokens), item % tokens];
-      const share = captured[`blocks.${layer}.attn.pattern`]?.data[item] ?? 0;
-      const place = source * numKeyValueHeads + (numKeyValueHeads === 1 ? 0 : head);
-      return row(values[`blocks.${layer}.attn.v`], place, width).map((value) => value * share);
-    }),
-  );
+  const bytes = ids.length * numKeyValueHeads * (nEmbd / nHead) * Float32Array.BYTES_PER_ELEMENT;
+  const most = Math.max(1, Math.floor(mostBytes / bytes));
+  const names = Array.from({ length: nLayer }, (_, layer) => `blocks.${layer}.attn.v`);
+  const all: Float32Array[] = [];
+  for (let first = 0; first < nLayer; first += most) {
+    const { places } = await capture(model, ids, names.slice(first, first + most), signal);
+    all.push(...places.map(({ data }) => data));
+  }
+  return all;
 }
 
 /** Implements Model.attribute. */
@@ -136,21 +148,20 @@ export async function attribute(model: Subject, text: Prompt, call: unknown): Pr
   const fields = readOptions("attribute", call, ["token", "against", "signal", "onProgress"]);
   const signal = readSignal(fields.signal);
   const onProgress = readCallback<PromptProgress>("onProgress", fields.onProgress);
-  const { nLayer, nHead, nEmbd, nPositions } = model.info.config;
+  checkContext(model);
+  const { nLayer, nHead, nEmbd, nPositions, numKeyValueHeads } = model.info.config;
+  const idIn = async (name: "token" | "against") =>
+    fields[name] === undefined ? undefined : idOf(model, name, fields[name], signal);
+  const [given, against] = [await idIn("token"), await idIn("against")];
   const { ids, guesses } = await model.inspect(text, { top: 1, signal });
   const tokens = ids.length;
-  const token =
-    fields.token === undefined
-      ? (guesses.at(-1)?.[0]?.id ?? 0)
-      : await idOf(model, "token", fields.token, signal);
-  const against =
-    fields.against === undefined ? undefined : await idOf(model, "against", fields.against, signal);
+  const token = given ?? guesses.at(-1)?.[0]?.id ?? 0;
 
   const residual = `blocks.${nLayer - 1}.resid_post`;
   const ofLayers = ["blocks.*.attn.pattern", "blocks.*.mlp_out"];
   const names = ["embed", "pos_embed", ...ofLayers, residual, "ln_final.normalized", "logits"];
   const { captured } = await capture(model, ids, names, signal, { positions: [tokens - 1] });
-  const { captured: values } = await capture(model, ids, ["blocks.*.attn.v"], signal);
+  const values = await valuesOf(model, ids, signal);
   const [wanted, other] = await outputRows(model, [token, against ?? token], signal);
   const direction = Array.from(wanted ?? [], (value, column) =>
     against === undefined ? value : value - (other?.[column] ?? 0),
@@ -173,8 +184,14 @@ export async function attribute(model: Subject, text: Prompt, call: unknown): Pr
 
   const sources = new Float32Array(nLayer * nHead * tokens);
   let biases = dot(direction, bias) + difference(outputBias);
-  const adds = headValues(model, captured, values, tokens);
   const total = nHead * tokens;
+  /** What a head reads from a token for the last one: `item` is head * tokens + token. */
+  const readOf = (layer: number, item: number) => {
+    const share = captured[`blocks.${layer}.attn.pattern`]?.data[item] ?? 0;
+    const keyHead = numKeyValueHeads === 1 ? 0 : Math.floor(item / tokens);
+    const place = (item % tokens) * numKeyValueHeads + keyHead;
+    return row(values[layer], place, nEmbd / nHead).map((value) => value * share);
+  };
   const most = Math.min(nPositions, mostPositions) - 1; // the first position has only the bias
   for (let first = 0; first < total; first += most) {
     const items = Array.from({ length: Math.min(most, total - first) }, (_, index) => first + index);
@@ -185,25 +202,23 @@ export async function attribute(model: Subject, text: Prompt, call: unknown): Pr
       for (let layer = 0; own.length > 0 && layer < nLayer; layer += 1)
         change.push({
           ...{ at: `blocks.${layer}.attn.z`, head, position },
-          set: own.flatMap((item) => [...(adds[layer]?.[item] ?? [])]),
+          set: own.flatMap((item) => [...readOf(layer, item)]),
         });
     }
     const probe = [0, ...items.map(() => 0)];
     const { captured: outputs } = await capture(model, probe, ["blocks.*.attn_out"], signal, { change });
     for (let layer = 0; layer < nLayer; layer += 1) {
       const place = outputs[`blocks.${layer}.attn_out`];
-      const alone = dot(weights, row(place, 0, nEmbd));
+      const alone = dot(weights, row(place?.data, 0, nEmbd));
       if (first === 0) biases += alone;
       for (const item of items)
-        sources[layer * total + item] = dot(weights, row(place, item - first + 1, nEmbd)) - alone;
+        sources[layer * total + item] = dot(weights, row(place?.data, item - first + 1, nEmbd)) - alone;
     }
     onProgress?.({ done: Math.min(first + most, total), total });
   }
 
   const sum = (all: Float32Array) => all.reduce((before, value) => before + value, 0);
-  const heads = Float32Array.from({ length: nLayer * nHead }, (_, index) =>
-    sum(row({ data: sources }, index, tokens)),
-  );
+  const heads = Float32Array.from({ length: nLayer * nHead }, (_, index) => sum(row(sources, index, tokens)));
   const of = (name: string) => dot(weights, captured[name]?.data ?? []);
   const mlps = Float32Array.from({ length: nLayer }, (_, layer) => of(`blocks.${layer}.mlp_out`));
   const [embedding, position] = [of("embed"), of("pos_embed")];

@@ -78,7 +78,7 @@ export async function heads(model: Subject, call: unknown): Promise<HeadScores[]
   };
   return places.flatMap((place, layer) =>
     Array.from({ length: nHead }, (_, head) => {
-      const pattern = row(place, head, tokens * tokens);
+      const pattern = row(place.data, head, tokens * tokens);
       return {
         layer,
         head,

@@ -94,7 +94,14 @@ export interface PatchOptions extends CallOptions {
 }
 
 /** Options of `attribute`. */
-export interface AttributeOptions extends Partial<Omit<PatchOptions, "at">> {}
+export interface AttributeOptions extends CallOptions {
+  /** The token whose logit is divided: its text or its id; by default the model's guess. */
+  token?: string | number | null | undefined;
+  /** The token whose logit is subtracted; by default none. */
+  against?: string | number | null | undefined;
+  /** Called while the heads are divided among the tokens that they read. */
+  onProgress?: ((progress: PromptProgress) => void) | null | undefined;
+}
 
 /** Options of `generate`, `stream` and `complete`. */
 export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, CallOptions {
@@ -440,7 +447,7 @@ export class Model {
   /** The tokens whose rows in the output layer are most similar to that of `token`, its text or its id; by default 10. */
   async neighbours(
     token: string | number,
-    options: CallOptions & { top?: number } = {},
+    options: CallOptions & { top?: number | null | undefined } = {},
   ): Promise<Neighbour[]> {
     return (await causes()).neighbours(this, token, options);
   }

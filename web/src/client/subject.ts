@@ -32,8 +32,8 @@ export async function capture(
 }
 
 /** Row `index` of values with rows of `width`; empty without values. */
-export const row = (place: Pick<Captured, "data"> | undefined, index: number, width: number): Float32Array =>
-  place?.data.subarray(index * width, (index + 1) * width) ?? new Float32Array();
+export const row = (values: Float32Array | undefined, index: number, width: number): Float32Array =>
+  values?.subarray(index * width, (index + 1) * width) ?? new Float32Array();
 
 /** The id of one token, from its text or its id. */
 export async function idOf(

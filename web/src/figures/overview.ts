@@ -42,6 +42,7 @@ const words = {
   headSees: "Layer {layer}, head {head}: {share} to {name}",
   headAwaited: "Layer {layer}, head {head}: not computed yet",
   headIsOff: "Layer {layer}, head {head}: switched off",
+  isOff: "switched off",
 } as const;
 
 const style = `
@@ -102,10 +103,10 @@ const style = `
 .heads .cross {
   stroke: currentColor;
   stroke-width: 1.5px;
-  visibility: hidden;
+  display: none;
 }
 .heads .off .cross {
-  visibility: visible;
+  display: inline;
 }
 .heads [aria-selected="true"] rect {
   stroke: currentColor;
@@ -175,6 +176,7 @@ class Overview {
   switched(change: readonly Change[]): void {
     this.change = change;
     this.render();
+    this.write();
   }
 
   private nameOf(layer: number, head: number): string {
@@ -284,7 +286,11 @@ class Overview {
     const heads = [phrase("layer"), ...Array.from({ length: this.heads }, (_, head) => String(head + 1))];
     const rows = this.seen.map((row, layer) => [
       String(layer + 1),
-      ...row.map(({ glance, share }) => `${text.percent(share)} ${phrase(`glance.${glance}`)}`),
+      ...row.map(({ glance, share }, head) =>
+        isOff(this.change, headOff({ layer, head }))
+          ? phrase("isOff")
+          : `${text.percent(share)} ${phrase(`glance.${glance}`)}`,
+      ),
     ]);
     writeTable(this.figure.words, phrase("overview"), heads, rows);
   }

@@ -81,10 +81,15 @@ function readTexts(value: unknown, count: number): readonly string[] | undefined
   );
 }
 
-/** The worker checks each change. */
+/** The worker checks the rest of each change. */
 function readChange(value: unknown): readonly Change[] | undefined {
-  if (value === undefined || Array.isArray(value)) return value;
-  return refuse(`change is ${describeValue(value)}, expected a list of changes`);
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) return refuse(`change is ${describeValue(value)}, expected a list of changes`);
+  return value.map((each: unknown, index) =>
+    typeof (Object(each) as Partial<Change>).at === "string"
+      ? (each as Change)
+      : refuse(`change[${index}] is ${describeValue(each)}, expected a change with the name of a place`),
+  );
 }
 
 /** A checked token to look at. */

@@ -1,5 +1,5 @@
 // Draws how a model computes the next token. Updates the pictures, and keeps the selected head and the changes.
-import type { Change } from "../client/index.js";
+import type { Change, PromptProgress } from "../client/index.js";
 import { followingController } from "../shared/unless-aborted.js";
 import { add } from "./add.js";
 import { legendSlot } from "./arcs.js";
@@ -78,8 +78,10 @@ class Inside implements InsideView {
     this.running?.abort();
     const { controller, letGo } = followingController(read.signal);
     this.running = controller;
+    const isSameModel = this.token?.model === read.model;
     this.token = token;
     if (read.change) this.setChange(read.change);
+    else if (!isSameModel) this.setChange([]); // the model may lack what the last one had
     this.pictures.classList.add("stale");
     try {
       const seen = await readTokens(read, controller.signal);
@@ -100,12 +102,14 @@ class Inside implements InsideView {
   ): Promise<void> {
     this.begin(model, seen);
     const { change } = this;
-    const options = { top: guessesNeeded, signal };
-    const unchanged = await model.inspect(seen.ids, {
-      ...options,
-      onProgress: (progress) => onProgress({ stage: "reading", ...progress }),
+    const passes = change.length > 0 ? 2 : 1;
+    const optionsOf = (pass: number) => ({
+      ...{ top: guessesNeeded, signal },
+      onProgress: ({ done, total }: PromptProgress) =>
+        onProgress({ stage: "reading", done: pass * total + done, total: passes * total }),
     });
-    const answer = change.length > 0 ? await model.inspect(seen.ids, { ...options, change }) : unchanged;
+    const unchanged = await model.inspect(seen.ids, optionsOf(0));
+    const answer = passes > 1 ? await model.inspect(seen.ids, { ...optionsOf(1), change }) : unchanged;
     signal.throwIfAborted();
     const { guesses, layers } = answer;
     this.pictures.hidden = false;
@@ -145,10 +149,15 @@ class Inside implements InsideView {
 
   /** The reader has switched a part. The site updates the figures if it wants to know; otherwise they show the last token again. */
   private switch(change: readonly Change[]): void {
+    const { change: before, token } = this;
     this.setChange(change);
     this.pictures.classList.add("stale");
-    if (this.onChange) this.onChange(change);
-    else if (this.token) this.update({ ...this.token, change, signal: null }).catch(() => undefined); // the pictures are hidden then
+    if (this.onChange) return this.onChange(change);
+    const show = (all: readonly Change[]) => token && this.update({ ...token, change: all, signal: null });
+    show(change)?.catch((error: unknown) => {
+      const isAbort = error instanceof DOMException && error.name === "AbortError";
+      if (!isAbort) show(before)?.catch(() => undefined); // if that fails, too, the pictures are hidden
+    });
   }
 
   private showHead(): void {

@@ -17,14 +17,23 @@ export const headOff = ({ layer, head }: HeadPlace): Change => ({
 });
 const mlpOff = (layer: number): Change => ({ at: `blocks.${layer}.mlp_out`, set: 0 });
 
-/** Whether both switch the same part. */
-const isSame = (one: Change, other: Change) => one.at === other.at && one.head === other.head;
-export const isOff = (all: readonly Change[], change: Change): boolean =>
-  all.some((each) => isSame(each, change));
+/** What a change switches off; undefined for other changes. */
+function partOf({ at, head, set, ...more }: Change): { layer: number; head: number | undefined } | undefined {
+  const [, layer, place] = /^blocks\.(\d+)\.(attn\.z|mlp_out)$/.exec(at) ?? [];
+  const isWhole = Object.values(more).every((each) => each === undefined);
+  if (set !== 0 || !isWhole || (place === "attn.z") !== (head !== undefined)) return undefined;
+  return layer === undefined ? undefined : { layer: Number(layer), head };
+}
 
-/** `all` with `change`, or without it if it is one of them. */
+/** Whether `all` switch off the part that `change` switches off. */
+export const isOff = (all: readonly Change[], change: Change): boolean =>
+  all.some((each) => each.at === change.at && each.head === change.head && partOf(each) !== undefined);
+
+/** `all` with `change`, or without it if its part is off. */
 export const toggled = (all: readonly Change[], change: Change): readonly Change[] =>
-  isOff(all, change) ? all.filter((each) => !isSame(each, change)) : [...all, change];
+  isOff(all, change)
+    ? all.filter((each) => each.at !== change.at || each.head !== change.head || !partOf(each))
+    : [...all, change];
 
 /** A token's probability before and after; undefined if it is below all that the model returned. */
 export interface Compared {
@@ -52,6 +61,7 @@ const words = {
   anMlp: "layer {layer}’s MLP",
   switchOff: "Switch off {part}",
   switchOn: "Switch on {part}",
+  undo: "Undo the change of {part}",
   allOn: "Switch all on",
   nothingOff: "Every part is switched on.",
   sameGuess: "The guess is still “{token}”: {before} before, {after} now.",
@@ -120,7 +130,8 @@ class Switches {
     this.site = site;
     this.text = text;
     this.figure = addFigure(site, text.phrase("switches"), text.phrase("switches.help", links));
-    const { element, picture } = this.figure;
+    const { element, picture, finding } = this.figure;
+    finding.setAttribute("role", "status"); // a switch is pressed elsewhere
     const controls = add(element, "div", { className: "controls" });
     this.off = add(element, "ul", { className: "off" });
     picture.before(controls, this.off);
@@ -135,28 +146,34 @@ class Switches {
 
   choose(place: HeadPlace): void {
     this.place = place;
-    this.showSwitches();
+    this.nameButtons();
   }
 
   switched(change: readonly Change[]): void {
     this.change = change;
-    this.showSwitches();
+    this.nameButtons();
+    this.listChanges();
   }
 
-  private showSwitches(): void {
+  private nameButtons(): void {
     const { place, change } = this;
-    const { phrase } = this.text;
     for (const [button, each] of [
       [this.head, headOff(place)],
       [this.mlp, mlpOff(place.layer)],
     ] as const)
-      button.textContent = phrase(isOff(change, each) ? "switchOn" : "switchOff", {
+      button.textContent = this.text.phrase(isOff(change, each) ? "switchOn" : "switchOff", {
         part: this.nameOf(each),
       });
-    this.off.hidden = change.length === 0;
-    this.off.replaceChildren();
-    const remove = (name: string, label: string, rest: () => readonly Change[]) => {
-      const button = add(add(this.off, "li"), "button", { type: "button", textContent: name });
+  }
+
+  /** Only when they change: a button in the list may have the focus. */
+  private listChanges(): void {
+    const { change, off } = this;
+    const { phrase } = this.text;
+    off.hidden = change.length === 0;
+    off.replaceChildren();
+    const offer = (name: string, label: string, rest: () => readonly Change[]) => {
+      const button = add(add(off, "li"), "button", { type: "button", textContent: name });
       button.setAttribute("aria-label", label);
       button.addEventListener("click", () => {
         this.site.onSwitch(rest());
@@ -165,17 +182,22 @@ class Switches {
     };
     for (const each of change) {
       const part = this.nameOf(each);
-      remove(`${part} ✕`, phrase("switchOn", { part }), () => toggled(this.change, each));
+      offer(`${part} ✕`, phrase(partOf(each) ? "switchOn" : "undo", { part }), () =>
+        this.change.filter((other) => other !== each),
+      );
     }
-    if (change.length > 1) remove(phrase("allOn"), phrase("allOn"), () => []);
+    if (change.length > 1) offer(phrase("allOn"), phrase("allOn"), () => []);
   }
 
   /** Changes of other kinds are named by their place. */
-  private nameOf({ at, head }: Change): string {
-    const layer = Number(/^blocks\.(\d+)\./.exec(at)?.[1]) + 1;
+  private nameOf(change: Change): string {
     const { phrase } = this.text;
-    if (at.endsWith(".attn.z") && head !== undefined) return phrase("aHead", { layer, head: head + 1 });
-    return at.endsWith(".mlp_out") ? phrase("anMlp", { layer }) : at;
+    const part = partOf(change);
+    if (!part) return change.at;
+    const layer = part.layer + 1;
+    return part.head === undefined
+      ? phrase("anMlp", { layer })
+      : phrase("aHead", { layer, head: part.head + 1 });
   }
 
   show({ guesses, unchanged }: Answer): void {

@@ -22,7 +22,7 @@ export interface HeadAttention extends HeadPlace {
 export interface InsideProgress {
   /** What is counted. */
   stage: "reading" | "layers";
-  /** Tokens read, or layers shown. */
+  /** Tokens read, or layers shown. With changes, the tokens are read twice. */
   done: number;
   /** All tokens up to the chosen one, or all layers of the model. */
   total: number;
@@ -34,7 +34,7 @@ export interface InsideOptions {
   words?: Partial<InsideWords> | null | undefined;
   /** The language of the words, as a BCP 47 tag, which also determines how numbers are written; "en" by default. */
   language?: string | null | undefined;
-  /** The head that is shown first; by default the one that looks most clearly at one token. The first `update` refuses one that its model lacks. */
+  /** The head that is shown first; by default the one that looks most clearly at one token other than the first and itself. The first `update` refuses one that its model lacks. */
   head?: HeadPlace | null | undefined;
   /** The level of the headings, 1 to 6; default 3. */
   headingLevel?: number | null | undefined;
@@ -44,7 +44,7 @@ export interface InsideOptions {
   onHead?: ((attention: HeadAttention) => void) | null | undefined;
   /**
    * Called when the reader switches a head or an MLP off or on, with all changes, which `generate` takes, too. Call `update` then.
-   * Without it, the figures update themselves.
+   * Without this function, the figures update themselves.
    */
   onChange?: ((change: readonly Change[]) => void) | null | undefined;
 }
@@ -59,7 +59,7 @@ export interface InsideToken {
   position?: number | null | undefined;
   /** The text of each id; by default from the model. Useful for characters that consist of several tokens. */
   texts?: readonly string[] | null | undefined;
-  /** Changes of the forward pass; by default the parts that the reader has switched off. */
+  /** Changes of the forward pass; by default the parts that the reader has switched off in this model. */
   change?: readonly Change[] | null | undefined;
   /** Aborts the update: it rejects at once, and the model stops. */
   signal?: AbortSignal | null | undefined;

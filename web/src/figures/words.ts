@@ -28,7 +28,7 @@ export const insideWords = {
   "part.attention.help":
     "It moves information between tokens. Each of a layer's {nHead} heads gives a weight to every token up to this one, and adds up their information by these weights.",
   "part.mlp.help":
-    "It processes each token alone. It turns {nEmbd} numbers into {nInner}, most of them close to zero, and these into {nEmbd}, which it adds to the stream. No picture shows it alone: each layer's guess is the result of attention and MLP together.",
+    "It processes each token alone. It turns {nEmbd} numbers into {nInner}, most of them close to zero, and these into {nEmbd}, which it adds to the stream. Each layer's guess is the result of attention and MLP together: switch the MLP off to see its part.",
   "part.unembedding.help":
     "It compares the normalised numbers with a row for each of the {vocabSize} tokens. The more similar the row, the more probable is its token.",
   "part.unembedding.tied":

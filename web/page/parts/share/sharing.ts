@@ -157,6 +157,7 @@ class Sharing {
     if (number !== this.latest) return;
     setFollowed(); // also if it is left: after a reload, it would replace what the visitor has written
     if (isWriting() || editor.text !== prompt + after) return state.say(() => phrase("linkLeft"));
+    state.change.value = change; // a model that has loaded meanwhile has ended it
     const anew = await writing.write(() => ({ from: place, to: place }), options);
     if (!anew?.hasEnded) return; // the page shows why the run ended
     if ((await hashOf(anew.text)) !== hash) return state.sayOfText(() => phrase("notIdentical"));
