@@ -7,6 +7,7 @@ import {
   inEditor,
   insertAt,
   linkTo,
+  lookInside,
   modelsText,
   open,
   openSection,
@@ -15,6 +16,7 @@ import {
   setLength,
   setOption,
   setText,
+  showView,
   startLongText,
   stop,
   textOf,
@@ -87,10 +89,16 @@ test("opening a link writes exactly the same text, and says so; typing meanwhile
   expect((await said()).join()).not.toContain("Identical");
 });
 
-test("a link contains the text around the last run, and the options", async ({ page, context }) => {
+test("a link contains the text around the last run, the options, and the parts that are switched off", async ({
+  page,
+  context,
+}) => {
   await open(page);
   await setLength(page, "8");
   await setOption(page, "Temperature", "1.2");
+  await lookInside(page);
+  await page.getByRole("button", { name: /^Switch off layer \d, head \d$/ }).click();
+  await showView(page, "Text");
   await generate(page);
   await setText(page, `${await textOf(page)}. Then The end`);
   await setCaret(page, (await textOf(page)).length - " The end".length);
@@ -104,6 +112,7 @@ test("a link contains the text around the last run, and the options", async ({ p
   await expect(other.locator("#finish")).toHaveText(identical);
   expect(await textOf(other)).toBe(text);
   expect(await modelsText(other)).toBe(await modelsText(page));
+  await expect(other.locator("#changed")).toHaveText("1 part is switched off ✕");
   await openSection(other, "options");
   await expect(other.getByLabel("Temperature", { exact: true })).toHaveValue("1.2");
   await expect(other.getByLabel("Tokens", { exact: true })).toHaveValue("8");
