@@ -1,8 +1,8 @@
 // What each part of a model adds to the logit of a token. Captures read the weights, too: a pass in which values are set shows what
 // the weights make of them.
 import { readOptions, readCallback, readSignal } from "../shared/arguments.js";
-import { refuse } from "../shared/refuse.js";
 import type { Change, Prompt, PromptProgress } from "../shared/types.js";
+import { checkContext, mostPositions, outputRows } from "./output-layer.js";
 import { capture, idOf, row, type Subject } from "./subject.js";
 
 /**
@@ -30,62 +30,8 @@ export interface Attribution {
   rounding: number;
 }
 
-/** Positions that one pass computes. It captures all layers: 40 MB for the widest GPT-2. */
-const mostPositions = 128;
 /** Bytes that one pass captures of the values. */
 const mostBytes = 1 << 27;
-
-/** Refuses a model whose context is shorter than the texts with which the weights are read. */
-function checkContext({ info }: Subject): void {
-  const { nPositions } = info.config;
-  if (nPositions < 3) refuse(`the context holds ${nPositions} tokens, but the weights are read with 3`);
-}
-
-/** The rows of the output layer for `ids`. */
-async function outputRows(
-  model: Subject,
-  ids: readonly number[],
-  signal: AbortSignal | undefined,
-): Promise<Float32Array[]> {
-  const { nEmbd, tieWordEmbeddings } = model.info.config;
-  if (tieWordEmbeddings) {
-    const { captured } = await capture(model, ids, ["embed"], signal);
-    return ids.map((_, index) => row(captured.embed?.data, index, nEmbd));
-  }
-  const rows = ids.map(() => new Float32Array(nEmbd));
-  await forEachColumn(model, signal, (column, logits) => {
-    for (const [index, id] of ids.entries()) (rows[index] ?? [])[column] = logits[id] ?? 0;
-  });
-  return rows;
-}
-
-/** Calls `take` with each column of the output layer: its logits for a unit vector, without its bias. */
-export async function forEachColumn(
-  model: Subject,
-  signal: AbortSignal | undefined,
-  take: (column: number, values: Float32Array) => void,
-): Promise<void> {
-  checkContext(model);
-  const { nEmbd, nPositions, vocabSize } = model.info.config;
-  // The first position has the bias alone. A captured row is as long as the vocabulary, so a pass has fewer of them.
-  const most = Math.min(nPositions, mostPositions >> 1) - 1;
-  for (let first = 0; first < nEmbd; first += most) {
-    const position = [...Array(Math.min(most, nEmbd - first) + 1).keys()];
-    const set = new Float32Array(position.length * nEmbd);
-    for (const index of position.slice(1)) set[index * nEmbd + first + index - 1] = 1;
-    const change = [{ at: "ln_final.normalized", position, set }];
-    const ids = position.map(() => 0);
-    const { captured } = await capture(model, ids, ["logits"], signal, { change });
-    const bias = row(captured.logits?.data, 0, vocabSize);
-    for (const index of position.slice(1)) {
-      const values = row(captured.logits?.data, index, vocabSize);
-      take(
-        first + index - 1,
-        values.map((value, id) => value - (bias[id] ?? 0)),
-      );
-    }
-  }
-}
 
 /** `values` minus their mean. */
 function centred(values: ArrayLike<number>): number[] {

@@ -3,7 +3,7 @@ import { readOptions, readCallback, readSignal } from "../shared/arguments.js";
 import { describeValue, readCount, refuse } from "../shared/refuse.js";
 import type { Captured, Change, Prompt, PromptProgress } from "../shared/types.js";
 import { readChoice } from "./arguments.js";
-import { forEachColumn } from "./attribute.js";
+import { forEachColumn } from "./output-layer.js";
 import { capture, idOf, row, type Subject } from "./subject.js";
 
 export { attribute, type Attribution } from "./attribute.js";
