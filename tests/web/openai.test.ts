@@ -214,7 +214,9 @@ it.each([
   [{ prompt: [1n] }, prompts],
   [{ stop: [1] }, "stop is an array, expected text or an array of texts"],
   [{ model: {} }, "model is an object, expected a name"],
-  [{ messages: [] }, 'a completion request has the unknown member "messages", expected model, prompt, stop,'],
+  [{ size: 1 }, 'a completion request has the unknown member "size", expected model, prompt, stop,'],
+  [{ messages: [{}] }, "messages is an array, but GPT-2 has no chat format; write the conversation as text into"],
+  [{ max_completion_tokens: 5 }, "max_completion_tokens is 5, but completions have max_tokens"],
   ["text", 'a completion request is "text", expected an object'],
 ])("completions.create refuses %o with a short message", async (request, message) => {
   const { client, model } = fakeModel();
@@ -316,6 +318,11 @@ it("completionsFetch answers like a server: with a result, or a stream of events
   const stream = await fetch(completionsUrl, post(streaming));
   expect(stream.headers.get("content-type")).toBe("text/event-stream");
   expect(await stream.text()).toMatch(/^data: \{"id":"cmpl-.*\n\ndata: \[DONE\]\n\n$/s);
+});
+
+it("completionsFetch lists one model, for clients that choose from the list", async () => {
+  const list = await fakeModel().fetch("https://any.example/v1/models");
+  expect(await list.json()).toMatchObject({ object: "list", data: [{ id: "gpt2", object: "model" }] });
 });
 
 it.each([

@@ -22,6 +22,12 @@ const refusal = (status: number, error: unknown) =>
     },
   });
 
+/** The answer to GET /v1/models: any name is accepted, and this is the default one. */
+const models = {
+  object: "list",
+  data: [{ id: "gpt2", object: "model", created: 0, owned_by: "gpt2-wasm" }],
+};
+
 async function readBody(request: Request): Promise<CompletionRequest> {
   try {
     return (await request.json()) as CompletionRequest;
@@ -53,6 +59,7 @@ export function fetchOf(completions: Completions): typeof fetch {
     // The caller's own signal. In Node.js, that of the new request is garbage-collected with it and then never aborts.
     const signal = init?.signal ?? (input instanceof Request ? input : request).signal;
     const { pathname } = new URL(request.url);
+    if (request.method === "GET" && pathname.endsWith("/models")) return answer(200, models);
     if (request.method !== "POST" || !/(?<!\/chat)\/completions$/.test(pathname)) {
       const asked = `${request.method} ${pathname}`;
       return refusal(404, `unknown address ${asked}: GPT-2 only continues text, by POST to …/completions`);

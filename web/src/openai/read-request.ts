@@ -42,6 +42,9 @@ const missing: Readonly<Record<string, string>> = {
   presence_penalty: "the engine has no such penalty; repetition_penalty is similar",
   logit_bias: "the engine cannot change the probability of single tokens",
   suffix: "GPT-2 only continues a text: it cannot use a text that follows",
+  messages: "GPT-2 has no chat format; write the conversation as text into prompt",
+  tools: "GPT-2 has no chat format, and calls no functions",
+  max_completion_tokens: "completions have max_tokens",
 };
 
 const known: readonly string[] = [
