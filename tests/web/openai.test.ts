@@ -215,7 +215,10 @@ it.each([
   [{ stop: [1] }, "stop is an array, expected text or an array of texts"],
   [{ model: {} }, "model is an object, expected a name"],
   [{ size: 1 }, 'a completion request has the unknown member "size", expected model, prompt, stop,'],
-  [{ messages: [{}] }, "messages is an array, but GPT-2 has no chat format; write the conversation as text into"],
+  [
+    { messages: [{}] },
+    "messages is an array, but GPT-2 has no chat format; write the conversation as text into",
+  ],
   [{ max_completion_tokens: 5 }, "max_completion_tokens is 5, but completions have max_tokens"],
   ["text", 'a completion request is "text", expected an object'],
 ])("completions.create refuses %o with a short message", async (request, message) => {
