@@ -60,7 +60,8 @@ export const LiveScript = defineComponent({
           h("textarea", {
             ...{ value: code.value, rows: code.value.split("\n").length + 1, spellcheck: "false" },
             ...{ "aria-label": "Code: change it, and run it again", wrap: "off" },
-            onInput: (/** @type {{ target: HTMLTextAreaElement }} */ { target }) => (code.value = target.value),
+            onInput: (/** @type {{ target: HTMLTextAreaElement }} */ { target }) =>
+              (code.value = target.value),
           }),
         h("button", { type: "button", disabled: state.value === "running", onClick: start }, "Run"),
         h("output", { ref: output }),
