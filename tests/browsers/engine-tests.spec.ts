@@ -12,7 +12,7 @@ import { inBrowsers, type Tab } from "./tab.js";
 
 const data = resolve(root, "tests/data");
 /** Within this time the tests print a line, however busy the machine is. */
-const patienceMs = 120_000;
+const patienceMs = 150_000;
 
 /** Tests that must have run under every filter, besides those of the kernels. */
 const contract = [
@@ -81,10 +81,15 @@ async function run(tab: Tab, variant: Variant, filter: string) {
   }, message);
   for (let seen = -1, since = performance.now(); ;) {
     const { lines, exit, error } = await tab.run(() => Reflect.get(globalThis, "engineTests") as State);
-    if (exit) return exit;
+    const waits = lines.filter((line) => line.startsWith("[ WAITED"));
+    if (exit) {
+      if (waits.length > 0) console.log(waits.join("\n"));
+      return exit;
+    }
     const last = () => `the last lines of engine_tests-${variant}:\n${lines.slice(-20).join("\n")}`;
     if (error !== undefined) throw new Error(`${error}; ${last()}`);
-    if (lines.length > seen) [seen, since] = [lines.length, performance.now()];
+    const printed = lines.length - waits.length;
+    if (printed > seen) [seen, since] = [printed, performance.now()];
     else if (performance.now() - since > patienceMs) throw new Error(`it hangs; ${last()}`);
     await new Promise((later) => setTimeout(later, 500));
   }
