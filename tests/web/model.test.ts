@@ -8,7 +8,7 @@ import { connect, type FakeWorker } from "./support/fake-worker.js";
 
 function make() {
   const made = connect();
-  const config = { vocabSize: 9, nPositions: 8, nHead: 1 };
+  const config = { vocabSize: 9, nPositions: 8, nHead: 1, nEmbd: 2 };
   return { ...made, model: new Model(made.connection, { threads: 4, notice: null, config } as ModelInfo) };
 }
 const refusal = (message: string) => expect.objectContaining({ code: "invalid-argument", message });
@@ -99,6 +99,8 @@ const composed: Record<string, (model: Model, options: { signal: AbortSignal }) 
   fill: async (model, options) => model.fill("before", "after", options),
   heads: async (model, options) => model.heads(options),
   patchMap: async (model, options) => model.patchMap("clean", "corrupted", { token: 1, ...options }),
+  attribute: async (model, options) => model.attribute("text", options),
+  neighbours: async (model, options) => model.neighbours(1, options),
   embed: async (model, options) => model.embed(["text"], options),
   steer: async (model, options) => model.steer(["one"], ["other"], "embed", options),
 };
