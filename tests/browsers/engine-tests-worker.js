@@ -11,19 +11,19 @@ Reflect.deleteProperty(Atomics, "waitAsync");
 // unknown. If no line comes for a minute, this handles what waits here, as a message of a thread does. The report of the run tells it.
 const threads = [];
 self.Worker = class extends Worker {
-  constructor(...options) {
-    super(...options);
+  constructor(url, options) {
+    super(url, options);
     threads.push(this);
   }
 };
 let lastLine = performance.now();
-const print = (line) => {
+const tell = (line) => {
   lastLine = performance.now();
   self.postMessage({ line });
 };
 setInterval(() => {
   if (performance.now() - lastLine < 60_000) return;
-  print("[ WAITED   ] no line for a minute: this worker looks for calls that wait");
+  tell("[ WAITED   ] no line for a minute: this worker looks for calls that wait");
   threads[0]?.onmessage?.({ data: { cmd: "checkMailbox" } });
 }, 5000);
 
@@ -49,8 +49,8 @@ self.onmessage = async ({ data: { module, files, options, report } }) => {
           FS.writeFile(path, bytes);
         }
       },
-      print,
-      printErr: print,
+      print: tell,
+      printErr: tell,
       onAbort: fail,
       onExit(status) {
         const text = fileSystem.readFile(report, { encoding: "utf8" });
