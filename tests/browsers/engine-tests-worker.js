@@ -7,8 +7,8 @@
 // Chromium 156 it was not always woken, and the tests waited for ever; messages do as well. The engine's owner starts its threads itself.
 Reflect.deleteProperty(Atomics, "waitAsync");
 
-// Two of some twenty runs on a busy machine still stopped, while a test read a file, which this worker does for its thread. The reason is
-// unknown. If no line comes for a minute, this handles what waits here, as a message of a thread does. The report of the run tells it.
+// Two runs on a busy machine still stopped where a test begins to read a file, which this worker does for the tests' thread. The reason is
+// unknown. If no line comes for a minute, this worker handles the calls that wait, as after a thread's message. A line says so.
 const threads = [];
 self.Worker = class extends Worker {
   constructor(url, options) {

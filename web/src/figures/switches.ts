@@ -25,15 +25,16 @@ function partOf({ at, head, set, ...more }: Change): { layer: number; head: numb
   return layer === undefined ? undefined : { layer: Number(layer), head };
 }
 
+const isSamePart = (one: Change, other: Change) =>
+  one.at === other.at && one.head === other.head && partOf(one) !== undefined;
+
 /** Whether `all` switch off the part that `change` switches off. */
 export const isOff = (all: readonly Change[], change: Change): boolean =>
-  all.some((each) => each.at === change.at && each.head === change.head && partOf(each) !== undefined);
+  all.some((each) => isSamePart(each, change));
 
 /** `all` with `change`, or without it if its part is off. */
 export const toggled = (all: readonly Change[], change: Change): readonly Change[] =>
-  isOff(all, change)
-    ? all.filter((each) => each.at !== change.at || each.head !== change.head || !partOf(each))
-    : [...all, change];
+  isOff(all, change) ? all.filter((each) => !isSamePart(each, change)) : [...all, change];
 
 /** A token's probability before and after; undefined if it is below all that the model returned. */
 export interface Compared {
