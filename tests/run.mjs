@@ -1,5 +1,5 @@
 // Runs the project's tests, as `npm test [STEP...]`. It installs what they need where that is missing, stops at no failed step,
-// and prints the time of each step beside its budget. `all` stands for every step. Named steps run one after another;
+// and at last prints what failed again, and the time of each step beside its budget. `all` stands for every step. Named steps run one after another;
 // `npm test` and `npm test -- all` run the steps without a browser in the background.
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
@@ -29,10 +29,21 @@ import {
 import { fuzz } from "./fuzz/run.mjs";
 import { lint } from "./lint/run.mjs";
 
-/** Runs a program of which the output is shown. */
-function show(program, ...args) {
-  const { status } = spawnSync(program, args, { cwd: root, stdio: "inherit" });
-  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
+/** Runs a program of which the output is shown. If it fails, the error's cause is the end of the output. */
+async function show(program, ...args) {
+  const env = process.stdout.isTTY ? { FORCE_COLOR: "1", ...process.env } : process.env; // it writes into a pipe
+  const child = spawn(program, args, { cwd: root, env, stdio: ["inherit", "pipe", "pipe"] });
+  let end = "";
+  for (const output of ["stdout", "stderr"])
+    child[output].setEncoding("utf8").on("data", (text) => {
+      process[output].write(text);
+      end = (end + text).slice(-8000);
+    });
+  const isOk = await new Promise((resolve) => {
+    child.on("error", () => resolve(false));
+    child.on("close", (status) => resolve(status === 0));
+  });
+  if (!isOk) throw new Error(`${program} ${args.join(" ")} failed`, { cause: end });
 }
 const ctest = (preset, ...args) => show("ctest", "--preset", preset, ...args);
 const vitest = (...args) => show("npx", "vitest", "run", "-c", "tests/vitest.config.ts", ...args);
@@ -64,15 +75,15 @@ const testsOfTools = ["weights_tools", "compare"];
 const steps = {
   native() {
     buildPreset("native");
-    ctest("native");
+    return ctest("native");
   },
   asan() {
     buildPreset("native-asan", { targets: ["engine_tests", "out_of_memory_tests", "tools_tests"] });
-    ctest("native-asan");
+    return ctest("native-asan");
   },
   tsan() {
     buildPreset("native-tsan", { targets: ["thread_tests"] });
-    ctest("native-tsan", "-R", "thread_tests");
+    return ctest("native-tsan", "-R", "thread_tests");
   },
   fuzz: () => fuzz({ seconds: 10, keep: false, seed: 1 }), // the same inputs each time: `npm run fuzz` draws others
   format() {
@@ -83,50 +94,50 @@ const steps = {
   lint: () => lint(),
   wasm() {
     buildPreset("wasm", { targets: ["engine_tests", "out_of_memory_tests", ...engineTargets] });
-    ctest("wasm");
+    return ctest("wasm");
   },
   web() {
     buildTools();
-    vitest(...testsOfTools.flatMap((folder) => ["--exclude", `${folder}/**`]));
+    return vitest(...testsOfTools.flatMap((folder) => ["--exclude", `${folder}/**`]));
   },
   tools() {
     buildTools();
-    vitest(...testsOfTools.map((folder) => `${folder}/`));
+    return vitest(...testsOfTools.map((folder) => `${folder}/`));
   },
   e2e() {
     buildTools();
     buildSite();
-    playwright("e2e", "--project=e2e");
+    return playwright("e2e", "--project=e2e");
   },
   "e2e-rest"() {
     buildTools();
     buildSite();
-    playwright("e2e", "--project=e2e-rest");
+    return playwright("e2e", "--project=e2e-rest");
   },
   embed() {
     buildTools();
     buildPacked();
-    playwright("embed", "--project=quick");
+    return playwright("embed", "--project=quick");
   },
   browsers() {
     buildTools();
     buildSite();
     buildPreset("wasm", { targets: browserTestTargets });
-    playwright("browsers");
+    return playwright("browsers");
   },
-  docs() {
+  async docs() {
     buildTools();
     buildSite();
-    show("node", "docs/site.mjs", "build", "--built", "--base", "/docs/");
+    await show("node", "docs/site.mjs", "build", "--built", "--base", "/docs/");
     const env = { GITHUB_REPOSITORY: "example/gpt2", GITHUB_REF_TYPE: "branch" };
     run("node", ["web/scripts/publish.mjs", "--dry-run", "--built"], { env });
-    playwright("docs");
+    return playwright("docs");
   },
   soak() {
     buildSite();
     process.env.SECONDS ??= "30";
     process.env.SEED ??= "1";
-    playwright("soak");
+    return playwright("soak");
   },
 };
 /** Seconds that each step may take on two quiet cores after a fresh clone. */
@@ -194,9 +205,10 @@ async function runBeside(others) {
 const since = (start) => ((performance.now() - start) / 1000).toFixed(0).padStart(8);
 const begin = performance.now();
 const rows = [];
-let failures = 0;
-const report = (name, seconds, isOk) => {
-  if (!isOk) failures += 1;
+/** What each failed step printed last, because other steps print after it. */
+const failures = [];
+const report = (name, seconds, isOk, end = "") => {
+  if (!isOk) failures.push(`\n=== ${name} failed; it ended with:\n${end}`);
   const budget = String(budgets[name] ?? "").padStart(8);
   rows.push(`${name.padEnd(8)}${seconds}${budget}  ${isOk ? "ok" : "FAILED"}`);
 };
@@ -207,24 +219,26 @@ for (const name of wanted.filter((each) => !beside.includes(each))) {
   if (name !== "native") await emscripten;
   console.log(`\n=== ${name}`);
   const start = performance.now();
-  let isOk = true;
+  let failure;
   try {
     await steps[name]();
   } catch (error) {
     console.error(error.message);
-    isOk = false;
+    failure = error;
   }
-  report(name, since(start), isOk);
+  report(name, since(start), !failure, failure?.cause ?? failure?.message);
 }
 if (endBeside) {
   const [seconds, isOk] = await endBeside;
-  process.stdout.write(readFileSync(besideLog, "utf8"));
-  report("beside", seconds, isOk);
+  const log = readFileSync(besideLog, "utf8");
+  process.stdout.write(log);
+  report("beside", seconds, isOk, log.slice(-8000));
 }
 
+for (const each of failures) console.log(each);
 console.log(`\nstep     seconds  budget\n${rows.join("\n")}\ntotal   ${since(begin)}`);
 if (!process.env.GPT2_MODELS)
   console.log("skipped: tests with trained models, because GPT2_MODELS names no folder of them");
 const left = names.filter((name) => !wanted.includes(name)).join(", ");
 console.log(left ? `not run: ${left}` : "every step ran");
-process.exit(failures > 0 ? 1 : 0);
+process.exitCode = failures.length > 0 ? 1 : 0; // not exit(): a pipe may still hold output

@@ -1,5 +1,5 @@
 // The module that converts, in Node. The step `wasm` of `npm test` builds it. The tests in tests/convert cover the formats that
-// it reads; program.test.ts compares its output with that of `gpt2-weights convert`.
+// it reads; tests/weights_tools/program.test.ts compares its output with that of `gpt2-weights convert`.
 import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
 import { readText } from "../../web/src/model/sources/read-text.js";

@@ -3,22 +3,12 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { main } from "../../web/src/cli/main.js";
-import { StandInHub } from "../weights_tools/stand-in-hub.js";
-import {
-  contents,
-  filesFrom,
-  folderOf,
-  json,
-  root,
-  scratch,
-  shardsOf,
-  tiedFiles,
-  tiny,
-} from "../weights_tools/tool.js";
-import { filesOf, makeAdapter } from "./support/adapter.js";
-import { packConverter } from "./support/converter-code.js";
-import { ggufMetadata, ggufTensors, writeGguf } from "./support/gguf.js";
-import { readSafetensors } from "./support/safetensors.js";
+import { StandInHub } from "./stand-in-hub.js";
+import { contents, filesFrom, folderOf, json, root, scratch, shardsOf, tiedFiles, tiny } from "./tool.js";
+import { filesOf, makeAdapter } from "../web/support/adapter.js";
+import { packConverter } from "../web/support/converter-code.js";
+import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
+import { readSafetensors } from "../web/support/safetensors.js";
 
 packConverter();
 let hub: StandInHub;
