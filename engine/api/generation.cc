@@ -171,7 +171,7 @@ Status Inspect(Gpt2Engine& engine, std::size_t top) {
   engine.output.Begin(tokens, tokens, /*is_done=*/true);
   // First the logits of the pass, because Unembed overwrites what they are computed from.
   GPT2_TRY(guess(config.n_layer, pass.Logits(0, 1)));
-  for (std::size_t stage = 0; stage < config.n_layer; ++stage) {
+  for (std::size_t stage = 0; top > 0 && stage < config.n_layer; ++stage) {
     const auto x = DenseView(residuals.Row(stage).data(), 1, config.n_embd);
     GPT2_TRY(guess(stage, context.Unembed(x)));
   }

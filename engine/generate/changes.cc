@@ -197,6 +197,19 @@ bool Changes::ChangesAttention(std::size_t layer) const {
   });
 }
 
+std::size_t Changes::FirstPosition() const {
+  const auto first = [](std::span<const double> positions) {
+    return positions.empty() ? 0 : static_cast<std::size_t>(std::ranges::min(positions));
+  };
+  std::size_t position = captured_.empty() ? config_.n_positions : first(positions_);
+  for (const Change& change : changes_) {
+    // The attention of such a layer is computed in another way at all positions.
+    const bool is_everywhere = IsAttention(change.at.place);
+    position = std::min(position, is_everywhere ? 0 : first(change.positions));
+  }
+  return position;
+}
+
 MatView<float> Changes::Scores() {
   return DenseView(scores_.data(), kMaxBatch, config_.n_positions);
 }

@@ -58,6 +58,7 @@ class Changes final : public Hooks {
 
   bool Wants(Place place, std::size_t layer) const override;
   bool ChangesAttention(std::size_t layer) const override;
+  std::size_t FirstPosition() const override;
   void Visit(const HookPoint& point, std::span<const BatchToken> batch, MatView<float> x) override;
   MatView<float> Scores() override;
 

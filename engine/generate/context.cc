@@ -119,8 +119,11 @@ Status Context::SetSequences(std::size_t count) {
 
 void Context::SetHooks(std::shared_ptr<Hooks> hooks) {
   if (hooks == hooks_) return;
-  hooks_ = std::move(hooks);
-  for (Sequence& sequence : sequences_) sequence.ClearCache();
+  std::size_t kept = config().n_positions;
+  for (const auto& each : {hooks, std::exchange(hooks_, hooks)}) {
+    if (each != nullptr) kept = std::min(kept, each->FirstPosition());
+  }
+  for (Sequence& sequence : sequences_) sequence.ClearCache(kept);
 }
 
 Pass Context::Prefill(Sequence& sequence, std::size_t most, Hooks* hooks) {

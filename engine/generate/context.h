@@ -64,8 +64,8 @@ class Context {
   // them, it adds none.
   Status SetSequences(std::size_t count);
 
-  // All later passes run with `hooks`, which may be null. What other hooks have computed is removed
-  // from the cache.
+  // All later passes run with `hooks`, which may be null. The cache keeps the tokens before the first
+  // position of these and of the hooks until now, because neither changes them.
   void SetHooks(std::shared_ptr<Hooks> hooks);
   const std::shared_ptr<Hooks>& hooks() const { return hooks_; }
 

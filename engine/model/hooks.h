@@ -58,6 +58,9 @@ class Hooks {
   // adds up the values in plain float32, with keys and values as the cache holds them.
   virtual bool ChangesAttention(std::size_t /*layer*/) const { return false; }
 
+  // The first position of a text whose values Visit may change, or has to see.
+  virtual std::size_t FirstPosition() const { return 0; }
+
   // `x` has a row for each token of `batch`; changes to it take effect.
   virtual void Visit(const HookPoint& point, std::span<const BatchToken> batch,
                      MatView<float> x) = 0;

@@ -96,6 +96,21 @@ TEST_F(ApiChangesTest, ARequestWithTheSameChangesFindsItsTokensInTheCache) {
   EXPECT_EQ(reused(0), 0);
 }
 
+TEST_F(ApiChangesTest, OtherChangesFindTheTokensThatNeitherReaches) {
+  const auto at = [&](Place place, double position) {
+    return HookNumbers({{.at = {place, 0}, .positions = {position}, .values = {0.5}}});
+  };
+  const auto reused = [&](std::vector<double> hooks) {
+    SetHooks(std::move(hooks));
+    return Generate(ids)["result"]["reusedTokens"];
+  };
+  const Json at_seven = Written(at(Place::kResidPost, 7));
+  Written(at(Place::kResidPost, 4));
+  EXPECT_EQ(reused(at(Place::kResidPost, 7)), 4);
+  EXPECT_EQ(Written(at(Place::kResidPost, 7)), at_seven);
+  EXPECT_EQ(reused(at(Place::kScores, 7)), 0);  // its layer attends in plain float32 everywhere
+}
+
 TEST_F(ApiChangesTest, InspectCapturesPlacesOfAllTokens) {
   Inspect(HookNumbers({}, {{Place::kPattern, 0}, {Place::kLogits, 0}}, {1, 3}));
   const std::size_t heads = config["nHead"], vocab = config["vocabSize"];
