@@ -198,16 +198,17 @@ bool Changes::ChangesAttention(std::size_t layer) const {
 }
 
 std::size_t Changes::FirstPosition() const {
-  const auto first = [](std::span<const double> positions) {
-    return positions.empty() ? 0 : static_cast<std::size_t>(std::ranges::min(positions));
+  std::size_t first = SIZE_MAX;
+  const auto reach = [&first](std::span<const double> positions) {
+    const double position = positions.empty() ? 0 : std::ranges::min(positions);
+    first = std::min(first, static_cast<std::size_t>(position));
   };
-  std::size_t position = captured_.empty() ? config_.n_positions : first(positions_);
+  if (!captured_.empty()) reach(positions_);
   for (const Change& change : changes_) {
     // The attention of such a layer is computed in another way at all positions.
-    const bool is_everywhere = IsAttention(change.at.place);
-    position = std::min(position, is_everywhere ? 0 : first(change.positions));
+    reach(IsAttention(change.at.place) ? std::span<const double>() : change.positions);
   }
-  return position;
+  return first;
 }
 
 MatView<float> Changes::Scores() {

@@ -26,47 +26,28 @@ namespace gpt2 {
 
 namespace {
 
-// Two hooks, of which the second sees what the first has changed.
-class BothHooks final : public Hooks {
- public:
-  BothHooks(Hooks& first, Hooks& second) : first_(first), second_(second) {}
-
-  bool Wants(Place place, std::size_t layer) const override {
-    return first_.Wants(place, layer) || second_.Wants(place, layer);
-  }
-  bool ChangesAttention(std::size_t layer) const override {
-    return first_.ChangesAttention(layer) || second_.ChangesAttention(layer);
-  }
-  void Visit(const HookPoint& point, std::span<const BatchToken> batch, MatView<float> x) override {
-    for (Hooks* const hooks : {&first_, &second_}) {
-      if (hooks->Wants(point.place, point.layer)) hooks->Visit(point, batch, x);
-    }
-  }
-  MatView<float> Scores() override {
-    const MatView<float> scores = first_.Scores();
-    return scores.data != nullptr ? scores : second_.Scores();
-  }
-
- private:
-  Hooks& first_;
-  Hooks& second_;
-};
-
-// Records the residual stream and the attention of one token: see Context::Inspect.
+// Records the residual stream and the attention of one token, as `inner` leave them: see
+// Context::Inspect.
 class LastToken final : public Hooks {
  public:
-  LastToken(const Config& config, MatView<float> residuals, MatView<float> attention)
-      : n_head_(config.n_head),
+  LastToken(const Config& config, Hooks* inner, MatView<float> residuals, MatView<float> attention)
+      : inner_(inner),
+        n_head_(config.n_head),
         room_(config.n_positions),
         residuals_(residuals),
         attention_(attention) {}
 
   bool Wants(Place place, std::size_t layer) const override {
-    return place == Place::kPattern || place == Place::kResidPost ||
-           (place == Place::kResidPre && layer == 0);
+    return Records(place, layer) || (inner_ != nullptr && inner_->Wants(place, layer));
   }
-  void Visit(const HookPoint& point, std::span<const BatchToken> /*batch*/,
-             MatView<float> x) override {
+  bool ChangesAttention(std::size_t layer) const override {
+    return inner_ != nullptr && inner_->ChangesAttention(layer);
+  }
+  void Visit(const HookPoint& point, std::span<const BatchToken> batch, MatView<float> x) override {
+    if (inner_ != nullptr && inner_->Wants(point.place, point.layer)) {
+      inner_->Visit(point, batch, x);
+    }
+    if (!Records(point.place, point.layer)) return;
     const bool is_pattern = point.place == Place::kPattern;
     const std::size_t row = is_pattern ? point.layer * n_head_ + point.head
                                        : point.layer + (point.place == Place::kResidPost ? 1 : 0);
@@ -75,6 +56,12 @@ class LastToken final : public Hooks {
   MatView<float> Scores() override { return DenseView(room_.data(), 1, room_.size()); }
 
  private:
+  static bool Records(Place place, std::size_t layer) {
+    return place == Place::kPattern || place == Place::kResidPost ||
+           (place == Place::kResidPre && layer == 0);
+  }
+
+  Hooks* inner_;  // or null
   std::size_t n_head_;
   std::vector<float> room_;
   MatView<float> residuals_;
@@ -119,17 +106,18 @@ Status Context::SetSequences(std::size_t count) {
 
 void Context::SetHooks(std::shared_ptr<Hooks> hooks) {
   if (hooks == hooks_) return;
-  std::size_t kept = config().n_positions;
-  for (const auto& each : {hooks, std::exchange(hooks_, hooks)}) {
-    if (each != nullptr) kept = std::min(kept, each->FirstPosition());
-  }
+  const auto first = [](const Hooks* each) {
+    return each == nullptr ? SIZE_MAX : each->FirstPosition();
+  };
+  const std::size_t kept = std::min(first(hooks_.get()), first(hooks.get()));
+  hooks_ = std::move(hooks);
   for (Sequence& sequence : sequences_) sequence.ClearCache(kept);
 }
 
 Pass Context::Prefill(Sequence& sequence, std::size_t most, Hooks* hooks) {
   const std::size_t count = std::min({most, kMaxBatch, sequence.pending()});
   for (std::size_t i = 0; i < count; ++i) batch_[i] = sequence.Advance();
-  return Run(count, hooks);
+  return Run(count, hooks != nullptr ? hooks : hooks_.get());
 }
 
 void Context::RunLayer(std::size_t layer, std::size_t first, MatView<float> x) {
@@ -142,23 +130,24 @@ void Context::RunLayer(std::size_t layer, std::size_t first, MatView<float> x) {
 Pass Context::Decode(std::span<Sequence* const> sequences) {
   assert(sequences.size() <= kMaxBatch);
   for (std::size_t i = 0; i < sequences.size(); ++i) batch_[i] = sequences[i]->Advance();
-  return Run(sequences.size());
+  return Run(sequences.size(), hooks_.get());
 }
 
 Pass Context::Probe() {
   batch_[0] = sequence().Behind();
-  return Run(1);
+  return Run(1, hooks_.get());
 }
 
 Pass Context::Verify(Sequence& sequence, std::span<const std::int32_t> draft) {
   assert(sequence.pending() == 1 && draft.size() < kMaxBatch);
   batch_[0] = sequence.Advance();
   for (std::size_t i = 0; i < draft.size(); ++i) batch_[1 + i] = sequence.Drafted(i, draft[i]);
-  return Run(1 + draft.size());
+  return Run(1 + draft.size(), hooks_.get());
 }
 
 Pass Context::Inspect(MatView<float> residuals, MatView<float> attention) {
-  LastToken reader(config(), residuals, attention);  // before Advance, because it needs memory
+  // Before Advance, because it needs memory.
+  LastToken reader(config(), hooks_.get(), residuals, attention);
   batch_[0] = sequence().Advance();
   return Run(1, &reader);
 }
@@ -168,15 +157,9 @@ Result<MatView<const float>> Context::Unembed(MatView<const float> x) {
   return Logits(/*first=*/0, /*count=*/1, /*checked=*/1, /*hooks=*/nullptr);
 }
 
-// Runs the first `count` of batch_.
+// Runs the first `count` of batch_. `hooks` may be null.
 Pass Context::Run(std::size_t count, Hooks* hooks) {
-  const std::span<const BatchToken> batch(batch_.data(), count);
-  if (hooks_ != nullptr && hooks != nullptr) {
-    BothHooks both(*hooks_, *hooks);
-    Forward(*weights_, compute_, batch, scratch_, &both);
-  } else {
-    Forward(*weights_, compute_, batch, scratch_, hooks_ != nullptr ? hooks_.get() : hooks);
-  }
+  Forward(*weights_, compute_, {batch_.data(), count}, scratch_, hooks);
   return Pass(*this, count, ++passes_);
 }
 

@@ -64,13 +64,13 @@ class Context {
   // them, it adds none.
   Status SetSequences(std::size_t count);
 
-  // All later passes run with `hooks`, which may be null. The cache keeps the tokens before the first
-  // position of these and of the hooks until now, because neither changes them.
+  // All later passes run with `hooks`, which may be null. The cache keeps the tokens that neither
+  // these nor the hooks until now may change.
   void SetHooks(std::shared_ptr<Hooks> hooks);
   const std::shared_ptr<Hooks>& hooks() const { return hooks_; }
 
-  // Runs the next pending tokens of one sequence: at most `most`, and at most kMaxBatch. `hooks`
-  // visit after those of SetHooks.
+  // Runs the next pending tokens of one sequence: at most `most`, and at most kMaxBatch. If `hooks`
+  // are given, they visit in place of those of SetHooks.
   Pass Prefill(Sequence& sequence, std::size_t most, Hooks* hooks = nullptr);
 
   // A part of Prefill for a model that has only some of its weights. Runs tokens [first, first +
@@ -108,7 +108,7 @@ class Context {
   Context(const Weights& weights, const Compute& compute, KvFormat kv_format)
       : weights_(&weights), compute_(compute), kv_format_(kv_format) {}
 
-  Pass Run(std::size_t count, Hooks* hooks = nullptr);
+  Pass Run(std::size_t count, Hooks* hooks);
   Result<MatView<const float>> Logits(std::size_t first, std::size_t count, std::size_t checked,
                                       Hooks* hooks);
   Error NotFinite(const BatchToken& bad);
