@@ -152,6 +152,17 @@ void AddPrompt(CLI::App* command, const std::string& text_flag, Arguments& a) {
   group->require_option(1);
 }
 
+// What each argument does. The engine leaves these texts out, because a browser would download
+// them.
+std::string HelpOf(std::string_view option) {
+#define GPT2_NUMBER(name, field, type, hub_name, least, most, initial, help) \
+  if (option == (name)) return help;
+#define GPT2_FLAG(name, field, initial, help) \
+  if (option == (name)) return help;
+#include "generated/options.inc"
+  return "";
+}
+
 void AddGenerateOptions(CLI::App* command, Arguments& a) {
   const GenerateOptions ours;
   for (const NumberOption& option : NumberOptions()) {
@@ -162,7 +173,7 @@ void AddGenerateOptions(CLI::App* command, Arguments& a) {
       a.options.emplace_back([&option, value](GenerateOptions& o) { option.set(o, value); });
     };
     AddNumber(command, FlagName(option.name), {option.is_whole, option.least, option.most}, set,
-              std::string(option.help))
+              HelpOf(option.name))
         ->default_str(fallback);
   }
   for (const FlagOption& option : FlagOptions()) {
@@ -172,7 +183,7 @@ void AddGenerateOptions(CLI::App* command, Arguments& a) {
         [&a, &option] {
           a.options.emplace_back([&option](GenerateOptions& o) { option.set(o, !option.is_on); });
         },
-        std::string(option.help));
+        HelpOf(option.name));
   }
   const auto read_stop = [&a](const CLI::results_t& stop) {
     GenerateOptions checked;

@@ -30,7 +30,6 @@ constexpr NumberOption kNumbers[] = {
    std::is_integral_v<type>,                                                         \
    least,                                                                            \
    most,                                                                             \
-   help,                                                                             \
    [](GenerateOptions& o, double value) { Set(o, &GenerateOptions::field, value); }, \
    [](const GenerateOptions& o) { return static_cast<double>(o.field); }},
 #include "generated/options.inc"
@@ -38,7 +37,7 @@ constexpr NumberOption kNumbers[] = {
 
 constexpr FlagOption kFlags[] = {
 #define GPT2_FLAG(name, field, initial, help) \
-  {name, help, initial, [](GenerateOptions& o, bool on) { o.field = on; }},
+  {name, initial, [](GenerateOptions& o, bool on) { o.field = on; }},
 #include "generated/options.inc"
 };
 

@@ -14,8 +14,9 @@
 namespace gpt2 {
 
 // The numbers and flags are those of options.json, which documents them. Filters apply in the order
-// of Hugging Face transformers (generation/utils.py, _get_logits_processor). Repetition penalty and
-// no-repeat n-grams come first, then the others in the order of the table.
+// of Hugging Face transformers (generation/utils.py, _get_logits_processor). The penalties,
+// no-repeat n-grams and the minimum of new tokens come first, then the others in the order of the
+// table.
 struct GenerateOptions {
 #define GPT2_NUMBER(name, field, type, hub_name, least, most, initial, help) type field = initial;
 #define GPT2_FLAG(name, field, initial, help) bool field = initial;
@@ -46,7 +47,6 @@ struct NumberOption {
   bool is_whole;
   double least;
   double most;
-  std::string_view help;
   void (*set)(GenerateOptions&, double);
   double (*get)(const GenerateOptions&);
 };
@@ -54,7 +54,6 @@ struct NumberOption {
 // A boolean option.
 struct FlagOption {
   std::string_view name;  // on the command line --name, or --no-name if it is on by default
-  std::string_view help;  // what that argument does
   bool is_on;             // by default
   void (*set)(GenerateOptions&, bool);
 };

@@ -19,6 +19,9 @@ namespace {
 // Logits that are compared at a time: eight vectors of four between two branches.
 constexpr std::size_t kBlock = 32;
 
+// The logit of a token that must not be drawn.
+constexpr float kRuledOut = -std::numeric_limits<float>::infinity();
+
 // The first id from `id` on whose block may hold a logit above `threshold`. Blocks are compared as
 // a whole, which compilers turn into vectors.
 std::size_t SkipUpTo(std::span<const float> logits, std::size_t id, float threshold) {
@@ -64,6 +67,7 @@ Sampler::Sampler(const GenerateOptions& options, std::size_t vocab_size)
   candidates_.reserve(vocab_size);
   weights_.reserve(vocab_size);
   if (options_.typical_p < 1.0) surprises_.reserve(vocab_size);
+  if (options_.frequency_penalty != 0 || options_.presence_penalty != 0) counts_.resize(vocab_size);
 }
 
 void Sampler::Accept(std::int32_t id) {
@@ -71,15 +75,22 @@ void Sampler::Accept(std::int32_t id) {
   if (ngram_size_ > 0) history_.push_back(id);
 }
 
+void Sampler::Count(std::int32_t id) {
+  ++written_;
+  if (!counts_.empty()) ++counts_[static_cast<std::size_t>(id)];
+}
+
 // A penalty can make two logits infinite, and so hide which of them is larger. In that case all
 // logits and the temperature are scaled, which changes no probability.
 std::span<const float> Sampler::Penalize(std::span<const float> logits) {
-  if (repetition_penalty_ == 1.0f && ngram_size_ == 0) return logits;
+  const bool may_end = options_.ignore_eos || written_ >= options_.min_new_tokens;
+  if (repetition_penalty_ == 1.0f && ngram_size_ == 0 && counts_.empty() && may_end) return logits;
   scale_ = 1;
   if (!PenalizeScaled(logits)) {
     scale_ = 1.0 / 128;  // exact, and more than a penalty of 0.01 or 100 can amplify a logit
     PenalizeScaled(logits);
   }
+  if (!may_end) BanEnd();
   if (ngram_size_ > 0) BanRepeats();
   return penalized_;
 }
@@ -94,9 +105,21 @@ bool Sampler::PenalizeScaled(std::span<const float> logits) {
     if (!seen_[id]) continue;
     const bool was_finite = std::isfinite(logit);
     logit = logit > 0 ? logit / repetition_penalty_ : logit * repetition_penalty_;
+    if (!counts_.empty() && counts_[id] > 0) {
+      const double taken = options_.frequency_penalty * counts_[id] + options_.presence_penalty;
+      logit -= static_cast<float>(taken * scale_);
+    }
     is_finite = is_finite && (std::isfinite(logit) || !was_finite);
   }
   return is_finite;
+}
+
+// Rules out the tokens that end the text.
+void Sampler::BanEnd() {
+  for (const std::int32_t id : options_.eos_token_ids) {
+    const auto index = static_cast<std::size_t>(id);
+    if (index < penalized_.size()) penalized_[index] = kRuledOut;
+  }
 }
 
 // Rules out each token that would complete an n-gram of the history, as transformers'
@@ -104,7 +127,6 @@ bool Sampler::PenalizeScaled(std::span<const float> logits) {
 void Sampler::BanRepeats() {
   const std::size_t before = ngram_size_ - 1;  // tokens of an n-gram before its last
   if (history_.size() <= before) return;
-  constexpr float kRuledOut = -std::numeric_limits<float>::infinity();
   const auto allowed = [](float logit) { return logit != kRuledOut; };
   auto left = std::count_if(penalized_.begin(), penalized_.end(), allowed);
   const auto end = history_.end() - static_cast<std::ptrdiff_t>(before);
@@ -143,7 +165,7 @@ double Sampler::ScaledLogit(const Candidate& candidate) const {
 }
 
 double Sampler::WeightOf(const Candidate& candidate) const {
-  if (candidate.logit == -std::numeric_limits<float>::infinity()) return 0;
+  if (candidate.logit == kRuledOut) return 0;
   return static_cast<double>(Exp(static_cast<float>(ScaledLogit(candidate))));
 }
 

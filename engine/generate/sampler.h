@@ -23,8 +23,8 @@ inline bool RanksBefore(const Candidate& a, const Candidate& b) {
 }
 
 // Picks tokens for one sequence. It stores the tokens of the text so far: their set for the
-// repetition penalty, and their order for no_repeat_ngram_size. Only the order takes more memory as
-// the text grows. Not thread-safe.
+// repetition penalty, the number of each that was written for the other penalties, and their order
+// for no_repeat_ngram_size. Only the order takes more memory as the text grows. Not thread-safe.
 class Sampler {
  public:
   Sampler(const GenerateOptions& options, std::size_t vocab_size);
@@ -34,6 +34,9 @@ class Sampler {
 
   // Records that `id` comes next in the context, from the prompt or generated.
   void Accept(std::int32_t id);
+
+  // Counts `id`, which was accepted, as one that the model has written.
+  void Count(std::int32_t id);
 
   // Draws the next token from logits [vocab_size]. A token with the logit minus infinity is not
   // drawn; at least one logit must be larger.
@@ -46,6 +49,7 @@ class Sampler {
  private:
   std::span<const float> Penalize(std::span<const float> logits);
   bool PenalizeScaled(std::span<const float> logits);
+  void BanEnd();
   void BanRepeats();
   double ScaledLogit(const Candidate& candidate) const;
   double WeightOf(const Candidate& candidate) const;
@@ -58,10 +62,12 @@ class Sampler {
   std::size_t top_k_;  // at most the number of tokens
   std::size_t ngram_size_;
   float repetition_penalty_;
+  std::size_t written_ = 0;
   Random random_;
   std::vector<bool> seen_;             // [vocab_size]
+  std::vector<std::uint32_t> counts_;  // [vocab_size] of what was written; empty without a penalty
   std::vector<std::int32_t> history_;  // accepted tokens in order; empty without ngram_size_
-  std::vector<float> penalized_;       // logits after the repetition penalty, times scale_
+  std::vector<float> penalized_;       // logits after the penalties, times scale_
   double scale_ = 1;
   std::vector<Candidate> candidates_;
   float best_logit_ = 0;

@@ -139,7 +139,13 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
   const std::size_t most = std::max(prompt.size(), kept + healing.bytes.size());
   GPT2_TRY(CheckFits(prompt.size(), most, options, config.n_positions));
   GPT2_TRY(context.SetSequences(options.n));
-  Session session(context, tokenizer, options);
+  GenerateOptions seeded = options;
+  // As in transformers, which reads config.json if generation_config.json has no such token.
+  if (seeded.eos_token_ids.empty()) {
+    seeded.eos_token_ids = config.other_eos_token_ids;
+    if (config.eos_token_id) seeded.eos_token_ids.push_back(*config.eos_token_id);
+  }
+  Session session(context, tokenizer, seeded);
   context.sequence().SetWindow(window);
   session.reused_tokens_ = context.sequence().cached();
   session.prefill_ = {session.reused_tokens_, window.size()};
@@ -148,7 +154,6 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
     session.before_.assign(window.begin(), window.end() - static_cast<std::ptrdiff_t>(words));
   }
   session.healing_ = std::move(healing);
-  GenerateOptions seeded = options;
   for (; session.continuations_.size() < options.n; ++seeded.seed) {
     session.continuations_.push_back({.sampler = Sampler(seeded, config.vocab_size),
                                       .stop = StopMatcher(options.stop),
@@ -330,13 +335,7 @@ void Session::Push(std::size_t index, std::int32_t id) {
 }
 
 bool Session::IsEnd(std::int32_t id) const {
-  const Config& config = context_->config();
-  const auto has = [id](const std::vector<std::int32_t>& ids) {
-    return std::find(ids.begin(), ids.end(), id) != ids.end();
-  };
-  // As in transformers, which reads config.json if generation_config.json has no such token.
-  if (!options_.eos_token_ids.empty()) return has(options_.eos_token_ids);
-  return config.eos_token_id == id || has(config.other_eos_token_ids);
+  return std::ranges::find(options_.eos_token_ids, id) != options_.eos_token_ids.end();
 }
 
 // Writes the next token of continuation `index`.
@@ -378,7 +377,10 @@ std::string_view Session::Heal(Continuation& continuation, GeneratedToken& token
   const std::size_t healed =
       std::min(bytes.size(), healing_.bytes.size() - continuation.healed_bytes);
   if (healed > 0) token.healed = healed < bytes.size() ? Healed::kSome : Healed::kAll;
-  if (token.healed != Healed::kAll) ++continuation.written;
+  if (token.healed != Healed::kAll) {
+    ++continuation.written;
+    continuation.sampler.Count(token.id);
+  }
   continuation.healed_bytes += healed;
   return bytes.substr(healed);
 }

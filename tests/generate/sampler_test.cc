@@ -87,6 +87,49 @@ TEST(Sampler, RepetitionPenaltyAppliesOnlyToSeenTokens) {
   EXPECT_EQ(sampler.Sample({{-1.0f, -1.0f, -1.5f}}), 2);  // -1 * 2 < -1.5
 }
 
+TEST(Sampler, PenaltiesCountOnlyWhatIsWritten) {
+  GenerateOptions options = Plain();
+  options.temperature = 0;
+  options.frequency_penalty = 0.5;
+  options.presence_penalty = 1;
+  Sampler sampler(options, 3);
+  const std::vector<float> logits = {3.0f, 1.75f, 0.0f};
+  sampler.Accept(0);  // of the prompt
+  EXPECT_EQ(sampler.Sample(logits), 0);
+  const auto write = [&](std::int32_t id) {
+    sampler.Accept(id);
+    sampler.Count(id);
+  };
+  for (const std::int32_t expected : {0, 1, 0, 0, 0, 1, 0}) {
+    EXPECT_EQ(sampler.Sample(logits), expected);
+    write(expected);
+  }
+}
+
+TEST(Sampler, NegativePenaltiesFavourWhatIsWritten) {
+  GenerateOptions options = Plain();
+  options.temperature = 0;
+  options.frequency_penalty = -2;
+  Sampler sampler(options, 2);
+  sampler.Accept(1);
+  sampler.Count(1);
+  EXPECT_EQ(sampler.Sample({{1.0f, 0.0f}}), 1);
+}
+
+TEST(Sampler, TheTextDoesNotEndBeforeTheMinimum) {
+  GenerateOptions options = Plain();
+  options.min_new_tokens = 1;
+  options.eos_token_ids = {0, 2, 99};  // the last one is not in the vocabulary
+  options.no_repeat_ngram_size = 1;
+  Sampler sampler(options, 3);
+  sampler.Accept(1);
+  EXPECT_EQ(sampler.Sample({{5.0f, 0.0f, 9.0f}}), 1);  // it may repeat, because no other is left
+  sampler.Count(1);
+  EXPECT_EQ(sampler.Sample({{-1e9f, 0.0f, 9.0f}}), 2);
+  options.ignore_eos = true;
+  EXPECT_EQ(Sampler(options, 3).Sample({{-1e9f, -1e9f, 9.0f}}), 2);
+}
+
 // A tenth of the largest float: a penalty of 0.01 makes a hundred times as much of it.
 TEST(Sampler, RepetitionPenaltyKeepsTheOrderOfHugeLogits) {
   for (const double temperature : {0.0, 1.0}) {
@@ -172,6 +215,7 @@ TEST(Sampler, EachOptionOfTheHubChangesTheText) {
     for (int i = 0; i < 100; ++i) {
       text.push_back(sampler.Sample(kLogits));
       sampler.Accept(text.back());
+      sampler.Count(text.back());
     }
     return text;
   };
@@ -181,6 +225,7 @@ TEST(Sampler, EachOptionOfTheHubChangesTheText) {
     bool changes = false;
     for (const double value : {option.least, option.least + 1, option.most}) {
       GenerateOptions options = Plain();
+      options.eos_token_ids = {1};
       changes |= SetNumber(option, value, options) && text_with(options) != plain;
     }
     EXPECT_TRUE(changes) << option.name;

@@ -100,6 +100,11 @@ TEST_F(SessionTextTest, AnEosTokenEndsTheTextUnlessIgnored) {
   for (std::size_t i = 0; i < count; ++i) before += tokenizer.TokenBytes(whole.ids[i]);
   EXPECT_EQ(ended.text, before);
 
+  options.min_new_tokens = count + 1;
+  const WrittenText longer = Write({1, 2, 3}, options);
+  EXPECT_GT(longer.ids.size(), count + 1);
+  EXPECT_TRUE(std::equal(whole.ids.begin(), first, longer.ids.begin()));
+
   options.ignore_eos = true;
   const WrittenText ignored = Write({1, 2, 3}, options);
   EXPECT_EQ(ignored.finish, FinishReason::kLength);

@@ -43,6 +43,8 @@ function makeCall({ next, below, pick }: Random): Call {
     topP: pick([0.5, 0.95, 1]),
     minP: pick([0, 0, 0.05]),
     repetitionPenalty: pick([1, 1, 1.3]),
+    frequencyPenalty: pick([0, 0, 0.7]),
+    minNewTokens: pick([0, 0, 5]),
     n: pick([1, 1, 1, 2, 5]),
     seed: below(1e9),
     lookup: next() < 0.7,

@@ -77,14 +77,17 @@ it("completions.create has the API's shape and defaults", async () => {
 it("completions.create passes on its options, except null", async () => {
   const { client, model } = fakeModel();
   const stop = ["\n"];
-  const set = { max_tokens: 5, temperature: 0, top_p: 0.5, seed: 7, stop };
+  const set = { max_tokens: 5, min_tokens: 2, temperature: 0, top_p: 0.5, frequency_penalty: -1, seed: 7, stop };
   await client.create({ ...set, user: "me", logit_bias: {} });
-  const neutral = { frequency_penalty: 0, suffix: null, stream: null };
+  const neutral = { presence_penalty: null, suffix: null, stream: null };
   await client.create({ max_tokens: null, n: null, stop: null, ...neutral });
   await client.create({ max_tokens: -1, top_k: -1, seed: -1 }); // as llama.cpp's server reads them
   expect(model.complete.mock.calls).toMatchObject([
-    ["", { maxNewTokens: 5, temperature: 0, topP: 0.5, seed: 7, stop }],
-    ["", { maxNewTokens: 16, n: 1 }],
+    [
+      "",
+      { maxNewTokens: 5, minNewTokens: 2, temperature: 0, topP: 0.5, frequencyPenalty: -1, seed: 7, stop },
+    ],
+    ["", { maxNewTokens: 16, n: 1, presencePenalty: 0 }],
     ["", { maxNewTokens: 2 ** 24, topK: 0, seed: undefined }],
   ]);
 });
@@ -200,7 +203,7 @@ it("completions.create echoes the prompt, with its own logprobs", async () => {
 
 const prompts = "prompt is an array, expected text, an array of token ids, or an array of these";
 it.each([
-  [{ frequency_penalty: 0.5 }, "frequency_penalty is 0.5, but the engine has no such penalty; repetition"],
+  [{ frequency_penalty: 2.5 }, "frequency_penalty is 2.5, expected a number from -2 to 2"],
   [{ logit_bias: { "50256": -100 } }, "logit_bias is an object, but the engine cannot change the"],
   [{ suffix: "x".repeat(1e6) }, `suffix is "${"x".repeat(40)}…", but GPT-2 only continues a text`],
   [{ max_tokens: 1.5 }, "max_tokens is 1.5, expected a whole number from 0 to 16777216"],

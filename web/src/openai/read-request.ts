@@ -38,8 +38,6 @@ const counts = {
 
 /** Members that the engine does not support, and the reason. Neutral values are accepted. */
 const missing: Readonly<Record<string, string>> = {
-  frequency_penalty: "the engine has no such penalty; repetition_penalty is similar",
-  presence_penalty: "the engine has no such penalty; repetition_penalty is similar",
   logit_bias: "the engine cannot change the probability of single tokens",
   suffix: "GPT-2 only continues a text: it cannot use a text that follows",
   messages: "GPT-2 has no chat format; write the conversation as text into prompt",

@@ -3,7 +3,8 @@ import type { CompletionNumbers } from "../shared/generate-options.js";
 
 /**
  * A request, with the names and defaults of OpenAI's API. Of the numbers that control how to sample, that API has only
- * `max_tokens`, `temperature`, `top_p` and `seed`. The others are those of other servers.
+ * `max_tokens`, `temperature`, `top_p`, `frequency_penalty`, `presence_penalty` and `seed`. The others are those of other
+ * servers.
  */
 export interface CompletionRequest extends CompletionNumbers {
   /** A name that the results repeat. It chooses nothing: the model is the one that you pass to `completions`. */
@@ -26,10 +27,6 @@ export interface CompletionRequest extends CompletionNumbers {
   stream_options?: { include_usage?: boolean | null | undefined } | null | undefined;
   /** Ignored. */
   user?: string | null | undefined;
-  /** Values other than 0 are refused. Use `repetition_penalty`. */
-  frequency_penalty?: number | null | undefined;
-  /** Values other than 0 are refused. Use `repetition_penalty`. */
-  presence_penalty?: number | null | undefined;
   /** Refused unless it is empty. */
   logit_bias?: Readonly<Record<string, number>> | null | undefined;
   /** Refused unless it is empty: GPT-2 only continues text. */

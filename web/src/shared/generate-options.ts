@@ -10,6 +10,9 @@ export interface GenerateOptions {
   /** Keep the tokens closest to the expected surprise, with this much probability together; 1 keeps all; default 1. The expected surprise is the entropy: locally typical sampling (Meister et al. 2022). */ typicalP?: number | undefined;
   /** Never write the same sequence of this many tokens twice; 0 allows repetition; default 0. Sequences in the part of the prompt that the context holds count, too. */ noRepeatNgramSize?: number | undefined;
   /** Above 1, tokens of the text so far become less likely; default 1. Their positive logits are divided by it, and negative ones multiplied (Keskar et al. 2019). */ repetitionPenalty?: number | undefined;
+  /** Above 0, a token becomes less likely each time that the model writes it; default 0. This times their number is taken from its logit, as in OpenAI's API. */ frequencyPenalty?: number | undefined;
+  /** Above 0, tokens that the model has written become less likely; default 0. This is taken from their logits once, as in OpenAI's API. */ presencePenalty?: number | undefined;
+  /** Minimum number of tokens to write before the end-of-text token; default 0. A `stop` text may end the text earlier. */ minNewTokens?: number | undefined;
   /** Number of continuations to write at once, 1 to 16; default 1. Continuation i uses seed + i, and its tokens have `index` i. Together they take less time than one after another. */ n?: number | undefined;
   /** The same seed gives the same text on every machine; by default a random one. The summary reports it. */ seed?: number | undefined;
   /** Number of alternatives to report with each token; default 0. Log-probabilities and `rank` are the model's own, before any filter. */ logprobs?: number | undefined;
@@ -22,7 +25,7 @@ export interface GenerateOptions {
 }
 
 /** The values that a generation uses for options that a call leaves out. */
-export type GenerationDefaults = Readonly<Record<"maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "typicalP" | "noRepeatNgramSize" | "repetitionPenalty", number>>;
+export type GenerationDefaults = Readonly<Record<"maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "typicalP" | "noRepeatNgramSize" | "repetitionPenalty" | "frequencyPenalty" | "presencePenalty" | "minNewTokens", number>>;
 
 /** Those that change a distribution without regard to the text. */
 export type FilterName = "temperature" | "topK" | "topP" | "minP" | "typicalP";
@@ -37,14 +40,17 @@ export interface CompletionNumbers {
   /** Keep the tokens closest to the expected surprise, with this much probability together; 1 keeps all; default 1. */ typical_p?: number | null | undefined;
   /** Never write the same sequence of this many tokens twice; 0 allows repetition; default 0. */ no_repeat_ngram_size?: number | null | undefined;
   /** Above 1, tokens of the text so far become less likely; default 1. */ repetition_penalty?: number | null | undefined;
+  /** Above 0, a token becomes less likely each time that the model writes it; default 0. */ frequency_penalty?: number | null | undefined;
+  /** Above 0, tokens that the model has written become less likely; default 0. */ presence_penalty?: number | null | undefined;
+  /** Minimum number of tokens to write before the end-of-text token; default 0. */ min_tokens?: number | null | undefined;
   /** The same seed gives the same text on every machine; by default a random one. */ seed?: number | null | undefined;
 }
 
 /** The names of all options. */
-export const generateOptionNames: readonly string[] = ["maxNewTokens", "temperature", "topK", "topP", "minP", "typicalP", "noRepeatNgramSize", "repetitionPenalty", "n", "seed", "logprobs", "lookup", "heal", "ignoreEos", "strict", "allowSpecial", "stop"];
+export const generateOptionNames: readonly string[] = ["maxNewTokens", "temperature", "topK", "topP", "minP", "typicalP", "noRepeatNgramSize", "repetitionPenalty", "frequencyPenalty", "presencePenalty", "minNewTokens", "n", "seed", "logprobs", "lookup", "heal", "ignoreEos", "strict", "allowSpecial", "stop"];
 
 /** The names of the table below. They are literals, so that a bundle that needs only them leaves the table out. */
-export const numberOptionNames = ["maxNewTokens", "temperature", "topK", "topP", "minP", "typicalP", "noRepeatNgramSize", "repetitionPenalty", "seed"] as const;
+export const numberOptionNames = ["maxNewTokens", "temperature", "topK", "topP", "minP", "typicalP", "noRepeatNgramSize", "repetitionPenalty", "frequencyPenalty", "presencePenalty", "minNewTokens", "seed"] as const;
 
 export type NumberOptionName = (typeof numberOptionNames)[number];
 
@@ -70,6 +76,9 @@ export const numberOptions = {
   typicalP: { openai: "typical_p", initial: 1, least: 0, most: 1, isWhole: false },
   noRepeatNgramSize: { openai: "no_repeat_ngram_size", initial: 0, least: 0, most: 16777216, isWhole: true },
   repetitionPenalty: { openai: "repetition_penalty", initial: 1, least: 0.01, most: 100, isWhole: false },
+  frequencyPenalty: { openai: "frequency_penalty", initial: 0, least: -2, most: 2, isWhole: false },
+  presencePenalty: { openai: "presence_penalty", initial: 0, least: -2, most: 2, isWhole: false },
+  minNewTokens: { openai: "min_tokens", initial: 0, least: 0, most: 16777216, isWhole: true },
   seed: { openai: "seed", initial: null, least: 0, most: 9007199254740991, isWhole: true },
 } as const satisfies Record<NumberOptionName, NumberOption>;
 

@@ -10,6 +10,10 @@ const known = new Map(
     temp: "temperature",
     repeatpenalty: "repetitionPenalty",
     penaltyrepeat: "repetitionPenalty",
+    penaltyfreq: "frequencyPenalty",
+    penaltypresent: "presencePenalty",
+    mintokens: "minNewTokens",
+    minlength: "minNewTokens",
     numreturnsequences: "n",
     stopsequences: "stop",
     stopstrings: "stop",
@@ -34,8 +38,6 @@ const elsewhere = new Map(
     stream: "read the tokens with `for await (const token of model.generate(prompt))`.",
     dosample: "temperature 0 takes the most probable token; any other value samples.",
     abortcontroller: "pass its signal as `signal`.",
-    frequencypenalty: "did you mean repetitionPenalty?",
-    presencepenalty: "did you mean repetitionPenalty?",
   }),
 );
 
