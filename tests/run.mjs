@@ -1,6 +1,6 @@
-// Runs the project's tests, as `npm test [STEP...]`. It installs what they need where that is missing, stops at no failed step,
-// and at last prints what failed again, and the time of each step beside its budget. `all` stands for every step. Named steps run one after another;
-// `npm test` and `npm test -- all` run the steps without a browser in the background.
+// Runs the project's tests, as `npm test [STEP...]`. It installs what they need where that is missing, and stops at no failed
+// step. At its end it repeats what failed, and prints the time of each step beside its budget. `all` stands for every step.
+// Named steps run one after another; `npm test` and `npm test -- all` run the steps without a browser in the background.
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";

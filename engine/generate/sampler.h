@@ -22,9 +22,9 @@ inline bool RanksBefore(const Candidate& a, const Candidate& b) {
   return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
 }
 
-// Picks tokens for one sequence. It stores the tokens of the text so far: their set for the
-// repetition penalty, the number of each that was written for the other penalties, and their order
-// for no_repeat_ngram_size. Only the order takes more memory as the text grows. Not thread-safe.
+// Picks tokens for one sequence. For the penalties it stores which tokens the text so far has, and
+// how often each was written; for no_repeat_ngram_size, their order. Only the order takes more
+// memory as the text grows. Not thread-safe.
 class Sampler {
  public:
   Sampler(const GenerateOptions& options, std::size_t vocab_size);

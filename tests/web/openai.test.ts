@@ -77,7 +77,15 @@ it("completions.create has the API's shape and defaults", async () => {
 it("completions.create passes on its options, except null", async () => {
   const { client, model } = fakeModel();
   const stop = ["\n"];
-  const set = { max_tokens: 5, min_tokens: 2, temperature: 0, top_p: 0.5, frequency_penalty: -1, seed: 7, stop };
+  const set = {
+    max_tokens: 5,
+    min_tokens: 2,
+    temperature: 0,
+    top_p: 0.5,
+    frequency_penalty: -1,
+    seed: 7,
+    stop,
+  };
   await client.create({ ...set, user: "me", logit_bias: {} });
   const neutral = { presence_penalty: null, suffix: null, stream: null };
   await client.create({ max_tokens: null, n: null, stop: null, ...neutral });
