@@ -3,6 +3,7 @@
 /** Options of a generation. A value in the model's generation_config.json replaces the default that is stated here. */
 export interface GenerateOptions {
   /** Maximum number of tokens to write; default 64. A model's `max_length` counts the prompt, too, unless it is 20. */ maxNewTokens?: number | undefined;
+  /** Minimum number of tokens to write before the end-of-text token; default 0. A `stop` text may end the text earlier. */ minNewTokens?: number | undefined;
   /** Randomness: 0 takes the most probable token, 1 samples as the model predicts; default 0.8. Logits are divided by it. */ temperature?: number | undefined;
   /** Keep this many of the most probable tokens; 0 keeps all; default 40. Top-k sampling (Fan et al. 2018). */ topK?: number | undefined;
   /** Keep the fewest tokens with this much probability together; 1 keeps all; default 0.95. Nucleus sampling (Holtzman et al. 2020). */ topP?: number | undefined;
@@ -12,7 +13,6 @@ export interface GenerateOptions {
   /** Above 1, tokens of the text so far become less likely; default 1. Their positive logits are divided by it, and negative ones multiplied (Keskar et al. 2019). */ repetitionPenalty?: number | undefined;
   /** Above 0, a token becomes less likely each time that the model writes it; default 0. This times their number is taken from its logit, as in OpenAI's API. */ frequencyPenalty?: number | undefined;
   /** Above 0, tokens that the model has written become less likely; default 0. This is taken from their logits once, as in OpenAI's API. */ presencePenalty?: number | undefined;
-  /** Minimum number of tokens to write before the end-of-text token; default 0. A `stop` text may end the text earlier. */ minNewTokens?: number | undefined;
   /** Number of continuations to write at once, 1 to 16; default 1. Continuation i uses seed + i, and its tokens have `index` i. Together they take less time than one after another. */ n?: number | undefined;
   /** The same seed gives the same text on every machine; by default a random one. The summary reports it. */ seed?: number | undefined;
   /** Number of alternatives to report with each token; default 0. Log-probabilities and `rank` are the model's own, before any filter. */ logprobs?: number | undefined;
@@ -25,7 +25,7 @@ export interface GenerateOptions {
 }
 
 /** The values that a generation uses for options that a call leaves out. */
-export type GenerationDefaults = Readonly<Record<"maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "typicalP" | "noRepeatNgramSize" | "repetitionPenalty" | "frequencyPenalty" | "presencePenalty" | "minNewTokens", number>>;
+export type GenerationDefaults = Readonly<Record<"maxNewTokens" | "minNewTokens" | "temperature" | "topK" | "topP" | "minP" | "typicalP" | "noRepeatNgramSize" | "repetitionPenalty" | "frequencyPenalty" | "presencePenalty", number>>;
 
 /** Those that change a distribution without regard to the text. */
 export type FilterName = "temperature" | "topK" | "topP" | "minP" | "typicalP";
@@ -33,6 +33,7 @@ export type FilterName = "temperature" | "topK" | "topP" | "minP" | "typicalP";
 /** The numbers of a completion request that control how to sample. */
 export interface CompletionNumbers {
   /** Maximum number of tokens to write; default 16. */ max_tokens?: number | null | undefined;
+  /** Minimum number of tokens to write before the end-of-text token; default 0. */ min_tokens?: number | null | undefined;
   /** Randomness: 0 takes the most probable token, 1 samples as the model predicts; default 1. */ temperature?: number | null | undefined;
   /** Keep this many of the most probable tokens; 0 keeps all; default 0. */ top_k?: number | null | undefined;
   /** Keep the fewest tokens with this much probability together; 1 keeps all; default 1. */ top_p?: number | null | undefined;
@@ -42,15 +43,14 @@ export interface CompletionNumbers {
   /** Above 1, tokens of the text so far become less likely; default 1. */ repetition_penalty?: number | null | undefined;
   /** Above 0, a token becomes less likely each time that the model writes it; default 0. */ frequency_penalty?: number | null | undefined;
   /** Above 0, tokens that the model has written become less likely; default 0. */ presence_penalty?: number | null | undefined;
-  /** Minimum number of tokens to write before the end-of-text token; default 0. */ min_tokens?: number | null | undefined;
   /** The same seed gives the same text on every machine; by default a random one. */ seed?: number | null | undefined;
 }
 
 /** The names of all options. */
-export const generateOptionNames: readonly string[] = ["maxNewTokens", "temperature", "topK", "topP", "minP", "typicalP", "noRepeatNgramSize", "repetitionPenalty", "frequencyPenalty", "presencePenalty", "minNewTokens", "n", "seed", "logprobs", "lookup", "heal", "ignoreEos", "strict", "allowSpecial", "stop"];
+export const generateOptionNames: readonly string[] = ["maxNewTokens", "minNewTokens", "temperature", "topK", "topP", "minP", "typicalP", "noRepeatNgramSize", "repetitionPenalty", "frequencyPenalty", "presencePenalty", "n", "seed", "logprobs", "lookup", "heal", "ignoreEos", "strict", "allowSpecial", "stop"];
 
 /** The names of the table below. They are literals, so that a bundle that needs only them leaves the table out. */
-export const numberOptionNames = ["maxNewTokens", "temperature", "topK", "topP", "minP", "typicalP", "noRepeatNgramSize", "repetitionPenalty", "frequencyPenalty", "presencePenalty", "minNewTokens", "seed"] as const;
+export const numberOptionNames = ["maxNewTokens", "minNewTokens", "temperature", "topK", "topP", "minP", "typicalP", "noRepeatNgramSize", "repetitionPenalty", "frequencyPenalty", "presencePenalty", "seed"] as const;
 
 export type NumberOptionName = (typeof numberOptionNames)[number];
 
@@ -69,6 +69,7 @@ export interface NumberOption {
 /** The numbers that are attributes, members of a completion request, and fields of the page. */
 export const numberOptions = {
   maxNewTokens: { openai: "max_tokens", initial: 64, openaiInitial: 16, least: 0, most: 16777216, isWhole: true },
+  minNewTokens: { openai: "min_tokens", initial: 0, least: 0, most: 16777216, isWhole: true },
   temperature: { openai: "temperature", initial: 0.8, openaiInitial: 1, least: 0, most: 100, isWhole: false },
   topK: { openai: "top_k", initial: 40, openaiInitial: 0, least: 0, most: 16777216, isWhole: true },
   topP: { openai: "top_p", initial: 0.95, openaiInitial: 1, least: 0, most: 1, isWhole: false },
@@ -78,7 +79,6 @@ export const numberOptions = {
   repetitionPenalty: { openai: "repetition_penalty", initial: 1, least: 0.01, most: 100, isWhole: false },
   frequencyPenalty: { openai: "frequency_penalty", initial: 0, least: -2, most: 2, isWhole: false },
   presencePenalty: { openai: "presence_penalty", initial: 0, least: -2, most: 2, isWhole: false },
-  minNewTokens: { openai: "min_tokens", initial: 0, least: 0, most: 16777216, isWhole: true },
   seed: { openai: "seed", initial: null, least: 0, most: 9007199254740991, isWhole: true },
 } as const satisfies Record<NumberOptionName, NumberOption>;
 
